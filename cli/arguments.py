@@ -244,6 +244,13 @@ def verify_options(p: argparse.ArgumentParser) -> None:
         "--wide", action="store_true", help="topologies with more kinds and parameters: W1-0000"
     )
     p.add_argument(
+        "--times",
+        type=int,
+        default=1,
+        metavar="N",
+        help="durations and timestamps of random topologies N times as long (default: 1)",
+    )
+    p.add_argument(
         "--pack",
         type=int,
         default=24,

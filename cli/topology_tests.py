@@ -3,6 +3,7 @@
 A test is a JSON file: `inputs` (input lines), `expected` (`outputs`, and optionally `dropped`,
 `stores`, `error`), and optionally `title`, `compare` and `cuts`, as scenario files have them. What
 `expected` leaves out is not compared; `after` and `timestamp` only if every record states them.
+`expected.conditions` are predicates over records of a topic or rows of a store.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler import load_document
-from millrace_runtime.comparing import differences_of_test
+from millrace_compiler import Compilation, load_document
+from millrace_compiler.conditions import read_conditions
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.expectations import Expectations
 from millrace_runtime.simulation import Cut
 
 from cli.documents import read_document, read_text, show_diagnostics
@@ -32,15 +34,16 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
     warm = Warm()
     results = []
     try:
-        if not all(test.get("compare") == "refused" for test in tests):
-            compilation = warm.compile(document)
-            if not compilation.ok:
-                show_diagnostics(
-                    [each.to_json() for each in compilation.diagnostics], as_json=arguments.json
-                )
-                return 2
-        for test in tests:
-            result = run_test(warm, document, test)
+        compilation = warm.compile(document)
+        refusals = all(test.get("compare") == "refused" for test in tests)
+        if not compilation.ok and not refusals:
+            show_diagnostics(
+                [each.to_json() for each in compilation.diagnostics], as_json=arguments.json
+            )
+            return 2
+        expected = [_expects(warm, compilation, test) for test in tests]
+        for test, expects in zip(tests, expected, strict=True):
+            result = run_test(warm, document, test, expects)
             results.append(result)
             if not arguments.json:
                 print("\n".join(_lines(result)), flush=True)
@@ -55,12 +58,22 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def run_test(warm: Warm, document: dict[str, Any], test: dict[str, Any]) -> dict[str, Any]:
+def _expects(warm: Warm, compilation: Compilation, test: dict[str, Any]) -> Expectations:
+    """What a test expects. Raises MillraceError that names the test of a faulty condition."""
+    try:
+        return Expectations(warm.spark, warm.analyzer, compilation, test["expected"])
+    except MillraceError as error:
+        raise MillraceError(error.code, f"{test['id']}: {error.message}") from None
+
+
+def run_test(
+    warm: Warm, document: dict[str, Any], test: dict[str, Any], expects: Expectations
+) -> dict[str, Any]:
     """Run one test in each of its cuts: `{"id", "title", "passed", "differences": [texts]}`."""
     scenario = {**test, "topology": document}
     found = []
     for cut in test["cuts"]:
-        texts = differences_of_test(scenario, run_scenario(warm, scenario, Cut.parse(cut)), cut)
+        texts = expects.differences(scenario, run_scenario(warm, scenario, Cut.parse(cut)), cut)
         found += texts if cut == "each" else [f"cut {cut}: {text}" for text in texts]
     return {
         "id": test["id"],
@@ -117,13 +130,20 @@ def _checked(test: Any, path: Path) -> dict[str, Any]:
         raise _faulty(path, f"there is no field {unknown[0]}; fields are {', '.join(FIELDS)}")
     expected = test.get("expected")
     if not isinstance(expected, dict):
-        raise _faulty(path, "expected is missing: an object with outputs, stores, dropped or error")
+        raise _faulty(
+            path,
+            "expected is missing: an object with outputs, stores, dropped, conditions or error",
+        )
     for name, kind in (("outputs", list), ("stores", dict), ("error", dict)):
         if expected.get(name) is not None and not isinstance(expected[name], kind):
             raise _faulty(path, f"expected.{name} must be {_KINDS[kind]}")
     rows = expected.get("outputs") or []
     if not all(isinstance(row, dict) and isinstance(row.get("topic"), str) for row in rows):
         raise _faulty(path, "each of expected.outputs needs a topic")
+    try:
+        read_conditions(expected.get("conditions"))
+    except ValueError as error:
+        raise _faulty(path, f"expected.{error}") from None
     if not isinstance(test.get("inputs", []), list):
         raise _faulty(path, "inputs must be a list of input lines")
     mode = test.get("compare", "sequence")

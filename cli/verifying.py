@@ -95,7 +95,8 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
     """Random scenarios; those that differ are kept, and those seen before are not run again."""
     folder = Path(arguments.keep or Path(".millrace") / "verify")
     folder.mkdir(parents=True, exist_ok=True)
-    series = fuzz.series(arguments.seed, wide=arguments.wide)
+    drawn = functools.partial(fuzz.scenario, wide=arguments.wide, times=arguments.times)
+    series = fuzz.series(arguments.seed, wide=arguments.wide, times=arguments.times)
     name = f"seed-{series}-{arguments.cut.replace(':', '-')}"
     name += "-restart" if arguments.restart_each else ""
     name += "-unbatched" if arguments.unbatched else ""
@@ -111,9 +112,7 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
         ):
             for start in range(0, len(pending), 4 * run.size):
                 numbers = pending[start:][: 4 * run.size]
-                scenarios = {
-                    n: fuzz.scenario(arguments.seed, n, wide=arguments.wide) for n in numbers
-                }
+                scenarios = {n: drawn(arguments.seed, n) for n in numbers}
                 for number, result in run.over(scenarios):
                     seen.note(number, result)
                     for scenario, found in run.differing:

@@ -49,7 +49,9 @@ def verify_plain_random(arguments: argparse.Namespace, cut: Cut) -> int:
     started = time.monotonic()
     with contextlib.closing(Warm()) as warm, Oracle(remember=folder / "oracle") as oracle:
         for number in range(arguments.first, arguments.first + arguments.random):
-            scenario = fuzz.scenario(arguments.seed, number, wide=arguments.wide)
+            scenario = fuzz.scenario(
+                arguments.seed, number, wide=arguments.wide, times=arguments.times
+            )
             found, why = _verified(warm, oracle, scenario, cut, arguments.restart_each)
             counts[found] += 1
             if found in ("equal", "predicted", "wrong"):

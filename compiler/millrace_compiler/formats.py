@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from millrace_compiler.avro import avro_type
 from millrace_compiler.diagnostics import shown
 from millrace_compiler.parameters import Faults, Parameter
-from millrace_compiler.protobuf import protobuf_type
+from millrace_compiler.protobuf import read_protobuf
 from millrace_compiler.types import (
     BIGINT,
     BINARY,
@@ -57,11 +57,15 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Format:
-    """A format with its properties. ``type`` is ``None`` if the data or a registry determine it."""
+    """A format with its properties. ``type`` is ``None`` if the data or a registry determine it.
+
+    ``message``: the fields of a message of Protobuf, which the stream task takes from here.
+    """
 
     name: str
     type: DataType | None = None
     properties: tuple[tuple[str, str], ...] = ()
+    message: Mapping[str, object] | None = field(default=None, compare=False)
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -72,7 +76,8 @@ class Format:
         """As the stream task takes it, such as ``{"format": "json", "schema": "a INT"}``."""
         if self.name == "json":
             return {"format": "json", "schema": self.type.schema if self.type else ""}
-        return {"format": self.name, **dict(self.properties)}
+        message = {"message": self.message} if self.message else {}
+        return {"format": self.name, **dict(self.properties), **message}
 
 
 def format_of(type_: DataType) -> Format:
@@ -123,34 +128,33 @@ class FormatOf(Parameter[Format]):
                 properties[part] = value
         if name in SIMPLE:
             return Format(name, SIMPLE[name])
-        type_ = self._type(name, properties, faults)
-        return Format(name, type_, tuple(sorted(properties.items())))
+        return self._typed(Format(name, None, tuple(sorted(properties.items()))), faults)
 
-    def _type(self, name: str, properties: Mapping[str, str], faults: Faults) -> DataType | None:
+    def _typed(self, found: Format, faults: Faults) -> Format:
+        properties = dict(found.properties)
         schema = properties.get("schema")
-        if schema is None:
-            registry = "registry" in properties and "subject" in properties
-            if name != "json" and not registry:
-                faults.add("format_schema_or_registry", path=".schema", format=name)
-            elif name == "json" and not self.of_data:
-                faults.add("format_schema", path=".schema", format=name)
-            return None
-        return read_schema(name, schema, faults)
+        if schema is not None:
+            return read_schema(found, schema, faults)
+        registry = "registry" in properties and "subject" in properties
+        if found.name != "json" and not registry:
+            faults.add("format_schema_or_registry", path=".schema", format=found.name)
+        elif found.name == "json" and not self.of_data:
+            faults.add("format_schema", path=".schema", format=found.name)
+        return found
 
 
-def read_schema(
-    name: str, schema: str, faults: Faults, imported: Sequence[str] = ()
-) -> DataType | None:
-    """The type that a schema of a format gives; ``None`` where it cannot be read.
+def read_schema(found: Format, schema: str, faults: Faults, imported: Sequence[str] = ()) -> Format:
+    """The format with the type that a schema gives; without one where it cannot be read.
 
     `imported`: the texts that it refers to, each behind those that it needs itself.
     """
     try:
-        if name == "avro":
-            return avro_type(schema, imported)
-        if name == "protobuf":
-            return protobuf_type(schema, None, imported)
-        return parse_type(schema)
+        if found.name == "avro":
+            return replace(found, type=avro_type(schema, imported))
+        if found.name == "protobuf":
+            read = read_protobuf(schema, imported)
+            return replace(found, type=read.type, message=read.message)
+        return replace(found, type=parse_type(schema))
     except NoType as error:
-        faults.add("format_bad_schema", path=".schema", reason=str(error), format=name)
-        return None
+        faults.add("format_bad_schema", path=".schema", reason=str(error), format=found.name)
+        return found

@@ -277,9 +277,9 @@ class Operator:
         return self.stores[0] if self.stores else None
 
     @property
-    def versioned(self) -> bool:
-        """Whether the store that it materializes into keeps versions."""
-        return self.store is not None and self.store.keeps_versions
+    def history(self) -> int | None:
+        """How far back the store that it materializes into keeps versions, in ms, if it does."""
+        return self.store.history if self.store else None
 
     @property
     def store_type(self) -> str:
@@ -306,7 +306,6 @@ class Store(Operator):
         "Spark's state stores are bound to the query plan and cannot be scanned in key order. "
         "These are stored under the store's name, so they survive changes of the topology."
     )
-    keeps_versions: ClassVar[bool] = False
 
     def words(self) -> list[Call]:
         """``window_store("per-hour", retention="1 day")``; without its id."""
@@ -317,6 +316,12 @@ class Store(Operator):
             elif isinstance(value, tuple):
                 keywords[name] = dict(value)
         return [Call(f"{self.type}_store", (self.store_name(),), tuple(keywords.items()))]
+
+    @property
+    def history(self) -> int | None:
+        """How far back it keeps versions, in ms; ``None``: only the latest."""
+        found = self.values.get("history_retention")
+        return found if isinstance(found, int) else None
 
     @property
     def type(self) -> str:

@@ -51,6 +51,7 @@ class Port:
 
     ``key`` is the type that expressions see: for a windowed table the struct of key and window;
     ``inner_key`` is the key alone. ``key_changed``: a shuffle comes before the next grouping.
+    ``history``: how far back a versioned table answers, in ms.
     """
 
     role: Role
@@ -59,7 +60,7 @@ class Port:
     key_changed: bool = False
     window: Window | None = None
     inner_key: DataType | None = None
-    versioned: bool = False
+    history: int | None = None
 
     @property
     def shown_role(self) -> str:
@@ -97,10 +98,9 @@ def table_of(
     key: DataType | None,
     value: DataType | None,
     window: Window | None = None,
-    versioned: bool = False,
 ) -> Port:
     """A table, windowed if there is a window: then its key becomes key and window."""
     if window is None:
-        return Port("table", key, value, versioned=versioned)
+        return Port("table", key, value)
     seen = windowed(key) if key else None
     return Port("table", seen, value, window=window, inner_key=key)

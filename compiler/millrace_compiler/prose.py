@@ -336,6 +336,10 @@ PROSE: dict[str, Prose] = {
         "The join has a grace period, but the table is not versioned.",
         "Connect a versioned store to the table, or remove the grace period.",
     ),
+    "join_grace_history": Prose(
+        "The grace period, {found} ms, is longer than the table's history, {history} ms.",
+        "Set a longer history in the versioned store, or a shorter grace period.",
+    ),
     "suppress_versioned": Prose(
         "A versioned table cannot be suppressed.", "Disconnect its versioned store."
     ),
@@ -447,4 +451,11 @@ PROSE: dict[str, Prose] = {
         "A handler is dead_letter, but no dead letter topic is set.", "Fill in the topic."
     ),
     "analyzer": Prose("Expressions cannot be checked: {reason}", "Start the analyzer."),
+    # ---- conditions of tests --------------------------------------------------------------
+    "condition_topic": Prose("No sink writes the topic {found}.", "Written topics: {known}."),
+    "condition_store": Prose("There is no store node named {found}.", "Named stores: {known}."),
+    "condition_types": Prose(
+        "Records of different types are written to {found}: {first}, and {second}.",
+        "An expression needs one type: compare these records exactly.",
+    ),
 }

@@ -1,9 +1,11 @@
-"""Messages of a ``.proto`` text as Spark types, after Spark's table of ``from_protobuf``."""
+"""Messages of a ``.proto`` text: their Spark types, after Spark's table of ``from_protobuf``, and
+their fields as the stream task takes them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from millrace_compiler.types import (
@@ -37,8 +39,9 @@ _SCALAR = {
     "bool": BOOLEAN,
     "string": STRING,
     "bytes": BINARY,
-    "google.protobuf.Timestamp": TIMESTAMP,
 }
+_SIMPLE = {**_SCALAR, "timestamp": TIMESTAMP, "enum": STRING}
+_NEVER_PACKED = ("string", "bytes", "message", "timestamp")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_.][\w.]*|-?\d[\w.+-]*|\S')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -47,16 +50,62 @@ class NoProtobufSchema(NoType):
     """The text is not a ``.proto`` file with a convertible message; contains the reason."""
 
 
+@dataclass(frozen=True)
+class _Declared:
+    """A field as it is written. ``label``: repeated, optional, required, or ``map:`` and a type."""
+
+    name: str
+    number: int
+    type: str
+    label: str
+    packed: bool | None
+
+
 @dataclass
 class _Message:
     name: str
-    fields: list[tuple[str, str, str]] = field(default_factory=list)  # name, type, label
+    proto3: bool
+    fields: list[_Declared] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A field whose type is resolved.
+
+    ``kind``: a scalar of Protobuf, ``timestamp``, ``enum``, ``message`` or ``map``. ``of``: the
+    name of its enum or message. ``implicit``: without presence (proto3), so that a default value is
+    not written. ``entry``: key and value of a map.
+    """
+
+    name: str
+    number: int
+    kind: str
+    of: str = ""
+    repeated: bool = False
+    packed: bool = False
+    implicit: bool = False
+    entry: tuple[_Field, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """As the stream task takes it."""
+        found = {name: value for name, value in vars(self).items() if value}
+        return found | ({"entry": [each.to_json() for each in self.entry]} if self.entry else {})
+
+
+@dataclass(frozen=True)
+class Protobuf:
+    """The first message of a ``.proto`` file: its type, and its fields for the stream task."""
+
+    type: DataType
+    message: Mapping[str, object]
 
 
 # Messages of Google's own files. Timestamp is a scalar; Struct, Value and ListValue contain
 # themselves.
+_TIMESTAMP = "google.protobuf.Timestamp"
 _RECURSIVE = {f"google.protobuf.{name}" for name in ("Struct", "Value", "ListValue")}
 _WELL_KNOWN = """
+syntax = "proto3";
 package google.protobuf;
 message Duration { int64 seconds = 1; int32 nanos = 2; }
 message DoubleValue { double value = 1; }
@@ -74,29 +123,23 @@ message Empty { }
 """
 
 
-def protobuf_type(text: str, message: str | None = None, imported: Sequence[str] = ()) -> DataType:
-    """The Spark type of a message (the first one, if none is named). Raises NoProtobufSchema.
+def read_protobuf(text: str, imported: Sequence[str] = ()) -> Protobuf:
+    """The first message of a file. Raises :class:`NoProtobufSchema`.
 
     `imported`: the texts of the files that it imports.
     """
     try:
-        return _read(text, message, imported)
+        reader = _Reader(_tokens(text))
+        reader.file()
+        own = next(iter(reader.messages), None)
+        for other in (*imported, _WELL_KNOWN):
+            reader.more(_tokens(other))
+        if own is None:
+            raise NoProtobufSchema("there is no message in it")
+        type_ = reader.type_of(own, ())
+        return Protobuf(type_, reader.described(own))
     except RecursionError:
         raise NoProtobufSchema("its messages are nested too deeply") from None
-
-
-def _read(text: str, message: str | None, imported: Sequence[str]) -> DataType:
-    reader = _Reader(_tokens(text))
-    reader.file()
-    own = dict(reader.messages)
-    for other in (*imported, _WELL_KNOWN):
-        reader.more(_tokens(other))
-    if not own:
-        raise NoProtobufSchema("there is no message in it")
-    names = [m for m in own if message is None or m.split(".")[-1] == message or m == message]
-    if not names:
-        raise NoProtobufSchema(f"there is no message {message} in it")
-    return reader.type_of(names[0], ())
 
 
 def _tokens(text: str) -> list[str]:
@@ -105,17 +148,20 @@ def _tokens(text: str) -> list[str]:
 
 class _Reader:
     def __init__(self, tokens: list[str]) -> None:
-        self.tokens, self.at = tokens, 0
+        self.tokens, self.at, self.proto3 = tokens, 0, False
         self.messages: dict[str, _Message] = {}
+        self.enums: dict[str, dict[int, str]] = {}
+        self.fields: dict[str, list[_Field]] = {}
         self.types: dict[str, DataType] = {}
-        self.enums: set[str] = set()
 
     def more(self, tokens: list[str]) -> None:
         """Another file's messages, where they are not there yet."""
         other = _Reader(tokens)
         other.file()
         self.messages = {**other.messages, **self.messages}
-        self.enums |= other.enums
+        self.enums = {**other.enums, **self.enums}
+
+    # ---- what is written --------------------------------------------------------------------
 
     def take(self) -> str:
         if self.at >= len(self.tokens):
@@ -123,55 +169,73 @@ class _Reader:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def skip(self) -> None:
-        """To the end of the statement."""
-        depth = 0
+    def skip(self) -> list[str]:
+        """To the end of the statement; gives its tokens."""
+        start, depth = self.at, 0
         while True:
             token = self.take()
             depth += (token in "{[(") - (token in "}])")
             if depth <= 0 and token in ";}":
-                return
+                return self.tokens[start : self.at]
+
+    def number(self) -> int:
+        token = self.take()
+        octal = re.fullmatch(r"[+-]?0\d+", token)
+        try:
+            return int(token, 8 if octal else 0)
+        except ValueError:
+            raise NoProtobufSchema(f"{token} is no number") from None
 
     def file(self) -> None:
         package = ""
         while self.at < len(self.tokens):
             token = self.take()
-            if token == "package":
+            if token == "syntax":
+                self.proto3 = any("proto3" in each for each in self.skip())
+            elif token == "package":
                 package = self.take() + "."
                 self.take()
             elif token == "message":
                 self.message(package)
             elif token == "enum":
-                self.enums.add(package + self.take())
-                self.skip()
+                self.enum(package)
             elif token != ";":
                 self.skip()
 
     def message(self, outer: str) -> None:
-        found = _Message(outer + self.take())
+        found = _Message(outer + self.take(), self.proto3)
         self.messages[found.name] = found
         if self.take() != "{":
             raise NoProtobufSchema(f"the message {found.name} has no body")
         self.body(found)
 
-    def body(self, found: _Message) -> None:
+    def body(self, found: _Message, label: str = "") -> None:
         while (token := self.take()) != "}":
             if token == "message":
                 self.message(found.name + ".")
             elif token == "enum":
-                self.enums.add(f"{found.name}.{self.take()}")
-                self.skip()
+                self.enum(found.name + ".")
             elif token == "oneof":
                 self.take()
                 self.take()
-                self.body(found)
+                self.body(found, "optional")
             elif token in ("option", "reserved", "extensions", "extend"):
                 self.skip()
             elif token != ";":
-                self.field(found, token)
+                self.field(found, token, label)
 
-    def field(self, found: _Message, token: str) -> None:
-        label = ""
+    def enum(self, outer: str) -> None:
+        found = self.enums.setdefault(outer + self.take(), {})
+        self.take()
+        while (token := self.take()) != "}":
+            if token in ("option", "reserved"):
+                self.skip()
+            elif token != ";":
+                self.take()
+                found.setdefault(self.number(), token)
+                self.skip()
+
+    def field(self, found: _Message, token: str, label: str) -> None:
         if token in ("repeated", "optional", "required"):
             label, token = token, self.take()
         if token == "map":
@@ -184,42 +248,95 @@ class _Reader:
         name = self.take()
         if self.take() != "=":
             raise NoProtobufSchema(f"the field {name} of {found.name} has no number")
-        self.skip()
-        found.fields.append((name, token, label))
+        number = self.number()
+        options = re.search("packed = (true|false)", " ".join(self.skip()))
+        packed = options[1] == "true" if options else None
+        found.fields.append(_Declared(name, number, token, label, packed))
 
-    def type_of(self, name: str, above: tuple[str, ...]) -> DataType:
-        if name not in self.types:
-            self.types[name] = bounded(self._type_of(name, above))
-        return self.types[name]
+    # ---- what it means ----------------------------------------------------------------------
 
-    def _type_of(self, name: str, above: tuple[str, ...]) -> DataType:
-        if name in above:
-            raise NoProtobufSchema(
-                f"the message {name} contains itself, which Spark has no type for"
-            )
-        names, types = [], []
-        for field_name, type_name, label in self.messages[name].fields:
-            element = self.resolve(type_name, name, (*above, name))
-            if label == "repeated":
-                element = array(element)
-            elif label.startswith("map:"):
-                element = DataType("MAP", inner=(_SCALAR.get(label[4:], STRING), element))
-            names.append(field_name)
-            types.append(element)
-        return DataType("STRUCT", inner=tuple(types), fields=tuple(names))
+    def resolved(self, message: str) -> list[_Field]:
+        """The fields of a message."""
+        if message not in self.fields:
+            of = self.messages[message]
+            self.fields[message] = [self._resolved(each, of) for each in of.fields]
+        return self.fields[message]
 
-    def resolve(self, type_name: str, scope: str, above: tuple[str, ...]) -> DataType:
-        if type_name.lstrip(".") in _SCALAR:
-            return _SCALAR[type_name.lstrip(".")]
-        parts = scope.split(".")
-        candidates = [".".join([*parts[:n], type_name]) for n in range(len(parts), -1, -1)]
-        if type_name.startswith("."):
-            candidates = [type_name[1:]]
-        for candidate in candidates:
+    def _resolved(self, found: _Declared, message: _Message) -> _Field:
+        if found.label.startswith("map:"):
+            key = _Declared("key", 1, found.label[4:], "optional", None)
+            value = _Declared("value", 2, found.type, "optional", None)
+            entry = tuple(self._resolved(each, message) for each in (key, value))
+            return _Field(found.name, found.number, "map", repeated=True, entry=entry)
+        kind, of = self._kind(found.type, message.name)
+        repeated = found.label == "repeated"
+        packed = message.proto3 if found.packed is None else found.packed
+        return _Field(
+            found.name,
+            found.number,
+            kind,
+            of,
+            repeated,
+            packed=repeated and packed and kind not in _NEVER_PACKED,
+            implicit=message.proto3 and not found.label and kind not in ("message", "timestamp"),
+        )
+
+    def _kind(self, name: str, scope: str) -> tuple[str, str]:
+        """The kind of a type, and the full name of an enum or a message."""
+        if name in _SCALAR:
+            return name, ""
+        plain = name.removeprefix(".")
+        if plain == _TIMESTAMP:
+            return "timestamp", ""
+        parts = scope.split(".") if plain == name else []
+        for length in range(len(parts), -1, -1):
+            candidate = ".".join([*parts[:length], plain])
             if candidate in self.messages:
-                return self.type_of(candidate, above)
+                return "message", candidate
             if candidate in self.enums:
-                return STRING
-        if type_name.removeprefix(".") in _RECURSIVE:
-            raise NoProtobufSchema(f"{type_name} contains itself, which Spark has no type for")
-        raise NoProtobufSchema(f"the type {type_name} is not known")
+                return "enum", candidate
+        if plain in _RECURSIVE:
+            raise NoProtobufSchema(f"{name} contains itself, which Spark has no type for")
+        raise NoProtobufSchema(f"the type {name} is not known")
+
+    def type_of(self, message: str, above: tuple[str, ...]) -> DataType:
+        """The type of a message; `above`: those that it is in."""
+        if message in above:
+            raise NoProtobufSchema(
+                f"the message {message} contains itself, which Spark has no type for"
+            )
+        if message not in self.types:
+            fields = self.resolved(message)
+            types = tuple(self._type_of(each, (*above, message)) for each in fields)
+            names = tuple(each.name for each in fields)
+            self.types[message] = bounded(DataType("STRUCT", inner=types, fields=names))
+        return self.types[message]
+
+    def _type_of(self, found: _Field, above: tuple[str, ...]) -> DataType:
+        if found.kind == "map":
+            return DataType("MAP", inner=tuple(self._type_of(each, above) for each in found.entry))
+        type_ = self.type_of(found.of, above) if found.kind == "message" else _SIMPLE[found.kind]
+        return array(type_) if found.repeated else type_
+
+    def described(self, message: str) -> dict[str, object]:
+        """A message with all that its fields name, for the stream task."""
+        found, enums, waiting = dict[str, object](), dict[str, object](), [message]
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            fields = self.resolved(name)
+            found[name] = [each.to_json() for each in fields]
+            for each in _all(fields):
+                if each.kind == "message":
+                    waiting.append(each.of)
+                elif each.kind == "enum":
+                    enums[each.of] = {str(n): text for n, text in self.enums[each.of].items()}
+        return {"name": message, "messages": found, "enums": enums}
+
+
+def _all(fields: Sequence[_Field]) -> Iterator[_Field]:
+    """Fields with those of the entries of maps."""
+    for each in fields:
+        yield each
+        yield from each.entry

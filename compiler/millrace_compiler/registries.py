@@ -16,7 +16,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -253,5 +253,4 @@ def resolve_schemas(graph: Graph, schemas: Schemas, report: Diagnostics) -> None
                 if isinstance(operator, Source):
                     faults.add("registry", path=".subject", subject=subject, reason=reason)
                 continue
-            type_ = read_schema(format_.name, found.text, faults, found.imported)
-            operator.values[part] = replace(format_, type=type_)
+            operator.values[part] = read_schema(format_, found.text, faults, found.imported)

@@ -109,7 +109,8 @@ def convertible(store: StoreChange) -> bool:
 def store_reasons(old: Json, new: Json) -> frozenset[str]:
     """All that changed about a store that both versions have."""
     found: set[str] = set()
-    if any(old.get(part) != new.get(part) for part in ("kind", "duplicates")):
+    whole = (store["tasks"] is None for store in (old, new))
+    if any(old.get(part) != new.get(part) for part in ("kind", "duplicates")) or len({*whole}) > 1:
         found.add("store_kind_changed")
     # The bytes of a key contain the names of its fields: here, their case matters.
     if old["key"] != new["key"]:
@@ -117,7 +118,7 @@ def store_reasons(old: Json, new: Json) -> frozenset[str]:
     if old["windows"] != new["windows"]:
         found.add("windows_changed")
     placed = ("tasks", *(("row_tasks",) if "row_tasks" in old and "row_tasks" in new else ()))
-    if any(old[part] != new[part] for part in placed):
+    if any(old[part] != new[part] and None not in (old[part], new[part]) for part in placed):
         found.add("tasks_changed")
     before, after = old["values"], new["values"]
     common = [part for part in before if part in after]

@@ -10,22 +10,26 @@ import random
 from typing import Any
 
 from oracle.fuzz.scenario import Scenario
+from oracle.fuzz.times import lengthen
 from oracle.fuzz.wide import Wide
 
 
-def scenario(seed: int, number: int, *, wide: bool = False) -> dict[str, Any]:
+def scenario(seed: int, number: int, *, wide: bool = False, times: int = 1) -> dict[str, Any]:
     """One scenario; `number` counts from 0 within a seed.
 
     `wide`: by the wider generator, which draws every kind of node. Its scenarios are called
     X1-0000; those called W came from one without processors of several topics. R1-0000 stays what
-    it was.
+    it was. `times`: the same with times that are so many times longer, called R1x1000-0000.
     """
     generator: Any = Wide if wide else Scenario
     chance = random.Random(f"{'X' if wide else ''}{seed}/{number}")  # noqa: S311
-    made: dict[str, Any] = generator(chance, f"{series(seed, wide=wide)}-{number:04d}").json()
+    name = f"{series(seed, wide=wide, times=times)}-{number:04d}"
+    made: dict[str, Any] = generator(chance, name).json()
+    if times != 1:
+        lengthen(made, times, chance)
     return made
 
 
-def series(seed: int, *, wide: bool) -> str:
+def series(seed: int, *, wide: bool, times: int = 1) -> str:
     """What the names of a seed's scenarios begin with."""
-    return f"{'X' if wide else 'R'}{seed}"
+    return f"{'X' if wide else 'R'}{seed}" + (f"x{times}" if times != 1 else "")

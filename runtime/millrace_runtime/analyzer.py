@@ -18,7 +18,6 @@ import argparse
 import contextlib
 import json
 import os
-import signal
 import sys
 import threading
 import time
@@ -28,7 +27,7 @@ from typing import Any
 
 from millrace_runtime import columns, session
 from millrace_runtime.jars import connector_jars
-from millrace_runtime.line_server import LineServer
+from millrace_runtime.line_server import LineServer, serve
 
 #: milliseconds that an expression may go on past its deadline, and the exit code after that
 PATIENCE_MS, HUNG = 4_000, 70
@@ -159,26 +158,10 @@ def main(argv: list[str] | None = None) -> int:
             return 0
         analyzer = SparkAnalyzer(spark)
         analyzer.answer(_WARM_UP)
-        try:
-            server = analyzer_server(arguments.port, analyzer)
-        except OSError as error:
-            print(
-                f"Port {arguments.port} cannot be used ({error.strerror}). Choose another with "
-                "--port, or stop what uses it.",
-                file=sys.stderr,
-            )
-            return 2
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(
-                number, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
-            )
         threading.Thread(target=end_when_hung, args=(analyzer,), daemon=True).start()
-        print("READY", flush=True)
         if arguments.preload:
             threading.Thread(target=preload, args=(spark,), daemon=True).start()
-        with server:
-            server.serve_forever(poll_interval=0.2)
-        return 0
+        return serve(lambda: analyzer_server(arguments.port, analyzer), arguments.port)
     finally:
         spark.stop()
 

@@ -164,11 +164,25 @@ def _noted(file: Place) -> dict[str, Any]:
     )
 
 
-def _same_topology(
-    folder: Place, before: dict[str, Any], now: dict[str, Any], *, moves: bool = False
-) -> None:
+def _nothing_in_common(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether a job has none of the sources of the one before, and none of its topics and stores.
+
+    Of a checkpoint without a state schema only the sources are known.
+    """
     old, new = before.get("sources") or [], now["sources"]
-    if old and new and not {each["id"] for each in old} & {each["id"] for each in new}:
+    if not (old and new) or {each["id"] for each in old} & {each["id"] for each in new}:
+        return False
+    known, state = before.get("state") or {}, now.get("state") or {}
+    same = {*known.get("topics", ())} & {*state.get("topics", ())}
+    stores = ({each["id"] for each in of.get("stores", ())} for of in (known, state))
+    return not same and not set.intersection(*stores)
+
+
+def _same_topology(
+    folder: Place, before: dict[str, Any], now: dict[str, Any], *, moves: bool, ours: bool
+) -> None:
+    if not ours and _nothing_in_common(before, now):
+        old = before["sources"]
         names = ", ".join(sorted(each["id"] for each in old))
         raise MillraceError(
             "checkpoint_mismatch",
@@ -225,6 +239,7 @@ def open_checkpoint(
     move: Mover | None = None,
     begins_late: bool = False,
     beginning: Beginning | None = None,
+    ours: bool = False,
 ) -> str:
     """Check that a checkpoint fits the job, and note what the job is; the query's own location.
 
@@ -239,6 +254,7 @@ def open_checkpoint(
     `begins_late`: see `state_moving.must_move`.
     `beginning`: a request that is noted as applied; one that is due moves the state to other
     offsets, or begins in an empty folder (`begins_anew`).
+    `ours`: the checkpoint is known to be this job's, although its topology may be another one now.
     """
     folder = folder_of(location)
     folder.mkdir(parents=True, exist_ok=True)
@@ -276,7 +292,7 @@ def open_checkpoint(
     _same_trigger(folder, before, real_time=real_time, clock=same_clock)
     if not moves:
         _same_places(folder, before, now)
-    _same_topology(folder, before, now, moves=moves)
+    _same_topology(folder, before, now, moves=moves, ours=ours)
     moved = move(before, now) if moves and move is not None else name
     if moved != name and state is not None:
         noted = state_moving.waiting(folder) or now

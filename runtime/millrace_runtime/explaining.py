@@ -2,97 +2,129 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal_of
+from millrace_runtime.foreign import Cause, causes
 from millrace_runtime.storage import StorageError
 
 _STORAGE = (
     "The storage of the checkpoint does not respond, or refuses the request. Check its address, "
     "the network, the credentials and that it is running."
 )
-_DELETED = "The broker deleted records before the job read them. Check the topic's retention."
 
-# What words in an exception of Spark or Kafka say about its cause: (word, code, what would do).
-_CAUSES = (
-    # Before all others: their messages quote whatever S3 or HDFS answered.
-    ("org.apache.hadoop.fs.s3a.AWS", "storage_unreachable", _STORAGE),
-    ("awssdk.core.exception.SdkClientException", "storage_unreachable", _STORAGE),
-    ("awssdk.services.s3.model.S3Exception", "storage_unreachable", _STORAGE),
-    ("org.apache.hadoop.net.ConnectTimeoutException", "storage_unreachable", _STORAGE),
-    ("http://wiki.apache.org/hadoop/ConnectionRefused", "storage_unreachable", _STORAGE),
-    (
-        "No space left on device",
+_MISSING = "A topic that the job reads or writes does not exist on the broker. Create it."
+_UNREACHABLE = "The broker does not respond. Check its address, the network and that it is running."
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A known cause: how an exception shows it, the error's code, and what would help.
+
+    ``words`` are for what has neither a class nor a condition of its own; they are part of its
+    message.
+    """
+
+    code: str
+    advice: str
+    classes: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    def matches(self, cause: Cause) -> bool:
+        """Whether an exception is of this kind."""
+        return (
+            cause.is_a(*self.classes)
+            or (bool(self.conditions) and cause.condition.startswith(self.conditions))
+            or any(word in cause.message for word in self.words)
+        )
+
+
+# In the order in which they are looked for. Storage comes first: the messages of its exceptions
+# quote what S3 or HDFS answered.
+_KNOWN = (
+    _Known(
+        "storage_unreachable",
+        _STORAGE,
+        classes=(
+            "hadoop.fs.s3a.AWS*",
+            "awssdk.core.exception.SdkClientException",
+            "awssdk.services.s3.model.S3Exception",
+            "hadoop.net.ConnectTimeoutException",
+        ),
+        # What Hadoop adds to a ConnectException of Java.
+        words=("http://wiki.apache.org/hadoop/ConnectionRefused",),
+    ),
+    _Known(
         "disk_full",
         "The disk that holds the checkpoint is full. Free some space and start again.",
+        words=("No space left on device",),  # a plain IOException with the system's message
     ),
-    ("KAFKA_DATA_LOSS", "offsets_lost", _DELETED),
-    # Of a task that reads; the condition above is that of the driver.
-    ("Some data may have been lost", "offsets_lost", _DELETED),
-    ("OffsetOutOfRangeException", "offsets_lost", _DELETED),
-    (
-        "UnknownTopicOrPartitionException",
+    _Known(
+        "offsets_lost",
+        "The broker deleted records before the job read them. Check the topic's retention.",
+        classes=("OffsetOutOfRangeException",),
+        conditions=("KAFKA_DATA_LOSS",),  # on the driver
+        words=("Some data may have been lost",),  # an IllegalStateException of a Spark task
+    ),
+    _Known(
         "topic_missing",
-        "A topic that the job reads or writes does not exist on the broker. Create it.",
+        _MISSING,
+        classes=("UnknownTopicOrPartitionException",),
     ),
-    (
-        "TopicAuthorizationException",
+    _Known(
         "not_authorized",
         "The broker does not allow this job to use a topic. Check the topic's ACLs.",
+        classes=("TopicAuthorizationException",),
     ),
-    (
-        "GroupAuthorizationException",
+    _Known(
         "not_authorized",
         "The broker does not allow this job to use its consumer group. Check the group's ACLs.",
+        classes=("GroupAuthorizationException",),
     ),
-    (
-        "SaslAuthenticationException",
+    _Known(
         "not_authenticated",
         "The broker rejected the credentials. Check user, password and mechanism.",
+        classes=("SaslAuthenticationException",),
     ),
-    (
-        "SslAuthenticationException",
+    _Known(
         "not_authenticated",
         "The TLS handshake with the broker failed. Check certificates and the trust store.",
+        classes=("SslAuthenticationException",),
     ),
-    (
-        "not present in metadata",
+    _Known(
         "topic_missing",
-        "A topic that the job writes to does not exist on the broker. Create it.",
+        _MISSING,
+        words=("not present in metadata",),  # a TimeoutException of a producer
     ),
-    (
-        "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",
+    _Known(
         "real_time_slots",
         "In real-time mode, all tasks run at the same time, but there are too few cores. Use "
         "more cores, or run the job in micro-batches.",
+        conditions=("CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",),
     ),
-    (
-        "TimeoutException",
-        "broker_unreachable",
-        "The broker does not respond. Check its address, the network and that it is running.",
-    ),
-    (
-        "No resolvable bootstrap urls",
+    _Known("broker_unreachable", _UNREACHABLE, classes=("TimeoutException",)),
+    _Known(
         "broker_unreachable",
         "The broker's address cannot be resolved. Check --bootstrap-servers.",
+        words=("No resolvable bootstrap urls",),  # a ConfigException as many others
     ),
-    (
-        "STATE_STORE_",
+    _Known(
         "state_unreadable",
         "The state in the checkpoint cannot be read. Start with a new checkpoint folder.",
+        conditions=("STATE_STORE_",),
     ),
-    (
-        "JAVA_GATEWAY_EXITED",
+    _Known(
         "spark_not_started",
         "Spark's process ended during its start; see its output in the log above. Check Java, "
         "the configured memory and --spark-config.",
+        conditions=("JAVA_GATEWAY_EXITED",),
     ),
-    (
-        "PACKAGE_NOT_INSTALLED",
+    _Known(
         "python_packages",
         "Spark's transformWithState needs pandas and pyarrow, which are not installed. Install "
         'them with: pip install "pandas<3" pyarrow',
+        conditions=("PACKAGE_NOT_INSTALLED",),
     ),
 )
 
@@ -113,39 +145,21 @@ def explain(error: BaseException) -> MillraceError:
         )
     if isinstance(error, StorageError):
         return MillraceError("storage_unreachable", f"{_STORAGE} It answered: {error}")
+    found = causes(error)
     text = str(error)
-    fault = fault_of(text)
-    if fault is not None:
-        return StreamStopped(fault)
-    whole = "\n".join([text, *_causes(error)])
+    whole = "\n".join([text, *(cause.message for cause in found)])
     fault = fault_of(whole)
     if fault is not None:
         return StreamStopped(fault)
     refused = refusal_of(whole)
     if refused is not None:
         return refused
-    for word, code, advice in _CAUSES:
-        if word in whole:
-            return MillraceError(code, advice)
-    client = re.search(r"kafka\.common\.(?:config\.Config|Kafka)Exception: (.+)", whole)
-    if client:
-        detail = client[1].strip().rstrip(".")
-        return MillraceError("kafka_refused", f"The Kafka client does not start: {detail}.")
+    for known in _KNOWN:
+        if any(known.matches(cause) for cause in found):
+            return MillraceError(known.code, known.advice)
+    for cause in found:
+        if cause.is_a("kafka.common.config.ConfigException", "kafka.common.KafkaException"):
+            detail = cause.message.strip().rstrip(".")
+            return MillraceError("kafka_refused", f"The Kafka client does not start: {detail}.")
     first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
     return MillraceError("internal", f"The job failed: {first.strip()}")
-
-
-def _causes(error: BaseException) -> Iterator[str]:
-    """The messages of an exception from the JVM and of its causes, without stack frames."""
-    java = getattr(error, "java_exception", None)
-    for _ in range(12):
-        if java is None:
-            break
-        yield str(java.toString())
-        java = java.getCause()
-    # PySpark has read these already; a query's exception names its own frames alone.
-    captured = getattr(error, "_cause", None)
-    while captured is not None:
-        said = f"{getattr(captured, '_desc', captured)}\n{getattr(captured, '_stackTrace', '')}"
-        yield from (line for line in said.splitlines() if not line.startswith("\tat "))
-        captured = getattr(captured, "_cause", None)

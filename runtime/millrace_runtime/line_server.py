@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import socketserver
+import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -43,3 +46,27 @@ class LineServer(socketserver.ThreadingTCPServer):
     ) -> None:
         self.answer, self.refuse = answer, refuse
         super().__init__(("127.0.0.1", port), _Connection)
+
+
+def serve(create: Callable[[], LineServer], port: int) -> int:
+    """Serve until a stop is requested; READY is printed when the server answers.
+
+    Gives the exit code: 2 where the port cannot be used.
+    """
+    try:
+        server = create()
+    except OSError as error:
+        print(
+            f"Port {port} cannot be used ({error.strerror}). Choose another with --port, or stop "
+            "what uses it.",
+            file=sys.stderr,
+        )
+        return 2
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(
+            number, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
+        )
+    print("READY", flush=True)
+    with server:
+        server.serve_forever(poll_interval=0.2)
+    return 0

@@ -87,6 +87,11 @@ class Memory:
         found: dict[str, Any] = json.loads(columns.gateway().Simulation.traced(self.run))
         return found
 
+    def progress(self) -> dict[str, Any]:
+        """Records counted so far, and finished cuts of a run without micro-batches."""
+        found: dict[str, Any] = json.loads(columns.gateway().Simulation.progress(self.run))
+        return found
+
     def add(self, records: Sequence[dict[str, Any]]) -> None:
         """Makes records available, all of them to one micro-batch."""
         columns.gateway().Simulation.add(self.run, json.dumps(records))

@@ -4,15 +4,16 @@ Who looks sets the key `millrace:run:<run>:watched`, which expires some seconds 
 look. While it is there, the operator keeps the last records of each edge (`Samples.scala`), and
 `millrace:run:<run>:records` holds them as JSON, newest first:
 
-    {"here": bool, "at": epoch ms, "edges": {"<source>.<port>><target>.<port>": [record, ...]},
+    {"at": epoch ms, "edges": {"<source>.<port>><target>.<port>": [record, ...]},
      "keys": {"<edge>": {"since": epoch ms, "records", "sampled", "top": [[key, records], ...],
               "tasks": [[task, records], ...]}}}
 
 `keys`: what went over each edge since somebody began to look: the most frequent keys (JSON text),
 from a sample, and the records of each task.
 
-`here` is false where tasks run in other processes than the driver: no records are kept there.
-While no page shows them, the driver asks for one key a second, and its tasks do nothing.
+Executors on other machines keep theirs, and hand them to the driver once a second. While no page
+shows records, the driver asks for one key a second, an executor asks the driver, and tasks do
+nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class Ways:
             if edge is not None and way["records"]:
                 found.setdefault(edge, []).extend(way["records"])
         for name, records in found.items():
-            records.sort(key=lambda record: -record["number"])
+            # Numbers count in one process each.
+            records.sort(key=lambda record: (-record["seen"], -record["number"]))
             found[name] = records[:PER_EDGE]
         return found
 
@@ -141,12 +143,12 @@ class Sampling:
 
     def _show(self, ways: Ways) -> None:
         operator = columns.gateway().Samples
-        here = bool(operator.watch(self._run))
-        taken = operator.take(self._run) if here else None
+        operator.watch(self._run)
+        taken = operator.take(self._run)
         if taken is not None or not self._on:
             raw = json.loads(taken or "[]")
             edges, keys = ways.by_edge(raw), ways.keys(raw)
-            shown = {"here": here, "at": int(time.time() * 1000), "edges": edges, "keys": keys}
+            shown = {"at": int(time.time() * 1000), "edges": edges, "keys": keys}
             self._last = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
         elif self._redis.expire(self._records, KEPT_SECONDS):
             return

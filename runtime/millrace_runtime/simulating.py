@@ -7,6 +7,10 @@ a test `expected`, where processors are to stop `breakpoints` (lines by node), w
 other partitions than in the document `partitions` (their number by topic), where tasks do not begin
 with empty stores `begins` (`millrace_runtime.task_states`), and where plain Spark runs the same
 lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible).
+
+While a request is in work, frames of progress go ahead of its answer. SIGUSR1 stops the run of the
+topology itself: the answer is then that of the input lines before, with their number as
+`stopped_after`.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
@@ -24,9 +29,9 @@ from millrace_compiler.isolated import frames
 from pyspark.sql import SparkSession
 
 from millrace_runtime.breakpoints import place
-from millrace_runtime.comparing import differences_of_test
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.expectations import Expectations
 from millrace_runtime.explaining import explain
 from millrace_runtime.input_lines import checked_line
 from millrace_runtime.memory import TraceLimits
@@ -43,6 +48,8 @@ MOST_OUTPUTS = 5_000
 PROCESSORS = frozenset({"process", "process_values"})
 #: differences from what a test expects that an answer has at most
 MOST_DIFFERENCES = 50
+#: seconds between two reports of progress, and between two looks for a request to stop
+REPORTED = 0.25
 
 _WARM_UP: dict[str, Any] = {
     "format": "millrace.topology/1",
@@ -62,8 +69,55 @@ _WARM_UP: dict[str, Any] = {
 }  # fmt: skip
 
 
-#: Called with the number of input lines that are done, and of all.
-Progress = Callable[[int, int], None]
+#: Called with the number of input lines that are `done`, that of all `lines`, and for a run of the
+#: topology itself counts by edge and node and the number of dropped records.
+Progress = Callable[[dict[str, Any]], None]
+
+
+class Watch:
+    """Reports the progress of a simulator while it runs, and stops it when that is asked for.
+
+    Its thread calls the JVM beside the one that runs.
+    """
+
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        lines: int,
+        progress: Progress,
+        stop: threading.Event,
+    ) -> None:
+        self._document, self._lines = document, lines
+        self._progress, self._stop = progress, stop
+        self._ended = threading.Event()
+
+    @contextlib.contextmanager
+    def over(self, simulator: Simulator) -> Iterator[None]:
+        """Watches a simulator as long as the block runs."""
+        self._ended.clear()
+        thread = threading.Thread(target=self._watch, args=(simulator,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            thread.join()
+
+    def _watch(self, simulator: Simulator) -> None:
+        stopped = False
+        while not self._ended.wait(REPORTED):
+            # The run may end meanwhile, and with it what is asked for here.
+            with contextlib.suppress(Exception):
+                if self._stop.is_set() and not stopped:
+                    simulator.stop()
+                    stopped = True
+                self._report(simulator)
+
+    def _report(self, simulator: Simulator) -> None:
+        found = simulator.progress()
+        counts = counts_of(self._document, found.counts, found.drops)
+        if not self._ended.is_set():
+            self._progress({"done": found.done, "lines": self._lines, **counts})
 
 
 def simulate(
@@ -71,10 +125,12 @@ def simulate(
     analyzer: Analyzer,
     request: Mapping[str, Any],
     progress: Progress | None = None,
+    stop: threading.Event | None = None,
 ) -> dict[str, Any]:
     """Compile and run a document on input lines: `{"diagnostics", "result", "plain"}`.
 
-    Without a `result` the document was refused. Raises MillraceError for invalid input lines.
+    Without a `result` the document was refused. `stop`: set from outside to end the run early.
+    Raises MillraceError for invalid input lines.
     """
     document = partitioned(request["document"], request.get("partitions") or {})
     try:
@@ -96,11 +152,17 @@ def simulate(
             for node, found in stops.items()
         },
     )
+    expected = request.get("expected")
+    expects = None if expected is None else Expectations(spark, analyzer, compilation, expected)
     begins = request.get("begins")
     begun = None if begins is None else Begun(begins)
-    result = run(spark, document, compilation.task_graph, lines, limits, begun=begun)
-    expected = request.get("expected")
-    differences = None if expected is None else differing(document, lines, result, expected)
+    watch = None
+    if progress is not None and stop is not None and not request.get("plain"):
+        watch = Watch(document, len(lines), progress, stop)
+    result = run(spark, document, compilation.task_graph, lines, limits, begun=begun, watch=watch)
+    if result.stopped_after is not None and expects is not None:
+        raise MillraceError("simulation_cancelled", "The simulation was cancelled.")
+    differences = None if expects is None else differing(expects, document, lines, result)
     cut, plain = request.get("plain"), None
     if cut is not None:
         graph = compilation.task_graph
@@ -133,7 +195,7 @@ def run_plain(
             simulator = PlainSimulator(
                 spark.newSession(), topology_of(compilation), compilation, Cut(cut)
             )
-            plain = simulator.run(lines, progress)
+            plain = simulator.run(lines, None if progress is None else _of_plain(progress))
     except MillraceError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever Spark raises is explained
@@ -142,6 +204,10 @@ def run_plain(
     exact = result if cut == "each" else run(spark, document, graph, lines, None, Cut(cut))
     comparison = {**beside(compilation, exact, plain, cut), "seconds": seconds}
     return {"cut": cut, "diagnostics": diagnostics, "comparison": comparison}
+
+
+def _of_plain(progress: Progress) -> Callable[[int, int], None]:
+    return lambda done, lines: progress({"done": done, "lines": lines})
 
 
 @contextlib.contextmanager
@@ -195,20 +261,20 @@ def placed(
 
 
 def differing(
+    expects: Expectations,
     document: Mapping[str, Any],
     lines: list[dict[str, Any]],
     result: Result,
-    expected: Mapping[str, Any],
 ) -> list[str]:
     """The first differences from what a test expects, in sentences."""
-    test = {"topology": document, "inputs": lines, "expected": expected}
+    test = {"topology": document, "inputs": lines}
     found = {
         "outputs": result.outputs,
         "dropped": result.dropped,
         "stores": result.stores,
         **({"error": result.error} if result.error else {}),
     }
-    return differences_of_test(test, found, "each")[:MOST_DIFFERENCES]
+    return expects.differences(test, found)[:MOST_DIFFERENCES]
 
 
 def run(
@@ -219,6 +285,7 @@ def run(
     limits: TraceLimits | None,
     cut: Cut | None = None,
     begun: Begun | None = None,
+    watch: Watch | None = None,
 ) -> Result:
     """Run a task graph on input lines, without micro-batches where that is possible.
 
@@ -229,7 +296,7 @@ def run(
         begun.require(graph)
 
     def with_(simulator: type[Simulator]) -> Result:
-        return simulator(
+        made = simulator(
             spark.newSession(),
             graph,
             partitions={
@@ -239,7 +306,9 @@ def run(
             cut=cut,
             trace=limits,
             begun=begun,
-        ).run(lines)
+        )
+        with contextlib.nullcontext() if watch is None else watch.over(made):
+            return made.run(lines)
 
     try:
         if any("restart" in line for line in lines):
@@ -285,6 +354,7 @@ def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
         "stores_truncated": trace["stores_truncated"],
         "logs": result.logs,
         "error": result.error,
+        "stopped_after": result.stopped_after,
     }
 
 
@@ -293,10 +363,11 @@ def answer(
     analyzer: Analyzer,
     request: Mapping[str, Any],
     progress: Progress | None = None,
+    stop: threading.Event | None = None,
 ) -> dict[str, Any]:
     """A frame: the answer to a request, or why there is none."""
     try:
-        return {"answer": simulate(spark, analyzer, request, progress)}
+        return {"answer": simulate(spark, analyzer, request, progress, stop)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}
 
@@ -317,12 +388,15 @@ def main() -> int:
         answers.write(frames.encode(frame))
         answers.flush()
 
-    def progress(done: int, lines: int) -> None:
-        send({"progress": {"done": done, "lines": lines}})
+    def progress(reported: dict[str, Any]) -> None:
+        send({"progress": reported})
 
+    stop = threading.Event()
+    signal.signal(signal.SIGUSR1, lambda *_: stop.set())
     send({"answer": {}})
     while (request := frames.read(requests)) is not None:
-        send(answer(spark, analyzer, request, progress))
+        stop.clear()
+        send(answer(spark, analyzer, request, progress, stop))
     spark.stop()
     return 0
 

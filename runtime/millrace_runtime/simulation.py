@@ -28,7 +28,7 @@ from millrace_runtime.formats import Format
 from millrace_runtime.job import Job, Query
 from millrace_runtime.memory import CONTROL_TOPIC, Memory, TraceLimits
 from millrace_runtime.task_states import Begun
-from millrace_runtime.tracing import Trace, trace_of
+from millrace_runtime.tracing import Count, Trace, counted, trace_of
 
 STOP, DUMP = -1, -3
 
@@ -86,6 +86,17 @@ class Result:
     trace: Trace | None = None
     # By node and reason; `dead_letter` is one of them.
     drops_by_reason: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
+    # Of a run that was stopped from outside: how many input lines it took.
+    stopped_after: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far a run is: input lines that are done, records so far, drops by node and reason."""
+
+    done: int
+    counts: list[Count]
+    drops: dict[str, dict[str, int]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,6 +174,8 @@ class Simulator:
         self._wall_clock = 0 if begun is None else begun.wall_clock
         self._offsets: dict[tuple[str, int], int] = {}
         self._line_of: dict[int, int] = {}
+        self._done = 0
+        self._stopped = False
 
     @functools.cached_property
     def _planned(self) -> Query:
@@ -182,7 +195,11 @@ class Simulator:
         try:
             self._start()
             for batch in batches:
+                if self._stopped:
+                    result.stopped_after = self._done
+                    break
                 self._feed(batch, result)
+                self._done += 1
                 if self.restart_each:
                     self._restart()
             self._finish(self._process([self._dump()]), result)
@@ -191,6 +208,20 @@ class Simulator:
         finally:
             self._say(result)
         return result
+
+    def stop(self) -> None:
+        """Take no further lines; the result is that of those before. From any thread."""
+        self._stopped = True
+
+    def progress(self) -> Progress:
+        """How far the run is, where there is a micro-batch for each line. From any thread."""
+        found = self._memory.progress()
+        return Progress(
+            self._finished(found), counted(found["counts"], self._job.graph), self._drops()
+        )
+
+    def _finished(self, found: Mapping[str, Any]) -> int:
+        return self._done
 
     def _say(self, result: Result) -> None:
         """Ends the run; the result gets the log lines of nodes and the trace."""
@@ -352,14 +383,24 @@ class Simulator:
 
     def _count(self, result: Result) -> None:
         """The dropped records so far."""
-        statistics = json.loads(columns.gateway().Reports.statistics(self._run))
+        statistics = self._statistics()
         result.dropped = statistics["dropped"]
-        for node, counts in statistics["nodes"].items():
-            dead = {"dead_letter": counts["dead_letters"]} if counts["dead_letters"] else {}
-            result.drops_by_reason[node] = {**counts["dropped"], **dead}
+        result.drops_by_reason = self._drops(statistics)
         result.drops = {
             node: sum(counts.values()) for node, counts in result.drops_by_reason.items()
         }
+
+    def _statistics(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self._run))
+        return found
+
+    def _drops(self, statistics: dict[str, Any] | None = None) -> dict[str, dict[str, int]]:
+        """Dropped records by node and reason."""
+        drops = {}
+        for node, counts in (statistics or self._statistics())["nodes"].items():
+            dead = {"dead_letter": counts["dead_letters"]} if counts["dead_letters"] else {}
+            drops[node] = {**counts["dropped"], **dead}
+        return drops
 
 
 class Halted(Exception):

@@ -4,19 +4,23 @@
 
 A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 
-- `{"do": "simulate", "owner", "document", "inputs", "trace", "expected", "breakpoints",
+- `{"do": "simulate", "owner", "run", "document", "inputs", "trace", "expected", "breakpoints",
   "partitions", "plain", "begins"}` →
   `{"result": …, "diagnostics": …, "plain": …}`
-  (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
+  (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`; `run` is the owner's
+  name for it, if it has one
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
   (`millrace_runtime.state_reading`), or an error; processes of their own read stores
 - `{"do": "read_batches", "owner", "checkpoint"}` and
   `{"do": "read_task_states", "owner", "checkpoint", "batch", "tasks"}` → what a simulation can
   begin with (`millrace_runtime.task_states`), from the same processes
-- `{"do": "prepare", "owner"}` → `{"state": "ready" | "starting", "progress": …}`, and starts a
-  process if there is none; `progress` is that of the owner's run in plain Spark: input lines that
-  are `done`, and all `lines`
-- `{"do": "cancel", "owner"}` → `{"cancelled": bool}`: ends what runs for this owner
+- `{"do": "kept_sizes" | "delete_kept", "owner", "checkpoint", "names"}`: folders that versions left
+- `{"do": "prepare", "owner", "run"}` → `{"state": "ready" | "starting", "progress": …}`, and starts
+  a process if there is none; `progress` is that of the owner's run of this name, or of any:
+  input lines that are `done`, all `lines`, and in the exact dialect counts by edge and node
+- `{"do": "cancel", "owner", "run"}` → `{"cancelled": bool}`: with `run`, the run of this name takes
+  no further input lines, and answers with the result of those before; without, all that runs for
+  this owner is killed
 
 Nothing runs before the first simulation: processes with a warm Spark session start with the first
 request, and end after a while without requests. It prints READY once it answers.
@@ -26,10 +30,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +44,7 @@ from millrace_compiler.operator import registry
 from millrace_compiler.operators.processors.base import ProcessorNode
 
 from millrace_runtime.jars import operator_jar
-from millrace_runtime.line_server import LineServer
+from millrace_runtime.line_server import LineServer, serve
 from millrace_runtime.storage import S3_ENVIRONMENT
 
 #: what a simulation knows of the environment: no secret of the server is among it
@@ -52,6 +56,8 @@ ENVIRONMENT = (
 #: seconds of one call of a processor, and megabytes of the process it runs in
 PROCESSORS = {"MILLRACE_PROCESSOR_TIMEOUT_MS": "5000", "MILLRACE_PROCESSOR_MEMORY_MB": "512"}
 LIMITS = Limits(seconds=60, waiting_seconds=30, output_megabytes=32)
+#: a run that is to stop is killed after so many seconds, if it is still in the same input line
+STOPPING_SECONDS = 2.0
 #: a Spark session starts in some seconds, on a machine that does nothing else
 STARTING_SECONDS = 180.0
 IDLE_SECONDS = 600.0
@@ -61,7 +67,7 @@ _PACKAGES = os.pathsep.join(
 )
 
 #: requests that are for the processes that read stores
-READING = ("read_state", "read_batches", "read_task_states")
+READING = ("read_state", "read_batches", "read_task_states", "kept_sizes", "delete_kept")
 
 _MESSAGES = {
     "time": (
@@ -119,6 +125,21 @@ _READING = {
 }
 
 
+@dataclass
+class Running:
+    """A request in work; `name`: its owner's name for it. `killed`: because it was cancelled."""
+
+    process: Process
+    name: str | None
+    plain: bool
+    killed: bool = False
+
+    def kill(self) -> None:
+        """End its process."""
+        self.killed = True
+        self.process.kill()
+
+
 class Simulators(Pool):
     """Warm processes that simulate: started by the first request, ended when idle."""
 
@@ -130,8 +151,7 @@ class Simulators(Pool):
     def __init__(self, size: int, limits: Limits = LIMITS) -> None:
         super().__init__(size, limits)
         self.spare = 1
-        self._running: dict[str, list[Process]] = {}
-        self._cancelled: set[int] = set()
+        self._running: dict[str, list[Running]] = {}
 
     def _start(self) -> Process:
         known = {name: os.environ[name] for name in self.environment if name in os.environ}
@@ -161,35 +181,46 @@ class Simulators(Pool):
     def simulate(self, request: dict[str, Any], owner: str) -> dict[str, Any]:
         """The answer of a process. Raises Exceeded; its limit may be `cancelled` too."""
         with self._turn(owner, self.limits) as process:
+            running = Running(process, request.get("run"), bool(request.get("plain")))
             with self._changed:
-                self._running.setdefault(owner, []).append(process)
+                self._running.setdefault(owner, []).append(running)
             try:
                 return process.ask(request, self.limits)
             except Exceeded:
-                if process.pid in self._cancelled:
+                if running.killed:
                     raise Exceeded("cancelled") from None
                 raise
             finally:
                 if _runs_code(request):
                     process.end()
                 with self._changed:
-                    self._running[owner].remove(process)
-                    self._cancelled.discard(process.pid)
+                    self._running[owner].remove(running)
 
-    def progress(self, owner: str) -> dict[str, Any] | None:
+    def progress(self, owner: str, name: str | None = None) -> dict[str, Any] | None:
         """How far a run of the owner is, where one reports it."""
-        with self._changed:
-            found = [process.progress for process in self._running.get(owner, [])]
+        found = [running.process.progress for running in self._found(owner, name)]
         return next((each for each in found if each is not None), None)
 
-    def cancel(self, owner: str) -> bool:
-        """End what runs for an owner; whether anything did."""
-        with self._changed:
-            found = list(self._running.get(owner, []))
-            self._cancelled.update(process.pid for process in found)
-        for process in found:
-            process.kill()
+    def cancel(self, owner: str, name: str | None = None) -> bool:
+        """Stop the owner's run of a name, or kill all of the owner's; whether there was any."""
+        found = self._found(owner, name)
+        for running in found:
+            if name is None or running.plain or not running.process.interrupt():
+                running.kill()
+            else:
+                threading.Timer(STOPPING_SECONDS, self._kill, [owner, running]).start()
         return bool(found)
+
+    def _found(self, owner: str, name: str | None) -> list[Running]:
+        with self._changed:
+            found = self._running.get(owner, [])
+            return [running for running in found if name is None or running.name == name]
+
+    def _kill(self, owner: str, running: Running) -> None:
+        """Kill a run that has not stopped."""
+        with self._changed:
+            if any(each is running for each in self._running.get(owner, [])):
+                running.kill()
 
     def end_idle(self, seconds: float) -> None:
         """End processes that have had nothing to do for so long."""
@@ -224,13 +255,13 @@ def respond(
     simulators: Simulators | None, request: dict[str, Any], readers: Readers | None = None
 ) -> dict[str, Any]:
     """The answer to one request. Without `simulators` nothing is simulated here."""
-    owner = str(request.get("owner") or "")
+    owner, run = str(request.get("owner") or ""), request.get("run")
     do = request.get("do")
     if do == "prepare" and simulators is not None:
         state = "ready" if simulators.prepare() else "starting"
-        return {"state": state, "progress": simulators.progress(owner)}
+        return {"state": state, "progress": simulators.progress(owner, run)}
     if do == "cancel" and simulators is not None:
-        return {"cancelled": simulators.cancel(owner)}
+        return {"cancelled": simulators.cancel(owner, run)}
     pool = readers if do in READING else simulators if do == "simulate" else None
     if pool is None:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
@@ -280,26 +311,11 @@ def main(argv: list[str] | None = None) -> int:
     simulators = None if arguments.stores_only else Simulators(arguments.most)
     readers = Readers(max(1, arguments.most // 2))
     try:
-        server = Server(arguments.port, simulators, readers)
-    except OSError as error:
-        print(
-            f"Port {arguments.port} cannot be used ({error.strerror}). Choose another with "
-            "--port, or stop what uses it.",
-            file=sys.stderr,
-        )
-        return 2
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(
-            number, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
-        )
-    print("READY", flush=True)
-    try:
-        with server:
-            server.serve_forever(poll_interval=0.5)
+        return serve(lambda: Server(arguments.port, simulators, readers), arguments.port)
     finally:
-        for pool in server.pools:
-            pool.close()
-    return 0
+        for pool in (simulators, readers):
+            if pool is not None:
+                pool.close()
 
 
 if __name__ == "__main__":

@@ -226,6 +226,7 @@ class Starter:
             real_time=bool(arguments.real_time), clock=kafka.wall_clock, state=self.state,
             move=self._mover(kafka, job, planned.beginner, updates=updates),
             begins_late=arguments.start == "latest", beginning=beginning,
+            ours=arguments.continues,
         )  # fmt: skip
         if job.exactly_once and job.sink_topics and not kafka.real_time:
             kafka.open_producers(folder_of(location), plan.shuffle_partitions)

@@ -70,6 +70,10 @@ def must_move(before: Mapping[str, Any], now: Mapping[str, Any], *, begins_late:
     old, new = ({node["id"]: node for node in notes["nodes"]} for notes in (before, now))
     if any(_block(old[id_]) != _block(new[id_]) for id_ in old.keys() & new.keys()):
         return True
+    if now["tasks"] > 1 and any(
+        _formats(old, id_) != _formats(new, id_) for id_ in old.keys() & new.keys()
+    ):
+        return True
     if operators(old.values()) != operators(new.values()) or _wires(new) - _wires(old):
         return True
     if before.get("subtopologies", now["subtopologies"]) != now["subtopologies"]:
@@ -85,6 +89,16 @@ def must_move(before: Mapping[str, Any], now: Mapping[str, Any], *, begins_late:
 
 def _block(node: Mapping[str, Any]) -> tuple[int, int]:
     return node["level"], node.get("sub", 0)
+
+
+def _formats(nodes: Mapping[str, Mapping[str, Any]], id_: str) -> set[str]:
+    """The formats of the keys by which records find the tasks of a node's sub-topology."""
+    return {
+        node["params"]["key"]["format"]
+        for node in nodes.values()
+        if node["op"] in ("stream", "table") and node.get("sub", 0) == nodes[id_].get("sub", 0)
+        if "key" in node["params"]
+    }
 
 
 def operators(nodes: Iterable[Mapping[str, Any]]) -> set[int]:

@@ -18,6 +18,8 @@ from millrace_runtime.errors import MillraceError
 DECISIONS = ("reset", "drop")
 #: New values are computed by a SQL expression over `old`.
 CONVERT = "convert:"
+#: Steps that compute a table from another one, and keep no rows unless they have a store.
+_DERIVED = ("filter", "filter_not", "map_values")
 
 
 def decisions_of(texts: Sequence[str]) -> dict[str, str]:
@@ -79,9 +81,21 @@ class StateOpening:
             self.names.pop(each.id, None)
 
     def _prefixes(self, store: str, notes: Mapping[str, Any]) -> set[str]:
-        """What rows of a store are called: by its name in the state, or by its operator's steps."""
-        steps = {each["id"] for each in notes.get("nodes") or [] if each.get("node") == store}
-        return steps | {self.names.get(store, store)}
+        """What rows of a store are called: by its name in the state, or by its operator's steps.
+
+        Nodes on other levels keep copies of a table, also of one that another computes from it.
+        """
+        found, tables = {self.names.get(store, store)}, set[str]()
+        for each in notes.get("nodes") or []:
+            kept = each.get("params", {}).get("store") or {}
+            if each.get("node") == store:
+                found.add(each["id"])
+            parents = [parent for parent, _ in each.get("parents", [])]
+            found |= {f"{each['id']}$copy{n}" for n, of in enumerate(parents) if of in tables}
+            derived = each["op"] in _DERIVED and not kept and tables.intersection(parents)
+            if store in (each.get("node"), kept.get("node")) or derived:
+                tables.add(each["id"])
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """As the checkpoint notes it."""
@@ -151,7 +165,7 @@ def _cause(store: StoreChange) -> str:
         return "the job has no such store any more, its rows would be lost"
     causes = []
     if "store_kind_changed" in store.reasons:
-        causes.append(f"it was a {old['kind']} store, now it is a {new['kind']} store")
+        causes.append(f"it was {_kind(old)}, now it is {_kind(new)}")
     if "key_type_changed" in store.reasons:
         causes.append(f"its keys were {type_text(old['key'])}, now {type_text(new['key'])}")
     if "value_type_changed" in store.reasons:
@@ -162,6 +176,12 @@ def _cause(store: StoreChange) -> str:
     if "windows_changed" in store.reasons:
         causes.append(f"its windows were {_windows(old)}, now {_windows(new)}")
     return ", ".join(causes)
+
+
+def _kind(store: Mapping[str, Any]) -> str:
+    if store["tasks"] is None:
+        return "a global table"
+    return f"a {store['kind']} store" + (" with duplicates" if store.get("duplicates") else "")
 
 
 def _windows(store: Mapping[str, Any]) -> str:

@@ -18,15 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.foreign import is_caused_by
 
 
 class StorageError(OSError):
-    """A file system outside of this machine does not answer, or refuses."""
+    """A file system outside of this machine does not answer, or refuses.
+
+    `unsupported`: Spark has no class for such a file system.
+    """
+
+    def __init__(self, message: str, *, unsupported: bool = False) -> None:
+        super().__init__(message)
+        self.unsupported = unsupported
 
 
 #: A URI without a user, a password or a query: secrets stand in Hadoop's own configuration.
 LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]*(/[^\s?#]*)?")
 OBJECT_CHECKPOINTS = "org.apache.spark.sql.millrace.ObjectCheckpoints"
+_NO_FILE_SYSTEM = ("UnsupportedFileSystemException", "ClassNotFoundException")
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 LOCAL = {
     # A start replays the changes since the last snapshot of the state, a file for each micro-batch:
@@ -197,6 +206,11 @@ def remove_folder(folder: Place) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def size(folder: StoredPath) -> int:
+    """The bytes of all files in a folder."""
+    return int(_ask("size", folder.uri))
+
+
 def modified(file: Place) -> float:
     """When a file was written, in seconds since the epoch. Raises OSError."""
     return file.modified() if isinstance(file, StoredPath) else file.stat().st_mtime
@@ -248,7 +262,7 @@ def require_reachable(location: str) -> None:
         StoredPath(location)._list()
     except StorageError as error:
         scheme = location.partition("://")[0]
-        if "No FileSystem for scheme" in str(error) or "ClassNotFound" in str(error):
+        if error.unsupported:
             raise MillraceError(
                 "storage_unsupported",
                 f"Spark has no file system for {scheme}://. Put its Hadoop connector on the class "
@@ -273,4 +287,5 @@ def _ask(method: str, *arguments: Any) -> Any:
     except Py4JJavaError as error:
         java = error.java_exception
         text = f"{java.getClass().getSimpleName()}: {java.getMessage()}"
-        raise StorageError(text.splitlines()[0][:300]) from None
+        unsupported = is_caused_by(error, *_NO_FILE_SYSTEM)
+        raise StorageError(text.splitlines()[0][:300], unsupported=unsupported) from None

@@ -6,6 +6,8 @@ simulate do, and runs no code of a document. A request has `do` and `checkpoint`
 - `read_state`: `store` and `query` (`millrace_runtime.state_reading`)
 - `read_batches`: nothing more (`millrace_runtime.task_states`)
 - `read_task_states`: `batch` and `tasks`
+- `kept_sizes`: `names` of folders that versions left → `bytes` by name, of those that are there
+- `delete_kept`: `names` of such folders
 """
 
 from __future__ import annotations
@@ -19,10 +21,15 @@ from typing import Any
 from millrace_compiler.isolated import frames
 from pyspark.sql import SparkSession
 
+from millrace_runtime import storage
+from millrace_runtime.checkpoint import notes_of
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.explaining import explain
 from millrace_runtime.jars import storage_jars_there
 from millrace_runtime.simulation import simulation_session
+from millrace_runtime.state_moving import waiting
 from millrace_runtime.state_reading import StateQuery, read_state
+from millrace_runtime.storage import StorageError, StoredPath
 from millrace_runtime.task_states import read_batches, read_task_states
 
 
@@ -30,8 +37,8 @@ def answer(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
     """A frame: a page of a store, batches, states of tasks; or why there is none."""
     try:
         return {"answer": _read(spark, request)}
-    except MillraceError as error:
-        return {"answer": {"error": error.as_dict()}}
+    except (MillraceError, StorageError) as error:
+        return {"answer": {"error": explain(error).as_dict()}}
 
 
 def _read(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,8 +48,25 @@ def _read(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
             return read_batches(location)
         case "read_task_states":
             return read_task_states(spark, location, request["batch"], request["tasks"])
+        case "kept_sizes":
+            return {"bytes": {each.name: storage.size(each) for each in _kept(request)}}
+        case "delete_kept":
+            for each in _kept(request):
+                storage.remove_folder(each)
+            return {}
         case _:
             return read_state(spark, location, request["store"], StateQuery(**request["query"]))
+
+
+def _kept(request: Mapping[str, Any]) -> list[StoredPath]:
+    """The folders of a request that are there, were left by versions and are not used."""
+    folder = StoredPath(request["checkpoint"])
+    notes, moved = notes_of(str(folder)), waiting(folder) or {}
+    used = {notes.get("stream", "stream"), moved.get("stream"), moved.get("base", {}).get("stream")}
+    left = {each["stream"] for each in notes.get("kept", [])} - used
+    return [
+        folder / name for name in sorted(left & {*request["names"]}) if (folder / name).is_dir()
+    ]
 
 
 def _storage() -> str:

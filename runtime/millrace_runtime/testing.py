@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from millrace_runtime import simulating
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.dsl.topology import Topology
+from millrace_runtime.expectations import Expectations
 from millrace_runtime.input_lines import checked_line
 from millrace_runtime.memory import TraceLimits
 from millrace_runtime.simulation import simulation_session
@@ -23,7 +24,7 @@ def session() -> SparkSession:
 
 
 def read_test(path: Path) -> dict[str, Any]:
-    """A test: `inputs` (input lines) and `expected` (`outputs`, `stores`, `dropped`)."""
+    """A test: `inputs` (input lines), `expected` (`outputs`, `stores`, `dropped`, `conditions`)."""
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
 
@@ -32,10 +33,13 @@ def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]
     """What differs from what the test expects, in sentences; empty where it passes.
 
     What `expected` leaves out is not compared. Raises MillraceError for a topology that does not
-    compile and for input lines that are none.
+    compile, for input lines that are none and for faulty conditions.
     """
     document = topology.document()
-    graph = compiled(document, session_analyzer(spark)).task_graph or {}
+    analyzer = session_analyzer(spark)
+    compilation = compiled(document, analyzer)
+    expects = Expectations(spark, analyzer, compilation, test["expected"])
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
+    graph = compilation.task_graph or {}
     result = simulating.run(spark, document, graph, lines, TraceLimits(steps=0))
-    return simulating.differing(document, lines, result, test["expected"])
+    return simulating.differing(expects, document, lines, result)

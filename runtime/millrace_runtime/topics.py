@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.foreign import is_caused_by
 
 PATIENCE_SECONDS = 30
 
@@ -147,7 +148,7 @@ def _described(jvm: Any, admin: Any, name: str) -> Any:
     try:
         return future.get(PATIENCE_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS)
     except Py4JJavaError as error:
-        if "UnknownTopicOrPartitionException" in str(error.java_exception.toString()):
+        if is_caused_by(error, "UnknownTopicOrPartitionException"):
             return None
         raise
 
@@ -162,5 +163,5 @@ def _create(jvm: Any, admin: Any, name: str) -> None:
         made.get(PATIENCE_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS)
     except Py4JJavaError as error:
         # Another job may have been quicker.
-        if "TopicExistsException" not in str(error.java_exception.toString()):
+        if not is_caused_by(error, "TopicExistsException"):
             raise

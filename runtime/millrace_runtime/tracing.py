@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 Step = dict[str, Any]
@@ -50,7 +50,7 @@ class Trace(TypedDict):
 
 def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[int, int]) -> Trace:
     """The operator's trace in terms of the document and the input lines."""
-    node_of = {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
+    node_of = _nodes(graph)
     steps = []
     for raw_step in raw["steps"]:
         step = {**raw_step, "after": line_of.get(raw_step["merge"], 0)}
@@ -61,17 +61,27 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
             step["from"] = node_of.get(origin[0]) if origin else None
             step["port"] = origin[1] if origin else None
         steps.append(step)
-    counts = [
-        Count(node_of.get(parent), port, node_of[node], number, records)
-        for parent, port, node, number, records in raw["counts"]
-    ]
     return {
         "steps": steps,
         "truncated": raw["truncated"],
         "stops_truncated": raw["stops_truncated"],
         "stores_truncated": raw["stores_truncated"],
-        "counts": counts,
+        "counts": counted(raw["counts"], graph),
     }
+
+
+def counted(raw: Iterable[Sequence[Any]], graph: Mapping[str, Any]) -> list[Count]:
+    """The operator's counts in terms of the document."""
+    node_of = _nodes(graph)
+    return [
+        Count(node_of.get(parent), port, node_of[node], number, records)
+        for parent, port, node, number, records in raw
+    ]
+
+
+def _nodes(graph: Mapping[str, Any]) -> dict[str, str]:
+    """The node of the document by the physical one."""
+    return {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
 
 
 class Edges:

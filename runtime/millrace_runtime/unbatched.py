@@ -7,7 +7,7 @@ micro-batches that `cut` asks for, and are restarted from the state that they wr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -34,12 +34,24 @@ class Held(Memory):
         java = columns.gateway().Simulation.still(spark._jsparkSession, run)
         self._frame = DataFrame(java, spark)
 
+    def stop(self) -> None:
+        """Take no further cut."""
+        columns.gateway().Simulation.stop(self.run)
+
     def hold(
-        self, records: Sequence[dict[str, Any]], cuts: Sequence[int], *, restart_each: bool
+        self,
+        records: Sequence[dict[str, Any]],
+        cuts: Sequence[int],
+        *,
+        restart_each: bool,
+        dump: bool,
     ) -> None:
-        """All records; `cuts`: the place of the last one of each micro-batch."""
+        """All records; `cuts`: the place of the last one of each micro-batch.
+
+        `dump`: the last one asks for the contents of stores.
+        """
         columns.gateway().Simulation.hold(
-            self.run, json.dumps(records), json.dumps(cuts), restart_each
+            self.run, json.dumps(records), json.dumps(cuts), restart_each, dump
         )
 
     def begin(self, states: str) -> None:
@@ -54,6 +66,18 @@ class UnbatchedSimulator(Simulator):
     """
 
     environment = Held
+    #: micro-batches of lines
+    _cuts = 0
+
+    def stop(self) -> None:
+        """As of a Simulator."""
+        assert isinstance(self._memory, Held)
+        self._stopped = True
+        self._memory.stop()
+
+    def _finished(self, found: Mapping[str, Any]) -> int:
+        # The last cut is the dump.
+        return min(int(found["done"]), self._cuts)
 
     def run_batches(self, batches: Iterable[list[tuple[int, Line]]]) -> Result:
         """As of a Simulator."""
@@ -63,17 +87,22 @@ class UnbatchedSimulator(Simulator):
         for batch in batches:
             records += [each for number, line in batch for each in self._events(line, number)]
             cuts.append(self._sequence)
-        if self._begun is None:
+        self._cuts = len(cuts)
+        dump = self._begun is None
+        if dump:
             records.append(self._dump())
             cuts.append(self._sequence)
         try:
             if self._begun is not None:
                 self._memory.begin(self._begun.state)
-            self._memory.hold(records, cuts, restart_each=self.restart_each)
+            self._memory.hold(records, cuts, restart_each=self.restart_each, dump=dump)
             self._memory.sink(self._planned.graph, self.settings)
             columns.gateway().Unbatched.drain(self._planned.rows._jdf, self._run)
             rows = self._memory.take()
             self._note(rows, result)
+            done = int(self._memory.progress()["done"]) - dump
+            if self._stopped and done < self._cuts:
+                result.stopped_after = done
             self._finish(rows, result)
         except Halted as halted:
             halted.note(result)

@@ -42,10 +42,10 @@ private[millrace] object Formats {
           catch { case e: AvroRuntimeException => invalid("Avro", e) }
         new AvroCodec(schema, AvroTypes.of(parsed), registry, number)
       case "protobuf" =>
-        val message =
-          try Proto.message(schema, text("message"))
-          catch { case e: IllegalArgumentException => invalid("Protobuf", e) }
-        new ProtobufCodec(message, schema, registry, number)
+        val message = j.path("message")
+        if (message.isMissingNode)
+          throw new Expressions.Invalid("the schema could not be fetched when the topology was compiled", "REGISTRY")
+        new ProtobufCodec(Proto.message(message), schema, registry, number)
       case other => throw new Expressions.Invalid(s"format $other is not known", "FORMAT")
     }
   }

@@ -281,8 +281,9 @@ object Json {
   else
     t match {
       case StringType =>
-        val b = v.asInstanceOf[UTF8String].getBytes
-        g.writeUTF8String(b, 0, b.length)
+        val s = v.asInstanceOf[UTF8String]
+        if (s.isValid) { val b = s.getBytes; g.writeUTF8String(b, 0, b.length) }
+        else g.writeString(s.toString) // bytes that are no UTF-8 show as U+FFFD
       case IntegerType => g.writeNumber(v.asInstanceOf[Int])
       case LongType => g.writeNumber(v.asInstanceOf[Long])
       case ShortType => g.writeNumber(v.asInstanceOf[Short])

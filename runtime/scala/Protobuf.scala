@@ -53,7 +53,7 @@ private[millrace] final class ProtobufCodec(
       var name = names.get((id, path))
       if (name == null) {
         name = Proto
-          .nameAt(r.schema(id), path)
+          .nameAt(r.schema(id).text, path)
           .getOrElse(throw new BadBytes(s"the schema $id has no message at ${path.mkString("[", ", ", "]")}"))
         names.put((id, path), name)
       }

@@ -1,46 +1,67 @@
 package org.apache.spark.sql.millrace
 
-import java.util.PriorityQueue
+import java.util.{ArrayList => JArrayList, Comparator, PriorityQueue}
 
-/** Schedules of one clock, stream time or wall clock, by the time of their next punctuation. */
+/**
+ * Schedules of one clock, stream time or wall clock, by the time of their next punctuation; of equal times in the order
+ * in which Kafka Streams' heap gives them. Their places in the heap are kept with the state, so that a restart does not
+ * change that order.
+ */
 private[millrace] final class PunctuationQueue {
-  private val queue = new PriorityQueue[PunctuationSchedule]((a: PunctuationSchedule, b: PunctuationSchedule) => {
-    val c = java.lang.Long.compare(a.next.value, b.next.value)
-    if (c != 0) c else Integer.compare(a.number, b.number)
-  })
+  private val queue =
+    new PriorityQueue[PunctuationSchedule](Comparator.comparingLong((s: PunctuationSchedule) => s.next.value))
 
-  def isEmpty: Boolean = queue.isEmpty
-  def schedule(s: PunctuationSchedule): Unit = queue.add(s)
+  /** What `init` has scheduled, until the places are known of all. */
+  private var made = new JArrayList[PunctuationSchedule]()
+  private var moved = false
 
-  /**
-   * Punctuates all that are due at `now` and concerned, earliest first; once each, however many intervals have passed.
-   */
-  def mayPunctuate(now: Long)(concerned: PunctuationSchedule => Boolean): Unit = {
-    val others = new java.util.ArrayList[PunctuationSchedule]()
+  def isEmpty: Boolean = queue.isEmpty && (made == null || made.isEmpty)
+
+  def schedule(s: PunctuationSchedule): Unit = {
+    if (made == null) queue.add(s) else made.add(s)
+    moved = true
+  }
+
+  /** Punctuates all that are due at `now`, earliest first; once each, however many intervals have passed. */
+  def mayPunctuate(now: Long): Unit = {
+    if (made != null) {
+      made.sort(Comparator.comparingLong((s: PunctuationSchedule) => s.order))
+      queue.addAll(made)
+      made = null
+    }
     while (!queue.isEmpty && queue.peek().next.value <= now) {
       val s = queue.poll()
-      if (!concerned(s)) others.add(s)
-      else if (!s.isCancelled) {
+      moved = true
+      if (!s.isCancelled) {
         s.punctuate(now)
         if (!s.isCancelled) { s.advance(now); queue.add(s) }
       }
     }
-    queue.addAll(others)
+  }
+
+  /** Notes the places: a heap that is filled in the order of its array has the same array. */
+  def keepPlaces(): Unit = if (moved && made == null) {
+    var i = 0L
+    queue.forEach { s => s.place.set(i); i += 1 }
+    moved = false
   }
 }
 
-/** One schedule of a node. `next` is kept with the state. */
+/** One schedule of a node. `next` and its `place` in the queue are kept with the state. */
 private[millrace] final class PunctuationSchedule(
-    val number: Int,
     val node: Node,
     interval: Long,
     val next: Clock,
+    val place: Clock,
     streamTime: Boolean,
     callback: Long => Unit
 ) extends Schedule {
   private var cancelled = false
   def isCancelled: Boolean = cancelled
   override def cancel(): Unit = cancelled = true
+
+  /** New ones come after those that have a place. */
+  def order: Long = if (place.value < 0) Long.MaxValue else place.value
 
   def punctuate(now: Long): Unit = {
     val trace = node.trace

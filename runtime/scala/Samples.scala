@@ -3,24 +3,29 @@ package org.apache.spark.sql.millrace
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
 
-import org.apache.spark.SparkContext
+import org.apache.spark.SparkEnv
 
 /**
  * The last records between the nodes of a running job, for people who look at them. Tasks have no trace until a person
- * does. watch(run) from the next micro-batch on (in real time: the next record) records are kept; false where tasks run
- * in other JVMs than the driver take(run) what is kept, null if nothing came since the last call: [{"from": physical
- * node, "port", "to": physical node, "input", "records": [newest first: {"number", "seen" (epoch ms), "key", "value",
- * "timestamp", "headers": {name: text or null}, "topic", "partition", "offset"}]}] A key or value longer than
- * [[Samples.longestValue]] characters of JSON is the beginning of that text, with "key_cut" or "value_cut". The last
- * three are of the input record that caused it, null where there is none. Each call lets every task keep some more.
- * "keys" of an edge: what [[HotKeys]] counted since `watch`. unwatch(run) false as long as tasks of real time have not
- * stopped yet: call again
+ * does.
+ *
+ *   - `watch(run)`: from the next micro-batch on (in real time: the next record) records are kept
+ *   - `take(run)`: what is kept, here and by executors; null if nothing came since the last call. `[{"from": physical
+ *     node, "port", "to": physical node, "input", "keys", "records": [newest first: {"number", "seen" (epoch ms),
+ *     "key", "value", "timestamp", "headers": {name: text or null}, "topic", "partition", "offset"}]}]`; an edge is
+ *     listed once by each JVM that keeps some of its records
+ *   - `unwatch(run)`: false as long as tasks of real time have not stopped yet; call again
+ *
+ * A key or value longer than [[Samples.longestValue]] characters of JSON is the beginning of that text, with "key_cut"
+ * or "value_cut". Topic, partition and offset are of the input record that caused it, null where there is none. Each
+ * call of `take` lets every task keep some more. "keys": what [[HotKeys]] counted since `watch`.
  */
 object Samples {
 
@@ -36,10 +41,9 @@ object Samples {
 
   private val runs = new ConcurrentHashMap[String, Sampler]()
 
-  def watch(run: String): Boolean = SparkContext.getActive.forall(_.isLocal) && {
+  def watch(run: String): Unit = {
     runs.computeIfAbsent(run, _ => { val s = new Sampler; Trace.follow(run, s.of); s })
     StreamTasks.followAgain(run)
-    true
   }
 
   def unwatch(run: String): Boolean = {
@@ -47,7 +51,18 @@ object Samples {
     StreamTasks.followAgain(run)
   }
 
-  def take(run: String): String = { val s = runs.get(run); if (s == null) null else s.take() }
+  def take(run: String): String = take(run, mostTaken)
+
+  private[millrace] def take(run: String, most: Int): String = {
+    val s = runs.get(run)
+    if (s == null) null else s.take(most)
+  }
+
+  /** Adds what an executor has kept; how many characters of it are wanted next time. */
+  private[millrace] def share(run: String, executor: String, kept: String): Int = {
+    val s = runs.get(run)
+    if (s == null) 0 else s.share(executor, kept)
+  }
 
   /** Writes a value, or the beginning of its text. */
   private[millrace] def put(o: ObjectNode, name: String, value: JsonNode): Unit = {
@@ -66,6 +81,16 @@ object Samples {
     }
     shown
   }
+}
+
+private object Sampler {
+
+  /** What an executor has kept is gone when it has not asked for so long. */
+  val silentMs = 10000L
+
+  /** Numbers of different JVMs are different, too. */
+  val jvms = 1000L
+  val jvm: Long = SparkEnv.get.executorId.toLongOption.fold(0L)(_ % (jvms - 1) + 1)
 }
 
 /** From a physical node's output into an input of another. */
@@ -92,6 +117,7 @@ private[millrace] final class Sampler {
   @volatile private var turn = 0
   private val numbers = new AtomicLong()
   private var taken = -1L
+
   private val rings = new ConcurrentHashMap[Way, Ring]()
   private val keys = new ConcurrentHashMap[Way, HotKeys]()
 
@@ -101,35 +127,55 @@ private[millrace] final class Sampler {
   def of(task: StreamTask): Trace =
     tasks.compute((task.levelNumber, task.index), (_, of) => if (of != null && of.task == task) of else new Of(task))
 
-  def take(): String = synchronized {
+  /** By executor: what it has kept, and when it last asked. */
+  private val received = mutable.Map[String, (String, Long)]()
+  private var news = false
+
+  def share(executor: String, kept: String): Int = synchronized {
+    val now = System.currentTimeMillis()
+    received(executor) = (Option(kept).orElse(received.get(executor).map(_._1)).getOrElse("[]"), now)
+    received.filterInPlace { case (_, (_, at)) => at > now - Sampler.silentMs }
+    news |= kept != null
+    Samples.mostTaken / received.size
+  }
+
+  def take(most: Int): String = synchronized {
     turn += 1
     val now = numbers.get
-    if (now == taken) null
+    if (now == taken && !news) null
     else {
       taken = now
-      val ways = rings.asScala.toSeq.map { case (way, ring) => way -> ring.newestFirst }
-      // Of very many edges fewer records each, so that the sum is bounded.
-      val each = Iterator
-        .iterate(Samples.perEdge)(_ / 2)
-        .takeWhile(_ > 1)
-        .find(n => ways.map(_._2.take(n).map(_.json.length).sum).sum <= Samples.mostTaken)
-        .getOrElse(1)
-      var left = Samples.mostTaken
-      ways
-        .sortBy(-_._2.headOption.fold(0L)(_.number))
-        .map { case (way, all) =>
-          val fitting = all.take(each).takeWhile { k => left -= k.json.length; left >= 0 }
-          val o = Json.mapper.createObjectNode()
-          o.put("from", way.from)
-          o.put("port", way.port)
-          o.put("to", way.to)
-          o.put("input", way.input)
-          val head = Json.mapper.writeValueAsString(o)
-          val hot = keys.get(way).json
-          s"""${head.dropRight(1)},"keys":$hot,"records":[${fitting.map(_.json).mkString(",")}]}"""
-        }
+      news = false
+      (own(most) +: received.values.toSeq.map(_._1))
+        .map(_.drop(1).dropRight(1))
+        .filter(_.nonEmpty)
         .mkString("[", ",", "]")
     }
+  }
+
+  private def own(most: Int): String = {
+    val ways = rings.asScala.toSeq.map { case (way, ring) => way -> ring.newestFirst }
+    // Of very many edges fewer records each, so that the sum is bounded.
+    val each = Iterator
+      .iterate(Samples.perEdge)(_ / 2)
+      .takeWhile(_ > 1)
+      .find(n => ways.map(_._2.take(n).map(_.json.length).sum).sum <= most)
+      .getOrElse(1)
+    var left = most
+    ways
+      .sortBy(-_._2.headOption.fold(0L)(_.number))
+      .map { case (way, all) =>
+        val fitting = all.take(each).takeWhile { k => left -= k.json.length; left >= 0 }
+        val o = Json.mapper.createObjectNode()
+        o.put("from", way.from)
+        o.put("port", way.port)
+        o.put("to", way.to)
+        o.put("input", way.input)
+        val head = Json.mapper.writeValueAsString(o)
+        val hot = keys.get(way).json
+        s"""${head.dropRight(1)},"keys":$hot,"records":[${fitting.map(_.json).mkString(",")}]}"""
+      }
+      .mkString("[", ",", "]")
   }
 
   /** Of a node's input, in one task. */
@@ -162,7 +208,7 @@ private[millrace] final class Sampler {
 
     private def keep(s: Slot, r: Record): Unit = {
       val o = Json.mapper.createObjectNode()
-      val number = numbers.incrementAndGet()
+      val number = numbers.incrementAndGet() * Sampler.jvms + Sampler.jvm
       o.put("number", number)
       o.put("seen", System.currentTimeMillis())
       Samples.put(o, "key", Json.node(r.key, s.port.key.seen))

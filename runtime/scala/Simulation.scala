@@ -23,16 +23,16 @@ import org.apache.spark.unsafe.types.UTF8String
  * `merge`; the same one after a restart, its data is kept until close add(run, lines) JSON array of {"topic",
  * "partition", "offset", "timestamp" (ms), "merge", "key", "value" (base64 or null), "headers":
  * [[name, base64 or null]]}: becomes available at once, as one addition still(spark, run) a DataFrame, no stream, of
- * what `hold` is given before it runs begin(run, states) what tasks begin with hold(run, lines, cuts, restartEach)
- * lines as for add, all of them; cuts: JSON array of the last `merge` of each micro-batch sink(spark, run, sinks) what
- * a query writes to by `format(Simulation.format).option("run", run)`. sinks: {"settings": {"processing_handler", ...},
- * "sinks": {"<dest>": {"key": format, "value": format}}} for sinks of DataFrames; those of stream tasks are known from
- * attach take(run) JSON array of what came since the last call, in the order in which it reached the topics: {"dest",
- * "topic", "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64), "timestamp",
- * "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault") nothing comes; what the failing record
- * itself had caused is left out encode(format, value) base64 of an input line's value; one that does not fit its format
- * goes as its own text trace(run, steps, bytes, breakpoints, stops) keeps every step of the run's records, up to that
- * many; traced(run) gives them close(run)
+ * what `hold` is given before it runs begin(run, states) what tasks begin with hold(run, lines, cuts, restartEach,
+ * dump) lines as for add, all of them; cuts: JSON array of the last `merge` of each micro-batch sink(spark, run, sinks)
+ * what a query writes to by `format(Simulation.format).option("run", run)`. sinks: {"settings": {"processing_handler",
+ * ...}, "sinks": {"<dest>": {"key": format, "value": format}}} for sinks of DataFrames; those of stream tasks are known
+ * from attach take(run) JSON array of what came since the last call, in the order in which it reached the topics:
+ * {"dest", "topic", "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64),
+ * "timestamp", "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault") nothing comes; what the
+ * failing record itself had caused is left out encode(format, value) base64 of an input line's value; one that does not
+ * fit its format goes as its own text trace(run, steps, bytes, breakpoints, stops) keeps every step of the run's
+ * records, up to that many; traced(run) gives them close(run)
  */
 object Simulation {
   private[millrace] val sourceSchema: StructType = new StructType()
@@ -47,12 +47,17 @@ object Simulation {
     .add("merge", LongType)
 
   private[millrace] final class Shown(val key: Codec, val value: Codec)
+
+  /** The last `merge` of each micro-batch; `dump`: the last one asks for the contents of stores. */
+  private[millrace] final class Cuts(val ends: Seq[Long], val restartEach: Boolean, val dump: Boolean)
   private final class Run(val stream: MemoryStream[InternalRow]) {
     val held = new java.util.ArrayList[InternalRow]()
-    @volatile var cuts: (Seq[Long], Boolean) = (Nil, false)
+    @volatile var cuts = new Cuts(Nil, restartEach = false, dump = false)
     @volatile var sink: SimulationSink = _
     @volatile var trace: FullTrace = _
     @volatile var begun: Map[(Int, Int), HeldState] = Map.empty
+    @volatile var done = 0
+    @volatile var stopped = false
     val written = new java.util.ArrayList[Out]()
     val sinks = new ConcurrentHashMap[Integer, Shown]()
   }
@@ -95,16 +100,30 @@ object Simulation {
     session.internalCreateDataFrame(rows, sourceSchema)
   }
 
-  def hold(run: String, lines: String, cuts: String, restartEach: Boolean): Unit = {
+  def hold(run: String, lines: String, cuts: String, restartEach: Boolean, dump: Boolean): Unit = {
     of(run).held.addAll(parse(lines).asJava)
-    of(run).cuts = (Json.mapper.readTree(cuts).elements.asScala.map(_.asLong).toSeq, restartEach)
+    of(run).cuts = new Cuts(Json.mapper.readTree(cuts).elements.asScala.map(_.asLong).toSeq, restartEach, dump)
   }
 
   /** The run's tasks begin with the states that [[TaskStates.read]] gave; for runs without micro-batches. */
   def begin(run: String, states: String): Unit = of(run).begun = TaskStates.parse(states)
   private[millrace] def begun(run: String): Map[(Int, Int), HeldState] = of(run).begun
 
-  private[millrace] def cuts(run: String): (Seq[Long], Boolean) = of(run).cuts
+  private[millrace] def cuts(run: String): Cuts = of(run).cuts
+
+  /** A run without micro-batches takes no further cut of its lines; from any thread. */
+  def stop(run: String): Unit = of(run).stopped = true
+  private[millrace] def stopped(run: String): Boolean = of(run).stopped
+  private[millrace] def finished(run: String): Unit = { val r = of(run); r.done += 1 }
+
+  /**
+   * `{"done": cuts that a run without micro-batches has finished, "counts": as [[FullTrace]] has them}`; from any
+   * thread, while it runs.
+   */
+  def progress(run: String): String = {
+    val r = of(run)
+    s"""{"done":${r.done},"counts":${if (r.trace == null) "[]" else r.trace.counted}}"""
+  }
 
   private def parse(lines: String): Seq[InternalRow] = {
     def bytes(j: JsonNode): Array[Byte] = if (j == null || j.isNull) null else Base64.getDecoder.decode(j.asText)
@@ -188,6 +207,7 @@ object Simulation {
       n.put("partition_key", base64(o.partitionKey))
       n.put("fault", o.fault)
       def show(b: Array[Byte], codec: Codec): JsonNode = if (b == null) Json.mapper.nullNode
+      else if (codec.format == "json") Json.mapper.readTree(b)
       else Json.node(codec.decode(b), codec.dataType)
       val s = if (o.dest < 0) null else r.sinks.get(o.dest)
       if (o.dest == Envelope.DUMP) n.replace("value", Json.mapper.readTree(o.value))

@@ -51,23 +51,26 @@ private[millrace] final class Placement(
   private val specs: Map[String, NodeSpec] = graph.specs.map(s => s.id -> s).toMap
 
   /** One type for the values of a store, although its tasks may be at different ones: that which all others become. */
-  private val types: Map[String, String] = from.noted.values
-    .flatMap(_.collect { case (("$types", name), (json, _)) => name -> new String(json, "UTF-8") })
-    .toSeq
+  private val types: Map[String, DataType] = from.noted.toSeq
+    .flatMap { case ((level, task), noted) =>
+      noted.collect { case (("$types", name), (json, _)) if !dropping(name, level)(task) => name -> typeIn(json) }
+    }
     .groupMap(_._1)(_._2)
     .map { case (name, all) =>
-      val distinct = all.distinct
-      name -> distinct
-        .find(to => distinct.forall(t => Conversion.of(DataType.fromJson(t), DataType.fromJson(to)).isDefined))
-        .getOrElse(
-          throw new Refused(
-            name,
-            "",
-            "state_incompatible",
-            s"the tasks of $name hold values of the types ${distinct.mkString(" and ")}"
+      name -> all.distinct.reduce { (a, b) =>
+        changes
+          .common(name, a, b)
+          .getOrElse(
+            throw new Refused(
+              name,
+              "",
+              "state_incompatible",
+              s"the tasks of $name hold values of the types ${a.sql} and ${b.sql}"
+            )
           )
-        )
+      }
     }
+  private def typeIn(json: Array[Byte]) = DataType.fromJson(new String(json, "UTF-8"))
 
   private def forgotten(level: Int, task: Int): Set[String] =
     changes.after(
@@ -120,10 +123,10 @@ private[millrace] final class Placement(
       if (c.same) 0 else c.now,
       partitions,
       everywhere = false,
-      typesOf(name, from.levelOf(old)),
+      converters(name, from.levelOf(old)),
       types.get(name),
       asker,
-      dropping(name, from.levelOf(old)),
+      (0 until from.partitions).filter(dropping(name, from.levelOf(old))).toSet,
       if (c.merges) sent(rows, from.levelOf(old)) else Map.empty
     )
   }
@@ -141,19 +144,22 @@ private[millrace] final class Placement(
         0,
         partitions,
         everywhere = true,
-        typesOf(name, from.levelOf(old)),
+        converters(name, from.levelOf(old)),
         types.get(name),
         None,
-        dropping(name, from.levelOf(old)),
+        (0 until from.partitions).filter(dropping(name, from.levelOf(old))).toSet,
         Map.empty
       )
     }
   }
 
-  private def typesOf(name: String, level: Int): Map[Int, String] =
-    perTask(level)(_.get(("$types", name)).map(x => new String(x._1, "UTF-8")))
-  private def dropping(name: String, level: Int): Set[Int] =
-    (0 until from.partitions).filter(i => StateChanges.drops(forgotten(level, i), name)).toSet
+  /** Of the tasks whose values have another type than they are to have: that type, and what converts them. */
+  private def converters(name: String, level: Int): Map[Int, (DataType, Any => Any)] =
+    for {
+      (task, was) <- perTask(level)(_.get(("$types", name)).map(x => typeIn(x._1)))
+      now <- types.get(name) if now != was && !dropping(name, level)(task)
+    } yield task -> (was, changes.conversion(name, was, now).get)
+  private def dropping(name: String, level: Int)(task: Int): Boolean = StateChanges.drops(forgotten(level, task), name)
   private def sent(rows: KeptRows, level: Int): Map[Int, Long] =
     rows.closed.map(c => perTask(level)(_.get(("$clock", c.clock)).map(_._2))).getOrElse(Map.empty)
   private def perTask[T](level: Int)(of: Map[(String, String), (Array[Byte], Long)] => Option[T]): Map[Int, T] =
@@ -180,7 +186,8 @@ private[millrace] final class Placement(
     val specs = graph.specs.filter(_.level == level)
     val everywhere = specs.exists(_.isInstanceOf[GlobalTableSpec])
     val n = if (everywhere) partitions else specs.map(s => tasks(s.sub)).max
-    val named = rules(level).flatMap(r => r.target.map(t => row("$types", r.rows.name, t.getBytes("UTF-8"), 0L)))
+    val named =
+      rules(level).flatMap(r => r.target.map(t => row("$types", r.rows.name, Conversion.text(t).getBytes("UTF-8"), 0L)))
     (0 until n).flatMap { j =>
       val clocks = clocksAt(level, j).map { case (name, value) => row("$clock", name, Array[Byte](0), value) }
       val own =
@@ -231,7 +238,7 @@ private[millrace] final class Placement(
           s"$kind/$s$more" -> Some(partitioned(sub.toInt, s, more))
         }
         else subsOf(sub.toInt, Some(old), level).map(s => s"$kind/$s" -> Some(change(sub.toInt, s)))
-      case Array("$offset" | "$schedule", rest) => at(specs.get(rest.substring(0, rest.lastIndexOf('/'))))
+      case Array("$offset" | "$schedule" | "$place", rest) => at(specs.get(rest.substring(0, rest.lastIndexOf('/'))))
       case Array("store" | "swept" | "sequence", store) if kept.exists(_._2.name == store) => ofStore(store)
       case Array(id, what) => if (Set("records", "bytes")(what)) Nil else at(specs.get(id))
       case Array(id) => at(specs.get(id))
@@ -262,7 +269,7 @@ private[millrace] object Placement {
 
   /** Clocks that go by the lowest: what must not be missed. */
   def lowest(name: String): Boolean =
-    name.startsWith("$schedule/") || name.startsWith("swept:") || name.endsWith(":single") || begins(name)
+    name.startsWith("$schedule/") || name.startsWith("$place/") || name.startsWith("swept:") || name.endsWith(":single") || begins(name)
 
   /** Nothing at all is less than any. */
   def begins(name: String): Boolean = name.endsWith(":emitted")
@@ -273,8 +280,8 @@ private[millrace] final case class Asker(tasks: Int, key: KeyType, recode: Optio
 
 /**
  * What becomes of the rows called `from` on a level of the old state. `tasks`: among how many they are distributed by
- * key, 0 where each stays with its task; `typesOf`: of each old task the type of its values, `target`: that of all;
- * `dropping`: old tasks whose rows were given up; `sent`: see [[KeptRows.closed]].
+ * key, 0 where each stays with its task; `converters`: of old tasks, the type of their values and what makes those of
+ * the type `target`; `dropping`: old tasks whose rows were given up; `sent`: see [[KeptRows.closed]].
  */
 private[millrace] final class MoveRule(
     val from: String,
@@ -284,8 +291,8 @@ private[millrace] final class MoveRule(
     tasks: Int,
     partitions: Int,
     everywhere: Boolean,
-    typesOf: Map[Int, String],
-    val target: Option[String],
+    converters: Map[Int, (DataType, Any => Any)],
+    val target: Option[DataType],
     asker: Option[Asker],
     dropping: Set[Int],
     sent: Map[Int, Long]
@@ -298,28 +305,25 @@ private[millrace] final class MoveRule(
 
   final class Work {
     private val salts = Internals.salts(partitions)
-    private val converters = typesOf.collect {
-      case (task, was) if target.exists(_ != was) =>
-        val (old, now) = (DataType.fromJson(was), DataType.fromJson(target.get))
-        task -> (new Packer(old), Conversion.of(old, now).get, new Packer(now))
-    }
+    private val packers = converters.map { case (task, (was, _)) => task -> (new Packer(was), new Packer(target.get)) }
     private val subscriber = new Packer(ForeignKey.subscriber)
 
     def moved(task: Int, key: Array[Byte], value: Array[Byte], time: Long): Seq[Row] =
       if (dropping(task) || (everywhere && task != 0) || rows.closed.exists(c => sent.get(task).exists(c.sent(key, _))))
         Nil
       else {
-        val made = asker.fold(converted(task, value))(answered(key, value, _))
+        val made = converted(task, value)
         val to =
-          if (everywhere) salts.toSeq
+          if (made == null && value != null) Nil
+          else if (everywhere) salts.toSeq
           else Seq(salts(if (tasks == 0) task else Partitioner.partition(chosen(rows.keyOf(key), recode), tasks)))
-        to.map(Row(_, rows.name, key, made, time))
+        to.map(Row(_, rows.name, key, asker.fold(made)(answered(key, made, _)), time))
       }
 
     private def converted(task: Int, value: Array[Byte]): Array[Byte] =
-      converters.get(task).fold(value) { case (old, convert, now) =>
+      packers.get(task).fold(value) { case (old, now) =>
         val v = old.unpack(value)
-        now.pack(if (v == null) null else convert(v))
+        now.pack(if (v == null) null else converters(task)._2(v))
       }
     private def answered(key: Array[Byte], value: Array[Byte], asker: Asker): Array[Byte] = {
       val w = subscriber.unpack(value).asInstanceOf[InternalRow]

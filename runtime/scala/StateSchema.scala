@@ -21,23 +21,47 @@ private[millrace] final case class StateChanges(drops: IndexedSeq[Set[String]], 
   /** What a state that went through change `from` has to forget. */
   def after(from: Long): Set[String] = drops.drop(from.toInt).flatten.toSet
 
-  /** What makes values of another type of those in the state, the latest decision first; None where nothing does. */
+  /** What makes values of another type of those in the state; None where nothing does. */
   def conversion(name: String, from: DataType, to: DataType): Option[Any => Any] =
+    Conversion.of(from, to, Decisions(decided.filter(d => StateChanges.drops(Set(d.store), name))))
+
+  /** A type that values of both types can have, without loss where that is possible. */
+  def common(name: String, a: DataType, b: DataType): Option[DataType] =
     Conversion
-      .of(from, to)
-      .orElse(
-        decided.reverseIterator
-          .filter(d => StateChanges.drops(Set(d.store), name))
-          .flatMap(d => Conversion.of(from, to, d))
-          .nextOption()
-      )
+      .common(a, b)
+      .orElse(Seq(a -> b, b -> a).collectFirst { case (x, y) if conversion(name, x, y).isDefined => y })
 }
 
 /** A person's expression over `old`, which makes values of a store's new type of those of its old one. */
 private[millrace] final case class Decided(store: String, from: DataType, to: DataType, expression: Expr)
-    extends Conversion.Leaf {
-  override def apply(a: DataType, b: DataType): Option[Any => Any] =
-    Option.when(a == from && b == to)(old => if (old == null) null else expression(old))
+
+/**
+ * The decisions about a store, in their order. The state of a task that had no input meanwhile goes through several of
+ * them, and through what widened in between.
+ */
+private[millrace] final case class Decisions(all: Seq[Decided]) extends Conversion.Leaf {
+  override def apply(from: DataType, to: DataType): Option[Any => Any] = {
+    val reached = all.foldLeft(Seq[(DataType, Any => Any)]((from, v => v))) { (known, d) =>
+      Decisions.through(known, d.from).fold(known)(f => (d.to -> Decisions.after(f, d.expression(_))) +: known)
+    }
+    Decisions.through(reached.init, to)
+  }
+}
+
+private object Decisions {
+
+  /** The way to a type from one of those that were reached: from itself, else from the latest. */
+  private def through(reached: Seq[(DataType, Any => Any)], to: DataType): Option[Any => Any] =
+    reached
+      .sortBy(_._1 != to)
+      .iterator
+      .flatMap { case (type_, way) => Conversion.of(type_, to).map(after(way, _)) }
+      .nextOption()
+
+  private def after(first: Any => Any, second: Any => Any): Any => Any = old => {
+    val made = first(old)
+    if (made == null) null else second(made)
+  }
 }
 
 private[millrace] object StateChanges {
@@ -79,7 +103,7 @@ private[millrace] object StateChanges {
     }
   }
   def drops(prefixes: Set[String], store: String): Boolean =
-    !store.contains("$copy") && prefixes.exists(p => store == p || store.startsWith(p + "$"))
+    prefixes.exists(p => store == p || (store.startsWith(p + "$") && !store.contains("$copy")))
 }
 
 /**
@@ -89,14 +113,17 @@ private[millrace] object StateChanges {
 private[millrace] object Conversion {
   def text(t: DataType): String = t.asNullable.json
 
-  /** What is tried first of two types, also within others. */
+  /** What is tried of two types that are not converted by themselves, also within others. */
   trait Leaf extends Serializable { def apply(from: DataType, to: DataType): Option[Any => Any] }
   private object none extends Leaf { override def apply(from: DataType, to: DataType): Option[Any => Any] = None }
 
   /** None where values cannot be carried over. */
   def of(from: DataType, to: DataType, leaf: Leaf = none): Option[Any => Any] = (from.asNullable, to.asNullable) match {
     case (a, b) if a == b => Some(identity)
-    case (a, b) if leaf(a, b).isDefined => leaf(a, b)
+    case (a, b) => inside(a, b, leaf).orElse(leaf(a, b))
+  }
+
+  private def inside(from: DataType, to: DataType, leaf: Leaf): Option[Any => Any] = (from, to) match {
     case (StructType(old), StructType(now)) => struct(old, now, leaf)
     case (ArrayType(a, _), ArrayType(b, _)) =>
       of(a, b, leaf).map(f => v => new GenericArrayData(elements(v.asInstanceOf[ArrayData], a, f)))
@@ -109,6 +136,22 @@ private[millrace] object Conversion {
         )
       }
     case (a, b) => widened(a, b)
+  }
+
+  /** A type with the fields of both, and the wider of two types; None where there is none. */
+  def common(a: DataType, b: DataType): Option[DataType] = (a.asNullable, b.asNullable) match {
+    case (StructType(mine), StructType(others)) =>
+      val (shared, more) = others.partition(f => mine.exists(_.name.equalsIgnoreCase(f.name)))
+      val fields = mine.map { f =>
+        shared.find(_.name.equalsIgnoreCase(f.name)) match {
+          case Some(g) => common(f.dataType, g.dataType).map(t => g.copy(dataType = t))
+          case None => Some(f)
+        }
+      }
+      Option.when(fields.forall(_.isDefined))(StructType(fields.flatten ++ more))
+    case (ArrayType(x, _), ArrayType(y, _)) => common(x, y).map(ArrayType(_))
+    case (MapType(xk, xv, _), MapType(yk, yv, _)) => for (k <- common(xk, yk); v <- common(xv, yv)) yield MapType(k, v)
+    case (x, y) => Option.when(x == y || widened(y, x).isDefined)(x).orElse(widened(x, y).map(_ => y))
   }
 
   private def widened(from: DataType, to: DataType): Option[Any => Any] = (from, to) match {

@@ -50,7 +50,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     level.nodes.collect { case p: PythonSpec => p.stores.map(_.spec.state) }.flatten.toSet
   )
   private val streamTimes = new JHashMap[Integer, Clock]()
-  private val schedules = new PunctuationQueue
+  private val schedules = new JHashMap[Integer, PunctuationQueue]() // of stream time, by sub-topology
   private val wallSchedules = new PunctuationQueue
 
   /** Schedules so far, by node. */
@@ -124,11 +124,17 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     override def hasNext: Boolean = {
       while (collector.isEmpty && !ended) {
         if (rows.hasNext) { step(rows.next()); collector.flushHops(); relieve() }
-        else { ended = true; if (!stopped) { states.flush(); done() } }
+        else { ended = true; if (!stopped) { flush(); done() } }
       }
       !collector.isEmpty
     }
     override def next(): InternalRow = collector.poll()
+  }
+
+  private def flush(): Unit = {
+    schedules.values.forEach(_.keepPlaces())
+    wallSchedules.keepPlaces()
+    states.flush()
   }
 
   private def step(row: InternalRow): Unit = if (!stopped) {
@@ -294,29 +300,25 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (intervalMs < 1) throw new IllegalArgumentException(s"the interval must be at least 1 ms, is $intervalMs ms")
     val number = scheduled.merge(node.id, 1, (a, b) => a + b)
     val next = clock(s"$$schedule/${node.id}/$number")
+    val place = clock(s"$$place/${node.id}/$number")
     if (next.value < 0) next.set(if (streamTime) 0L else wallClock + intervalMs)
-    val made = new PunctuationSchedule(
-      scheduled.values.stream.mapToInt(_.intValue).sum,
-      node,
-      intervalMs,
-      next,
-      streamTime,
-      callback
-    )
-    (if (streamTime) schedules else wallSchedules).schedule(made)
+    val made = new PunctuationSchedule(node, intervalMs, next, place, streamTime, callback)
+    val queue =
+      if (streamTime) schedules.computeIfAbsent(node.spec.sub, _ => new PunctuationQueue) else wallSchedules
+    queue.schedule(made)
     made
   }
 
-  private def punctuate(queue: RecordQueue): Unit = if (!schedules.isEmpty) {
-    record.leave()
-    schedules.mayPunctuate(queue.streamTime.value)(_.node.spec.sub == queue.sub)
+  private def punctuate(queue: RecordQueue): Unit = {
+    val due = schedules.get(queue.sub)
+    if (due != null && !due.isEmpty) { record.leave(); due.mayPunctuate(queue.streamTime.value) }
   }
 
   private def control(json: Array[Byte]): Unit = {
     val j = Json.mapper.readTree(json)
     if (j.has("wall_clock")) {
       val now = clock(StreamTask.wall).advance(j.get("wall_clock").asLong)
-      if (!wallSchedules.isEmpty) { record.leave(); wallSchedules.mayPunctuate(now)(_ => true) }
+      if (!wallSchedules.isEmpty) { record.leave(); wallSchedules.mayPunctuate(now) }
     }
     if (j.path("dump").asBoolean(false)) dump()
   }

@@ -75,6 +75,7 @@ object StreamTasks {
       .select(Envelope.schema.fieldNames.map(org.apache.spark.sql.functions.col).toIndexedSeq: _*)
     if (!source.isStreaming)
       return Unbatched.attach(rows, graph.levels.map(graph.level(_, settings)), options, statistics)
+    if (SparkContext.getActive.exists(!_.isLocal)) ExecutorSamples.serve()
     val direct = j.path("direct_tasks").asInt(0)
     graph.levels.zipWithIndex.foreach { case (l, at) =>
       val level = graph.level(l, settings)
@@ -124,6 +125,11 @@ object StreamTasks {
       if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil
     }
 
+  private def runOf(attachment: String): String = attachment.substring(0, attachment.lastIndexOf('/'))
+
+  /** Whether this JVM has tasks of the run. */
+  private[millrace] def has(run: String): Boolean = tasks.keySet.asScala.exists(_.attachment.startsWith(s"$run/"))
+
   /**
    * Notifies the tasks of real time, which have no next micro-batch, that their trace has changed; false where one was
    * at work all the time.
@@ -142,7 +148,7 @@ object StreamTasks {
 
   /** All tasks, for a JVM that ends unexpectedly. */
   private[millrace] def releaseAll(): Unit = tasks.keySet.asScala
-    .map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/')))
+    .map(k => runOf(k.attachment))
     .toSet
     .foreach((run: String) => Reports.say(run, releaseHere(run)))
 
@@ -184,6 +190,7 @@ object StreamTasks {
       val made = new Living(create(), start)
       made.task.open(state)
       tasks.put(key, made)
+      ExecutorSamples.follow(runOf(key.attachment))
       made
     }
   }

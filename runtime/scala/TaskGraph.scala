@@ -365,14 +365,6 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
     case _ =>
   }
 
-  /** The right table of the foreign-key lookup that a subscription is for, if that table is built already. */
-  private[millrace] def tableOfLookup(subscription: String): Option[TablePort] = jsons
-    .filter(_.get("op").asText == "foreign_key_lookup")
-    .map(_.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq)
-    .find(_.exists(_._1 == subscription))
-    .flatMap(_.find(_._1 != subscription))
-    .filter(p => has(p._1))
-    .flatMap(p => spec(p._1).ports.collectFirst { case (p._2, t: TablePort) => t })
   private[millrace] def has(id: String): Boolean = byId.contains(id)
 
   /** Something asks for a record's offset: internal topics count theirs. */

@@ -112,14 +112,19 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
    * counted, also where steps are not kept any more.
    */
   def json: String = synchronized {
-    val counted = Json.mapper.createArrayNode()
-    counts.forEach { case ((parent, port, node, input), n) =>
-      counted.addArray().add(parent).add(port).add(node).add(input).add(n(0))
-    }
     s"""{"steps":[${String.join(
         ",",
         lines
       )}],"truncated":$cut,"stops_truncated":${stops > mostStops},"stores_truncated":$restoredCut,"counts":$counted}"""
+  }
+
+  /** The counts alone. */
+  def counted: String = synchronized {
+    val all = Json.mapper.createArrayNode()
+    counts.forEach { case ((parent, port, node, input), n) =>
+      all.addArray().add(parent).add(port).add(node).add(input).add(n(0))
+    }
+    all.toString
   }
 
   def of(task: StreamTask): Trace = new Of(task)
@@ -208,7 +213,8 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
       val value = if (entry == null) null else view.value(entry)
       row.replace("value", if (value == null) Json.mapper.nullNode else Json.node(value, view.valueType))
       if (entry != null && value == null) row.put("tombstone", true)
-      if (entry == null || !view.timed) row.putNull("timestamp") else row.put("timestamp", entry.timestamp)
+      if (entry == null || !view.timed) row.putNull("timestamp")
+      else row.put("timestamp", math.max(entry.timestamp, -1L - entry.timestamp)) // negative: a mark of a version
     }
 
     private def place(o: ObjectNode, node: Node): Unit = {

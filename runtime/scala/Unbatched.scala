@@ -38,23 +38,33 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
     SortOrder(BoundReference(at, Envelope.schema(at).dataType, nullable = true), Ascending)
   })
 
-  /** What comes out of all rows; `cuts`: the last `merge` of each micro-batch. Behind a STOP nothing is done. */
-  def run(rows: Array[InternalRow], cuts: Seq[Long], restartEach: Boolean): Seq[InternalRow] = {
+  /**
+   * What comes out of all rows. Behind a STOP nothing is done. In a run that is stopped from outside only the request
+   * for the contents of stores is.
+   */
+  def run(rows: Array[InternalRow], cuts: Simulation.Cuts): Seq[InternalRow] = {
     val out = mutable.ArrayBuffer[InternalRow]()
     var from = Long.MinValue
+    var halted = false
+    val dump = if (cuts.dump) cuts.ends.lastOption else None
     try {
       levels.foreach { l =>
         Simulation.begun(options.run).keys.toSeq.sorted.foreach { case (level, index) =>
           if (level == l.level) place(l, options.salt(index))
         }
       }
-      cuts.iterator.takeWhile(_ => !out.exists(_.getInt(Envelope.DEST) == Envelope.STOP)).foreach { to =>
-        out ++= levels.foldLeft(rows.filter { r =>
-          val m = r.getLong(Envelope.MERGE)
-          m > from && m <= to
-        })(level)
-        from = to
-        if (restartEach) places.values.foreach(_.restart())
+      cuts.ends.iterator.filter(to => !halted && (!Simulation.stopped(options.run) || dump.contains(to))).foreach {
+        to =>
+          if (dump.contains(to)) from = to - 1
+          val more = levels.foldLeft(rows.filter { r =>
+            val m = r.getLong(Envelope.MERGE)
+            m > from && m <= to
+          })(level)
+          halted = more.exists(_.getInt(Envelope.DEST) == Envelope.STOP)
+          out ++= more
+          from = to
+          Simulation.finished(options.run)
+          if (cuts.restartEach) places.values.foreach(_.restart())
       }
     } finally places.values.foreach(_.restart())
     out.toSeq
@@ -79,8 +89,7 @@ object Unbatched {
       statistics: RunAccumulator
   ): Dataset[Row] = {
     val rows = source.queryExecution.toRdd.map(_.copy()).collect()
-    val (cuts, restartEach) = Simulation.cuts(options.run)
-    val out = new Unbatched(levels, options, statistics).run(rows, cuts, restartEach)
+    val out = new Unbatched(levels, options, statistics).run(rows, Simulation.cuts(options.run))
     classic.Dataset.ofRows(
       source.sparkSession,
       LocalRelation(Internals.attributes(Envelope.schema), out, isStreaming = false)

@@ -172,3 +172,21 @@ def test_a_refused_node_shows_code_node_and_parameter() -> None:
     assert [(d.code, d.node, d.parameter) for d in made.diagnostics if d.severity == "error"] == [
         ("plain_kind", "late", "window")
     ]
+
+
+def test_a_program_has_no_part_that_it_does_not_use() -> None:
+    listening = program(document([stream(), sink()], ["in > out"]))
+    assert "import re\n" not in listening
+    assert ("def table(" in listening, "def show(" in listening) == (False, False)
+    raw = document([stream(topic_pattern="in-.*"), node("log", "sink.print")], ["in > log"])
+    patterned = program(raw)
+    assert "import re\n" in patterned
+    assert "def show(" in patterned
+
+
+@pytest.mark.parametrize(("word", "stays"), [("getattr", True), ("print", False)])
+def test_what_a_processor_may_name_in_another_way_stays(word: str, stays: bool) -> None:
+    raw = topology("process_values")
+    [trim] = [each for each in raw["nodes"] if each["kind"] == "process_values"]
+    trim["params"]["code"] += f"        {word}(self, 'context')\n"
+    assert ("def put_if_absent(" in program(raw)) == stays

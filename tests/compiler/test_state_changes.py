@@ -169,6 +169,13 @@ def everywhere(value: str = "STRING", **topics: int) -> Raw:
                     ["a > join.left", "g > join.right", "join > out"], topics=topics)  # fmt: skip
 
 
+def everywhere_else() -> Raw:
+    """The same with a table that is no global one."""
+    join = node("join", "join.stream_table", joiner="left")
+    return document([stream("a"), table("g"), join, sink()],
+                    ["a > join.left", "g > join.right", "join > out"])  # fmt: skip
+
+
 def looked_up(**more: Any) -> Raw:
     join = node("join", "join.stream_table", joiner="left")
     return document([stream("a"), table("t"), join, sink()],
@@ -413,6 +420,10 @@ ROWS: list[tuple[str, Raw, Raw, dict[str, tuple[str, set[str]]]]] = [
      looked_up(topics={"a": 3, "t": 3}), {"t": migrated(TASKS)}),
     # global tables
     ("a global table", everywhere(), everywhere("BIGINT"), {"g": incompatible(VALUE)}),
+    ("a table in place of a global table", everywhere(), everywhere_else(),
+     {"g": incompatible(KIND)}),
+    ("a global table in place of a table", everywhere_else(), everywhere(),
+     {"g": incompatible(KIND)}),
     ("a global table's partitions", everywhere(g=2), everywhere(g=5), {"g": KEPT}),
     ("the tasks that look a global table up", everywhere(a=2), everywhere(a=5), {"g": KEPT}),
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from millrace_compiler.avro import NoAvroSchema, avro_type
 from millrace_compiler.durations import NoDuration, parse_duration, show_duration
-from millrace_compiler.protobuf import NoProtobufSchema, protobuf_type
+from millrace_compiler.protobuf import NoProtobufSchema, read_protobuf
 from millrace_compiler.types import NoType, parse_type, widens
 
 
@@ -184,13 +184,11 @@ def test_protobuf_messages_become_structs() -> None:
       message Line { double price = 1; uint32 n = 2; }
       reserved 8, 9;
     }
-    message Other { bool yes = 1; }
     """
-    assert protobuf_type(schema).text == (
+    assert read_protobuf(schema).type.text == (
         "STRUCT<item: STRING, lines: ARRAY<STRUCT<price: DOUBLE, n: BIGINT>>, "
         "counts: MAP<STRING, BIGINT>, at: TIMESTAMP, card: STRING, cash: BINARY, size: STRING>"
     )
-    assert protobuf_type(schema, "Other").text == "STRUCT<yes: BOOLEAN>"
 
 
 @pytest.mark.parametrize(
@@ -202,9 +200,10 @@ def test_protobuf_messages_become_structs() -> None:
         "message A { B b = 1; }",
         "message A { A a = 1; }",
         "message A { int32 x; }",
+        "message A { int32 x = y; }",
     ],
 )
 def test_what_is_no_proto_is_refused_with_a_reason(schema: str) -> None:
     with pytest.raises(NoProtobufSchema) as caught:
-        protobuf_type(schema)
+        read_protobuf(schema)
     assert str(caught.value)

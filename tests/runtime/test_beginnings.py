@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,13 +22,6 @@ def on_a_broker(test: Test) -> Test:
     """Marks of a test that needs Spark and Kafka."""
     marked: Test = pytest.mark.kafka(pytest.mark.spark(pytest.mark.slow(test)))
     return marked
-
-
-@pytest.fixture(scope="module")
-def changing(broker: Any) -> Iterator[Changing]:
-    made = Changing(broker.address)
-    yield made
-    made.close()
 
 
 def summed(pair: Pair, names: str, *, fails: bool = False) -> Raw:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -184,15 +183,6 @@ LINES = [
     {"topic": "in", "key": "k", "value": value, "timestamp": number}
     for number, value in enumerate(("one two", "three"))
 ]
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
 
 
 def simulated(warm: Any, **request: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,6 @@ from tests.runtime.changing import KEYS, Changing, Pair, by_key, everything, sho
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 JSON = {"format": "json", "schema": "x STRING"}
-
-
-@pytest.fixture(scope="module")
-def changing(broker: Any) -> Iterator[Changing]:
-    made = Changing(broker.address)
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -279,6 +271,54 @@ def test_a_source_that_begins_at_its_end_is_added_and_reads_what_comes_from_then
     late.write([("a", "10")])
     changing.run(added, tmp_path)
     assert values(pair) == [2, 5, 15]
+
+
+def test_another_source_is_read_by_the_same_stores(
+    changing: Changing, pair: Pair, broker: Any, tmp_path: Path
+) -> None:
+    """First another node for the topic, then for another topic, which is read from its beginning.
+
+    At last nothing is the same, in a job that is known to have run.
+    """
+
+    def version(id_: str, topic: str, step: Raw) -> Raw:
+        raw = line(pair, step)
+        raw["nodes"][0] = stream(id_, [topic])
+        raw["edges"][0]["source"] = id_
+        return raw
+
+    other = Pair(broker.address)
+    other.write([("a", "10")])
+    pair.write([("a", "2")])
+    changing.run(version("in", pair.source, numbers("BIGINT")), tmp_path)
+    pair.write([("a", "3")])
+    changing.run(version("orders", pair.source, numbers("BIGINT")), tmp_path)
+    changing.run(version("others", other.source, numbers("BIGINT")), tmp_path)
+    assert values(pair) == [2, 5, 15]
+    last = version("in", pair.source, node("same", "map_values", value="value"))
+    last["nodes"] = [each for each in last["nodes"] if each["id"] != "updates"]
+    last["edges"] = [edge("in > same"), edge("same > shown"), edge("shown > out")]
+    with pytest.raises(MillraceError, match="another topology"):
+        changing.run(last, tmp_path, "sum=drop")
+    changing.run(last, tmp_path, "sum=drop", more=["--continues"])
+    assert values(pair) == ["2", "3"]
+
+
+def test_rows_find_the_tasks_of_keys_in_another_format(
+    changing: Changing, broker: Any, tmp_path: Path
+) -> None:
+    text, quoted = Pair(broker.address, 4), Pair(broker.address, 4)
+
+    def version(pair: Pair, **formats: Any) -> Raw:
+        raw = line(text, numbers("BIGINT"), topics={pair.source: 4})
+        raw["nodes"][0] = stream("in", [pair.source], **formats)
+        return raw
+
+    text.write([(key, "1") for key in KEYS])
+    changing.run(version(text), tmp_path)
+    quoted.write([(json.dumps(key), "2") for key in KEYS])
+    changing.run(version(quoted, key={"format": "json", "schema": "STRING"}), tmp_path)
+    assert values(text) == [1] * len(KEYS) + [3] * len(KEYS)
 
 
 def test_a_version_that_fails_before_its_first_batch_leaves_the_checkpoint_as_it_was(

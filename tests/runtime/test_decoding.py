@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 import fastavro
@@ -27,13 +26,6 @@ AVRO = {
 }
 PROTOBUF = 'syntax = "proto3"; message Order { string item = 1; int32 n = 2; }'
 STRING = {"format": "string"}
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    session = Warm()
-    yield session
-    session.close()
 
 
 @pytest.fixture(autouse=True)

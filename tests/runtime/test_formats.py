@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from millrace_compiler.protobuf import read_protobuf
 from millrace_runtime import columns
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
@@ -33,6 +34,7 @@ message Order {
   Color color = 6;
 }
 """
+PROTOBUF = {"format": "protobuf", "schema": PROTO, "message": read_protobuf(PROTO).message}
 
 
 @pytest.fixture(scope="module")
@@ -130,19 +132,18 @@ def test_avro_that_ends_too_early_is_refused(spark: Any) -> None:
 
 
 def test_protobuf_is_read_as_it_was_written(spark: Any) -> None:
-    format = {"format": "protobuf", "schema": PROTO}
     data, back = one(
         spark,
         "named_struct('id', 150L, 'name', 'testing', 'numbers', array(3, 270, 86942), "
         "'seen', 0, 'color', 'GREEN')",
-        format,
+        PROTOBUF,
     )
     assert data.hex() == "0896011207" + b"testing".hex() + "1a06038e029ea7054000" + "3001"
     assert tuple(back) == (150, "testing", [3, 270, 86942], 0, "GREEN")
 
 
 def test_protobuf_fields_that_are_not_there(spark: Any) -> None:
-    value = read(spark, b"", {"format": "protobuf", "schema": PROTO})
+    value = read(spark, b"", PROTOBUF)
     assert tuple(value) == (0, "", [], None, "RED")
 
 

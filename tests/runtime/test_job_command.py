@@ -56,6 +56,15 @@ def test_a_fault_is_read_out_of_sparks_exception() -> None:
         ("java.util.concurrent.TimeoutException: Timed out waiting", "broker_unreachable"),
         ("org.apache.kafka.UnknownTopicOrPartitionException: no", "topic_missing"),
         ("TopicAuthorizationException: Not authorized", "not_authorized"),
+        (
+            "Lost task 0.0 (TID 1) (x): org.apache.kafka.common.errors.TimeoutException: "
+            "Topic t not present in metadata after 60000 ms.",
+            "topic_missing",
+        ),
+        ("terminated with exception: [KAFKA_DATA_LOSS.COULD_NOT_READ] Some", "offsets_lost"),
+        # Of another thing than the broker, and words in a record.
+        ("java.net.SocketTimeoutException: Read timed out", "internal"),
+        ("a record says MyTimeoutException and [NOT_STATE_STORE_]", "internal"),
         ("SaslAuthenticationException: failed", "not_authenticated"),
         ("java.io.IOException: No space left on device", "disk_full"),
     ],

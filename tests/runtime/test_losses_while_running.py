@@ -22,14 +22,13 @@ from tests.runtime.test_lost_offsets import (
     EARLIEST,
     LATEST,
     Told,
-    changing,
     pair,
     recreate,
     send,
     summed,
 )
 
-__all__ = ["changing", "pair"]
+__all__ = ["pair"]
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 

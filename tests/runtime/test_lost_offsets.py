@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,6 @@ from tests.runtime.changing import Changing, Pair
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 EARLIEST, LATEST = ["--lost-offsets", "earliest"], ["--lost-offsets", "latest"]
-
-
-@pytest.fixture(scope="module")
-def changing(broker: Any) -> Iterator[Changing]:
-    made = Changing(broker.address)
-    yield made
-    made.close()
 
 
 @pytest.fixture

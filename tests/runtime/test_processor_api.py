@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,15 +17,6 @@ HEAD = """class P(Processor):
         s = self.s
         def say(found): self.context.forward(record.replace(value=repr(found)))
 """
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
 
 
 def run(warm: Any, kind: str, body: str, **params: Any) -> Any:

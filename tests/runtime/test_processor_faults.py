@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,15 +15,6 @@ HEAD = (
     "    def init(self, context):\n"
     "        self.context = context\n"
 )
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,6 @@ SCENARIOS = {
     for kind in ("random", "semantics")
     for scenario in load_scenarios(FOLDER / kind)
 }
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    session = Warm()
-    yield session
-    session.close()
 
 
 def text(value: Any) -> str:

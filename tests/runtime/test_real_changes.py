@@ -316,13 +316,6 @@ def by_key(records: list[tuple[str, str, int]]) -> dict[str, list[tuple[Any, int
     return dict(found)
 
 
-@pytest.fixture(scope="module")
-def changing(broker: Any) -> Iterator[Changing]:
-    made = Changing(broker.address)
-    yield made
-    made.close()
-
-
 Streams = Callable[[Raw, list[Line], int], list[tuple[str, str, int]]]
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from millrace_compiler.protobuf import read_protobuf
+from millrace_compiler.registries import HttpSchemas
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
@@ -60,15 +62,6 @@ VALUE = {
 CONTEXT = SerializationContext("orders", MessageField.VALUE)
 
 
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
-
-
 @pytest.fixture
 def registry() -> Iterator[Registry]:
     with running() as server:
@@ -80,7 +73,11 @@ def client(registry: Registry) -> SchemaRegistryClient:
 
 
 def format_of(registry: Registry, kind: str = "avro", **more: str) -> dict[str, Any]:
-    return {"format": kind, "registry": registry.url, "subject": "orders-value", **more}
+    found = {"format": kind, "registry": registry.url, "subject": "orders-value", **more}
+    if kind != "protobuf":
+        return found
+    schema = HttpSchemas().latest(registry.url, "orders-value")  # as the compiler has it
+    return found | {"message": read_protobuf(schema.text, schema.imported).message}
 
 
 def read(warm: Any, data: bytes, format_: dict[str, Any]) -> Any:

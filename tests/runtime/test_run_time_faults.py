@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -148,15 +147,6 @@ STATEFUL: dict[str, tuple[dict[str, Any], str]] = {
     "foreign key, joiner": (
         join("join.foreign_key", TABLE, TABLE, foreign_key="'k'", joiner=BOTH), "joiner"),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
 
 
 def run(warm: Any, raw: dict[str, Any], **settings: str) -> Any:

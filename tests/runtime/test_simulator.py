@@ -6,12 +6,12 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_compiler.isolated import Limits
+
+from tests.runtime.conftest import SECRETS
 
 REPOSITORY = Path(__file__).parents[2]
 SCENARIOS = REPOSITORY / "tests" / "conformance" / "scenarios"
@@ -62,7 +62,6 @@ def processing(code: str, class_name: str) -> dict[str, Any]:
     }
 
 
-SECRETS = {"REDIS_URL", "DATABASE_URL", "MILLRACE_REGISTRY_PASSWORDS", "SOMETHING_NEW"}
 LINE = {"topic": "in", "key": "k", "value": "v", "timestamp": 1}
 
 
@@ -77,18 +76,6 @@ def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
     assert respond(None, simulate, readers)["error"]["code"] == "request_invalid"
     assert respond(simulators, {"do": "read_state"})["error"]["code"] == "request_invalid"
     assert [simulators.pids, readers.pids] == [[], []]
-
-
-@pytest.fixture(scope="module")
-def simulators() -> Iterator[Any]:
-    from millrace_runtime.simulator import Simulators
-
-    with pytest.MonkeyPatch.context() as environment:
-        for name in SECRETS:
-            environment.setenv(name, "s3cret")
-        found = Simulators(1, Limits(seconds=60, waiting_seconds=60, output_megabytes=32))
-        yield found
-        found.close()
 
 
 def ask(
@@ -243,14 +230,84 @@ def test_code_of_a_document_sees_no_secret_and_can_be_cancelled(
     names = set(answer["result"]["outputs"][0]["value"].split(","))
     assert "PATH" in names
     assert not names & SECRETS
-    answers: list[dict[str, Any]] = []
-    looping = threading.Thread(
-        target=lambda: answers.append(ask(simulators, processing(LOOPING, "Slow"), [LINE], "you"))
-    )
-    looping.start()
+    looping = Asked(simulators, processing(LOOPING, "Slow"), [LINE], "you", run="one")
     until = time.monotonic() + 30
-    while not respond(simulators, {"do": "cancel", "owner": "you"})["cancelled"]:
+    while not respond(simulators, {"do": "cancel", "owner": "you", "run": "one"})["cancelled"]:
         assert time.monotonic() < until
         time.sleep(0.1)
-    looping.join(30)
-    assert answers[0]["error"]["code"] == "simulation_cancelled"
+    # A run that does not stop between two records is killed.
+    assert looping.answer()["error"]["code"] == "simulation_cancelled"
+
+
+class Asked:
+    """A request in work."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        self._answers: list[dict[str, Any]] = []
+        self._thread = threading.Thread(
+            target=lambda: self._answers.append(ask(*given, **more)), daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is no answer yet."""
+        return self._thread.is_alive()
+
+    def answer(self) -> dict[str, Any]:
+        """The answer, once it is there."""
+        self._thread.join(60)
+        return self._answers[0]
+
+
+PATIENT = """
+import time
+
+class Patient(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        time.sleep(0.02)
+        self.context.forward(record)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_run_says_how_far_it_is_and_gives_what_it_has_when_it_is_cancelled(
+    simulators: Any,
+) -> None:
+    from millrace_runtime.simulator import respond
+
+    document = processing(PATIENT, "Patient")
+    ask(simulators, document, [LINE])
+    given = [{**LINE, "timestamp": n} for n in range(1_500)]
+    running = Asked(simulators, document, given, run="mine")
+    seen: list[dict[str, Any]] = []
+    until = time.monotonic() + 60
+    while not seen or seen[-1]["done"] < 20:
+        assert running.runs
+        assert time.monotonic() < until
+        of = {"owner": "me", "run": "mine"}
+        found = respond(simulators, {"do": "prepare", **of})["progress"]
+        seen += [] if found is None else [found]
+        other = respond(simulators, {"do": "prepare", **of, "run": "another"})["progress"]
+        assert other is None
+        assert not respond(simulators, {"do": "cancel", **of, "run": "another"})["cancelled"]
+        time.sleep(0.1)
+    last = seen[-1]
+    assert last["lines"] == len(given)
+    assert last["done"] <= last["edges"][0] <= last["done"] + 1
+    assert respond(simulators, {"do": "cancel", "owner": "me", "run": "mine"})["cancelled"]
+    result = running.answer()["result"]
+    done = result["stopped_after"]
+    assert last["done"] <= done < len(given)
+    # All of it is that of the first lines, and nothing is of the others.
+    assert [each["after"] for each in result["outputs"]] == list(range(1, done + 1))
+    assert (result["edges"], result["nodes"]["step"]["in"]) == ([done] * 2, done)
+    assert max(step["after"] for step in result["steps"]) == done
+    whole = ask(simulators, document, given[:done])["result"]
+    assert {**whole, "stopped_after": done} == result
+    # The process goes on with the next request.
+    assert ask(simulators, document, [LINE])["result"]["stopped_after"] is None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime import lease, storage
+from millrace_runtime import lease, storage, store_reader
 from millrace_runtime.checkpoint import location_of
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
@@ -130,6 +130,23 @@ class TestOnSpark:
             file.read_text()
         storage.remove_folder(folder)
         assert not folder.exists()
+
+    def test_folders_that_versions_left_are_listed_and_deleted_and_no_others(
+        self, changing: Changing, tmp_path: Path
+    ) -> None:
+        folder = StoredPath(changing.location(tmp_path))
+        for name in ("stream", "stream-2", "owners"):
+            (folder / name / "0").write_text("12345678")
+        notes = {"stream": "stream-2", "kept": [{"stream": "stream"}, {"stream": "stream-2"}]}
+        (folder / "stores.json").write_text(json.dumps(notes))
+        answer = store_reader.answer
+        asked = {"checkpoint": str(folder), "names": ["stream", "stream-2", "owners", "nothing"]}
+        sizes = answer(changing.spark, {"do": "kept_sizes", **asked})
+        assert sizes == {"answer": {"bytes": {"stream": 8}}}
+        assert answer(changing.spark, {"do": "delete_kept", **asked}) == {"answer": {}}
+        assert {each.name for each in folder.glob("*")} == {"stream-2", "owners", "stores.json"}
+        away = {**asked, "checkpoint": "nowhere://bucket/x", "do": "kept_sizes"}
+        assert answer(changing.spark, away)["answer"]["error"]["code"] == "storage_unreachable"
 
     def test_a_change_keeps_refuses_moves_and_resets_state_as_in_a_folder(
         self, changing: Changing, broker: Any, tmp_path: Path

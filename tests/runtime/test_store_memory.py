@@ -57,13 +57,6 @@ CODE = """class P(Processor):
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    session = Warm()
-    yield session
-    session.close()
-
-
-@pytest.fixture(scope="module")
 def unbatched() -> Iterator[Warm]:
     session = Warm(unbatched=True)
     yield session

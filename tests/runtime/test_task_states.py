@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,6 @@ class Sum(Processor):
         visits = [value for _, value in self.visits.find_sessions(record.key, at - 20_000, at)]
         self.context.forward(Record(record.key, f"{total} of {seen} {visits}", at))
 """
-
-
-@pytest.fixture(scope="module")
-def changing(broker: Any) -> Iterator[Changing]:
-    made = Changing(broker.address)
-    yield made
-    made.close()
 
 
 def tables(left: Pair, right: Pair, known: Pair) -> Raw:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,13 +12,6 @@ from cli.simulating import Warm
 pytestmark = pytest.mark.spark
 #: generated records of each topic
 GENERATED = 150
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    session = Warm()
-    yield session
-    session.close()
 
 
 def simulated(

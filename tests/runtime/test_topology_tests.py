@@ -66,6 +66,104 @@ def test_what_differs_is_shown_and_what_a_test_leaves_out_is_not_compared(
     assert drops[0].startswith("dropped: expected")
 
 
+#: of the recorded scenario: predicate, for how many records, what differs
+JUDGED: list[tuple[dict[str, Any], list[str]]] = [
+    ({"topic": "word-counts", "predicate": "value > 0 AND key RLIKE '^[a-z]+$'"}, []),
+    ({"topic": "word-counts", "predicate": "timestamp = timestamp_millis(2)"}, []),
+    ({"topic": "word-counts", "predicate": "value = 2", "records": "any"}, []),
+    ({"topic": "word-counts", "predicate": "key = 'hello'", "records": 2}, []),
+    ({"topic": "word-counts", "predicate": "headers['x'] IS NOT NULL", "records": 0}, []),
+    ({"store": "counts", "predicate": "value BETWEEN 1 AND 2"}, []),
+    (
+        {"topic": "word-counts", "predicate": "value < 2"},
+        ['word-counts[2]: expected value < 2, got {"key": "hello", "timestamp": 2, "value": 2}'],
+    ),
+    (  # a predicate that raises is not true
+        {"topic": "word-counts", "predicate": "1 / (value - 1) = 1", "records": "any"},
+        [],
+    ),
+    (
+        {"topic": "word-counts", "predicate": "nullif(value, 1) = 3", "records": "any"},
+        ["word-counts: expected a record with nullif(value, 1) = 3, got none in 3"],
+    ),
+    (
+        {"topic": "word-counts", "predicate": "key = 'hello'", "records": 1},
+        [
+            "word-counts: expected 1 record with key = 'hello', "
+            "got 2: word-counts[0], word-counts[2]"
+        ],
+    ),
+    (
+        {"store": "counts", "predicate": "value = 2"},
+        [
+            'store counts, key "kafka": expected value = 2, '
+            'got {"key": "kafka", "timestamp": 2, "value": 1}'
+        ],
+    ),
+]
+
+
+@pytest.mark.spark
+def test_conditions_name_the_records_that_break_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    conditions = [condition for condition, _ in JUDGED]
+    test = {"inputs": SCENARIO["inputs"], "expected": {"conditions": conditions}}
+    nothing = {"inputs": [], "expected": {"conditions": conditions[:1]}}
+    both = test_of(conditions=conditions[:1])
+    path = kept(
+        tmp_path,
+        {"a": {**test, "cuts": ["each", "all"]}, "b-no-record": nothing, "c-exact-too": both},
+    )
+    assert main(["test-topology", path, "--json"]) == 1
+    judged, empty, exact = json.loads(capsys.readouterr().out)["tests"]
+    wanted = [text for _, texts in JUDGED for text in texts]
+    assert judged["differences"] == [*wanted, *(f"cut all: {text}" for text in wanted)]
+    assert empty["differences"] == [f"word-counts: expected a record with "
+                                    f"{conditions[0]['predicate']}, got none in 0"]  # fmt: skip
+    assert exact["passed"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        ({"topic": "word-counts", "predicate": "valu > 1"}, "no column “valu” here. Did you mean"),
+        ({"topic": "word-counts", "predicate": "offset = 0"}, "no column “offset” here."),
+        ({"topic": "word-counts", "predicate": "value"}, "expression returns BIGINT, but BOOLEAN"),
+        ({"topic": "word-count", "predicate": "true"}, "No sink writes the topic word-count."),
+        ({"store": "count", "predicate": "true"}, "no store node named count."),
+        ({"store": "counts", "predicate": "headers IS NULL"}, "no column “headers” here."),
+    ],
+)
+def test_a_condition_that_cannot_be_evaluated_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], condition: dict[str, Any], says: str
+) -> None:
+    test = {"inputs": SCENARIO["inputs"], "expected": {"conditions": [condition]}}
+    assert main(["test-topology", kept(tmp_path, {"faulty": test})]) == 2
+    reported = capsys.readouterr()
+    assert says in reported.err
+    assert "faulty: conditions[0]." in reported.err
+    assert reported.out == ""
+
+
+def test_a_topic_with_conditions_is_compared_exactly_only_where_records_of_it_are_expected() -> (
+    None
+):
+    from millrace_runtime.comparing import differences_of_test
+
+    a, b = ({"topic": topic, "key": "k", "value": 1} for topic in "ab")
+    result = {"outputs": [a, b], "error": None}
+    expected: dict[str, Any] = {"outputs": [a]}
+    assert differences_of_test({"expected": expected}, result, "each") == [
+        'b[0]: expected nothing, got {"key": "k", "value": 1}'
+    ]
+    expected["conditions"] = [{"topic": "b", "predicate": "true"}]
+    assert differences_of_test({"expected": expected}, result, "each") == []
+    expected["outputs"] = [a, {**b, "value": 2}]
+    assert len(differences_of_test({"expected": expected}, result, "each")) == 1
+
+
 @pytest.mark.spark
 def test_a_scenario_file_is_its_own_test(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test-topology", str(SCENARIOS / f"{WITH_STORE}.json")]) == 0
@@ -86,6 +184,13 @@ def test_a_scenario_file_is_its_own_test(capsys: pytest.CaptureFixture[str]) -> 
         (
             '{"expected": {"outputs": [{"topic": "t"}]}, "compare": "set_per_input"}',
             "needs after",
+        ),
+        ('{"expected": {"conditions": {}}}', "expected.conditions must be a list"),
+        ('{"expected": {"conditions": [{"predicate": "true"}]}}', "either a topic or a store"),
+        ('{"expected": {"conditions": [{"topic": "t"}]}}', "needs a predicate"),
+        (
+            '{"expected": {"conditions": [{"topic": "t", "predicate": "true", "records": -1}]}}',
+            "conditions[0].records must be every, any or a number",
         ),
     ],
 )

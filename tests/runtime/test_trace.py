@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +29,6 @@ LINES = [
     order("tea", 7, HOUR // 2),
     order("milk", 1, -1),
 ]
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
 
 
 def simulated(warm: Any, *, batches: bool = False, steps: int = 1000) -> Any:

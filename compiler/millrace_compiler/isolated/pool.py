@@ -98,12 +98,14 @@ class Pool:
         real_time: bool = False,
         dialect: Dialect = "exact",
         registries: bool = True,
+        conditions: Sequence[Mapping[str, Any]] = (),
         limits: Limits | None = None,
     ) -> dict[str, Any]:
         """The answer of the compile endpoint, without ``revision``. Never raises for a document.
 
         ``analyzer``: its address, ``host:port``. ``owner``: on whose behalf, for a fair share.
-        ``registries``: whether schema registries may be asked.
+        ``registries``: whether schema registries may be asked. ``conditions`` of a test are checked
+        too (:mod:`millrace_compiler.conditions`).
         """
         request = {
             "do": "compile",
@@ -111,6 +113,7 @@ class Pool:
             "real_time": real_time,
             "dialect": dialect,
             "registries": registries,
+            "conditions": list(conditions),
         }
         try:
             return self.run({**request, "analyzer": analyzer}, owner, limits or self.limits)
@@ -423,6 +426,14 @@ class Process:
                 return False
             self._priority = None
         return self.alive
+
+    def interrupt(self) -> bool:
+        """Send SIGUSR1 to a process that works on a request; whether it does."""
+        if self.asked is None:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGUSR1)
+        return True
 
     def kill(self) -> None:
         """Kill the process; the request that waits for its answer gets :class:`Exceeded`."""

@@ -20,6 +20,7 @@ from typing import Any
 from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
 from millrace_compiler.bundle import bundle_files, package_files
 from millrace_compiler.compilation import Compilation, compile_document
+from millrace_compiler.conditions import Checked, Condition
 from millrace_compiler.isolated import frames
 from millrace_compiler.registries import DEFAULT, Unasked
 from millrace_compiler.state_schema import state_schema
@@ -46,6 +47,17 @@ def compilation_of(request: dict[str, Any]) -> Compilation:
         real_time=request["real_time"],
         dialect=request["dialect"],
     )
+
+
+def compile_(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer of the compile endpoint; with `conditions` of a test what is wrong with them."""
+    compilation = compilation_of(request)
+    if not request["conditions"]:
+        return compilation.to_json()
+    conditions = [Condition(**each) for each in request["conditions"]]
+    analyzer = analyzer_at(request["analyzer"], request["seconds"])
+    checked = Checked(compilation, conditions, analyzer)
+    return {**compilation.to_json(), "conditions": checked.to_json()}
 
 
 def bundle(request: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +92,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             return {"answer": bundle(request)}
         if request["do"] == "state":
             return {"answer": state(request)}
-        return {"answer": compilation_of(request).to_json()}
+        return {"answer": compile_(request)}
     except MemoryError:
         return {"exceeded": "memory"}
     except OSError as error:

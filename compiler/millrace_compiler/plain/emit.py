@@ -19,8 +19,17 @@ from millrace_compiler.plain.keeping import parts_of
 from millrace_compiler.plain.nodes import WRITERS
 from millrace_compiler.plain.parts import PARTS, names_of_parts
 from millrace_compiler.plain.program import CannotSay, Program, mentioned
-from millrace_compiler.plain.template import IMPORTS, KAFKA, SESSION_CONFIG, STATE_CONFIG, TAIL
-from millrace_compiler.plain.text import Call, Chain, Name, statement
+from millrace_compiler.plain.template import (
+    IMPORTS,
+    KAFKA,
+    READ,
+    READ_PATTERN,
+    SESSION_CONFIG,
+    STATE_CONFIG,
+    TAIL,
+)
+from millrace_compiler.plain.text import Call, Chain, Name, calls_in, statement
+from millrace_compiler.plain.unused import used_names, without_unused
 from millrace_compiler.program.classes import bound_names
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import PROGRAM, Written
@@ -99,35 +108,48 @@ def _text(program: Program) -> Written:
     document = program.graph.document
     about = document.name.strip() or "A topology"
     description = (document.description or "").strip()
+    needed = program.needed()
+    body = [statement(each.target, each.expr) for each in needed]
+    tail = TAIL.replace("SESSION", _session(program))
+    code = [text for text, _ in program.code]
+    others = ["".join(["def topology(kafka):\n", *(f"{text}\n" for text in body), "    return"])]
+    others += [tail, *code]
+    parts = without_unused([_kafka(program), *(PARTS[p][0] for p in _parts(program))], others)
     lines = _docstring(about, description, program.between)
-    lines += ["", *_imports(program), *KAFKA.rstrip("\n").split("\n")]
-    for part in _parts(program):
-        lines += PARTS[part][0].rstrip("\n").split("\n")
+    used = {name for text in (*parts, *others) for name in used_names(text)}
+    lines += ["", *_imports(program, used)]
+    for part in parts:
+        lines += part.rstrip("\n").split("\n")
     spans: list[Span] = []
-    for code, _ in program.code:
-        written = [line.rstrip() for line in code.strip("\n").split("\n")]
+    for text in code:
+        written = [line.rstrip() for line in text.strip("\n").split("\n")]
         lines += ["", ""]
         spans += [
             Span(node, PROGRAM, len(lines) + 1, len(lines) + len(written))
-            for node in _owners(program, code)
+            for node in _owners(program, text)
         ]
         lines += written
     lines += ["", ""]
     lines += ["def topology(kafka: Kafka) -> None:"]
     lines += [f'    """{_plain(about)}."""' if about else ""]
     previous = ""
-    needed = program.needed()
-    for each in needed:
+    for each, text in zip(needed, body, strict=True):
         if each.node != previous:
             lines += ["", *_comment(program, each.node)]
             previous = each.node
         start = len(lines) + 1
-        lines += statement(each.target, each.expr).split("\n")
+        lines += text.split("\n")
         spans.append(Span(each.node, PROGRAM, start, len(lines)))
     if not needed:
         lines += ["    return"]
-    lines += TAIL.replace("SESSION", _session(program)).split("\n")
+    lines += tail.split("\n")
     return Written({PROGRAM: "\n".join(lines)}, spans, tuple(program.between), identity(program))
+
+
+def _kafka(program: Program) -> str:
+    calls = (call for each in program.needed() for call in calls_in(each.expr))
+    pattern = any(name == "pattern" for call in calls for name, _ in call.keywords)
+    return KAFKA.replace("READ", READ_PATTERN if pattern else READ)
 
 
 def _session(program: Program) -> str:
@@ -155,22 +177,23 @@ def _owners(program: Program, code: str) -> list[str]:
             if program.graph.operators[id_].node.params.get("code") == code]  # fmt: skip
 
 
-def _imports(program: Program) -> list[str]:
+def _imports(program: Program, used: set[str]) -> list[str]:
     """Import statements of the standard library and of pyspark, in ruff's order."""
     names: dict[str, set[str]] = {module: set(found) for module, found in IMPORTS.items()}
     for part in _parts(program):
         for module, found in PARTS[part][1].items():
             names.setdefault(module, set()).update(found)
+    names = {module: found & used for module, found in names.items() if found & used}
     first, *spark = (module for module in sorted(names) if module.startswith("pyspark"))
     standard = (module for module in sorted(names) if not module.startswith("pyspark"))
     return [
         "import argparse",
         "import json",
-        "import re",
+        *(["import re"] if "re" in used else []),
         *(line for module in standard for line in _import(module, names[module])),
         "",
         *_import(first, names[first]),
-        "from pyspark.sql import functions as F",
+        *(["from pyspark.sql import functions as F"] if "F" in used else []),
         *(line for module in spark for line in _import(module, names[module])),
     ]
 

@@ -71,7 +71,7 @@ def slides(node: Operator) -> bool:
 def rows_of(program: Program, node: Operator, port: str = "in") -> Frame:
     """What ends at a port, with the place of each record; versioned tables are refused."""
     frame = program.input(node, port)
-    if frame.port.versioned:
+    if frame.port.history is not None:
         raise program.refuse(
             "plain_kind", node, port, reason="tables have no versions", instead="a store.key_value"
         )

@@ -37,7 +37,7 @@ def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
     if program.port(node).role == "table":
         steps.append(call("where", "key IS NOT NULL"))
         program.drops_nulls(node, "a null key")
-        if node.versioned:
+        if node.history is not None:
             raise program.refuse(
                 "plain_kind",
                 node,

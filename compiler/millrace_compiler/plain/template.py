@@ -32,24 +32,7 @@ class Kafka:
         self.trigger: str = options.trigger
         self.starting_offsets: dict[str, dict[str, int]] = options.starting_offsets
 
-    def read(
-        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
-    ) -> DataFrame:
-        """The records of topics, as they arrive."""
-        subscription = "subscribePattern" if pattern else "subscribe"
-        offsets = {
-            topic: partitions
-            for topic, partitions in self.starting_offsets.items()
-            if (re.fullmatch(pattern, topic) if pattern else topic in topics)
-        }
-        return (
-            self.spark.readStream.format("kafka")
-            .options(**self.client)
-            .option(subscription, pattern or ",".join(topics))
-            .option("startingOffsets", json.dumps(offsets) if offsets else starting)
-            .option("includeHeaders", "true")
-            .load()
-        )
+READ
 
     def table(self, topic: str) -> DataFrame:
         """All records that are on a topic when a micro-batch runs."""
@@ -80,6 +63,41 @@ def client_settings(file: str) -> dict[str, str]:
         pairs = [line.split("=", 1) for line in lines if line.strip() and line[0] != "#"]
     return {f"kafka.{name.strip()}": value.strip() for name, value in pairs}
 '''
+
+#: Of a program that names its topics, and of one that has a pattern of topics too.
+READ = '''\
+    def read(self, *topics: str, starting: str = "earliest") -> DataFrame:
+        """The records of topics, as they arrive."""
+        given = self.starting_offsets
+        offsets = {topic: given[topic] for topic in topics if topic in given}
+        return (
+            self.spark.readStream.format("kafka")
+            .options(**self.client)
+            .option("subscribe", ",".join(topics))
+            .option("startingOffsets", json.dumps(offsets) if offsets else starting)
+            .option("includeHeaders", "true")
+            .load()
+        )'''
+
+READ_PATTERN = '''\
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        offsets = {
+            topic: partitions
+            for topic, partitions in self.starting_offsets.items()
+            if (re.fullmatch(pattern, topic) if pattern else topic in topics)
+        }
+        return (
+            self.spark.readStream.format("kafka")
+            .options(**self.client)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", json.dumps(offsets) if offsets else starting)
+            .option("includeHeaders", "true")
+            .load()
+        )'''
 
 TAIL = '''
 

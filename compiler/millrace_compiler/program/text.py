@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from millrace_compiler.layout import WIDTH, flat, layout
 
@@ -92,7 +92,14 @@ class Lines:
 
 
 def statement_lines(links: list[Link], variable: str) -> list[Line]:
-    """A statement: on one line, broken in its last call's brackets, or a call to a line."""
+    """A statement: on one line, broken in its last call's brackets, or a call to a line.
+
+    A comment of the last node alone stands above the statement, where a person would write it.
+    """
+    commented = [link for link in links if link.comment]
+    if len(links) > 1 and len(commented) == 1 and commented[0].node == links[-1].node:
+        bare = [replace(link, comment=[]) for link in links]
+        return [*_comment(commented[0]), *statement_lines(bare, variable)]
     before = f"{variable} = " if variable else ""
     nodes = list(dict.fromkeys(link.node for link in links))
     whole = _joined(links)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from millrace_runtime.dsl.places import Place, calling
 
@@ -33,114 +33,80 @@ class Store:
     place: Place
 
 
-def key_value_store(
-    name: str,
-    *,
-    key_type: str | None = None,
-    value_type: str | None = None,
-    persistent: bool = True,
-    logging: bool = True,
-    logging_config: Mapping[str, str] | None = None,
-    caching: bool = False,
-    id: str | None = None,
-    label: str | None = None,
-    description: str | None = None,
-) -> Store:
-    """A store of the latest value of each key, ordered by the serialized keys.
+class StoreOptions(TypedDict, total=False):
+    """Keywords of all stores.
 
-    The types are Spark SQL types: required for processors, inferred for other operators. `id` is
-    the store's identity across versions (default: its name).
+    `key_type`, `value_type`: Spark SQL types, required for processors, inferred for other
+    operators. `persistent`: on disk (default: True). `logging`: restored after a failure (default:
+    True), with `logging_config` for its topic. `caching`: merge updates of a key (default: False).
+    `id`: the store's identity across versions (default: its name). `label`, `description`: see
+    `About`.
     """
-    common = _common(key_type, value_type, persistent, logging, logging_config, caching)
-    return Store("key_value", name, common, id, label, description, calling())
+
+    key_type: str | None
+    value_type: str | None
+    persistent: bool
+    logging: bool
+    logging_config: Mapping[str, str] | None
+    caching: bool
+    id: str | None
+    label: str | None
+    description: str | None
+
+
+_DEFAULTS = {"persistent": True, "logging": True, "caching": False, "retain_duplicates": False}
+
+
+def key_value_store(name: str, **options: Unpack[StoreOptions]) -> Store:
+    """A store of the latest value of each key, ordered by the serialized keys."""
+    return _store("key_value", name, options)
 
 
 def window_store(
     name: str,
     *,
-    key_type: str | None = None,
-    value_type: str | None = None,
     retention: Duration | None = None,
     window_size: Duration | None = None,
     retain_duplicates: bool = False,
-    persistent: bool = True,
-    logging: bool = True,
-    logging_config: Mapping[str, str] | None = None,
-    caching: bool = False,
-    id: str | None = None,
-    label: str | None = None,
-    description: str | None = None,
+    **options: Unpack[StoreOptions],
 ) -> Store:
     """A store of values by key and window start; rows older than `retention` are removed.
 
     For processors, `retention`, `window_size` and the types are required.
     """
-    common = _common(key_type, value_type, persistent, logging, logging_config, caching)
-    common |= _given(retention=in_milliseconds(retention), window_size=in_milliseconds(window_size))
-    if retain_duplicates:
-        common["retain_duplicates"] = True
-    return Store("window", name, common, id, label, description, calling())
+    times = {"retention": retention, "window_size": window_size}
+    return _store("window", name, options, times, retain_duplicates=retain_duplicates)
 
 
 def session_store(
-    name: str,
-    *,
-    key_type: str | None = None,
-    value_type: str | None = None,
-    retention: Duration | None = None,
-    persistent: bool = True,
-    logging: bool = True,
-    logging_config: Mapping[str, str] | None = None,
-    caching: bool = False,
-    id: str | None = None,
-    label: str | None = None,
-    description: str | None = None,
+    name: str, *, retention: Duration | None = None, **options: Unpack[StoreOptions]
 ) -> Store:
     """A store of values by key and session; sessions older than `retention` are removed."""
-    common = _common(key_type, value_type, persistent, logging, logging_config, caching)
-    common |= _given(retention=in_milliseconds(retention))
-    return Store("session", name, common, id, label, description, calling())
+    return _store("session", name, options, {"retention": retention})
 
 
 def versioned_store(
-    name: str,
-    *,
-    history_retention: Duration,
-    key_type: str | None = None,
-    value_type: str | None = None,
-    persistent: bool = True,
-    logging: bool = True,
-    logging_config: Mapping[str, str] | None = None,
-    caching: bool = False,
-    id: str | None = None,
-    label: str | None = None,
-    description: str | None = None,
+    name: str, *, history_retention: Duration, **options: Unpack[StoreOptions]
 ) -> Store:
     """A store of the history of each key; versions older than `history_retention` are removed."""
-    common = _common(key_type, value_type, persistent, logging, logging_config, caching)
-    common |= _given(history_retention=in_milliseconds(history_retention))
-    return Store("versioned", name, common, id, label, description, calling())
+    return _store("versioned", name, options, {"history_retention": history_retention})
 
 
-def _common(
-    key_type: str | None,
-    value_type: str | None,
-    persistent: bool,
-    logging: bool,
-    logging_config: Mapping[str, str] | None,
-    caching: bool,
-) -> dict[str, Any]:
-    found = _given(key_type=key_type, value_type=value_type)
-    if not persistent:
-        found["persistent"] = False
-    if not logging:
-        found["logging"] = False
-    if logging_config:
-        found["logging_config"] = dict(logging_config)
-    if caching:
-        found["caching"] = True
-    return found
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+def _store(
+    kind: str,
+    name: str,
+    options: StoreOptions,
+    times: Mapping[str, Duration | None] | None = None,
+    **more: Any,
+) -> Store:
+    """Parameters that are left out, or have their default, are not in the document."""
+    unknown = options.keys() - StoreOptions.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"a store has no option {', '.join(sorted(unknown))}")
+    given: dict[str, Any] = dict(options)
+    id_, label, description = (given.pop(key, None) for key in ("id", "label", "description"))
+    params = given | {key: in_milliseconds(value) for key, value in (times or {}).items()} | more
+    params = {k: v for k, v in params.items() if v not in (None, {}) and v is not _DEFAULTS.get(k)}
+    if "logging_config" in params:
+        params["logging_config"] = dict(params["logging_config"])
+    return Store(kind, name, params, id_, label, description, calling())

@@ -96,7 +96,7 @@ class Files:
 
     def add(self, records: list[dict[str, Any]]) -> None:
         """Makes records available, all of them to one micro-batch."""
-        self._simulation.hold(self.run, json.dumps(records), "[]", False)
+        self._simulation.hold(self.run, json.dumps(records), "[]", False, False)
         lines = [
             {**each, "headers": [{"key": name, "value": raw} for name, raw in each["headers"]]}
             for each in records

@@ -55,10 +55,9 @@ private[millrace] final class SubscribeSpec(b: Build) extends HopSpec(b) {
   private val left = TableSpec.of(in)
   val outer: Boolean = b.textOpt("type").contains("left")
 
-  /** The right table's key, if that table is built before this node; the expression is cast to its type. */
-  private val rightKey: Option[KeyType] = b.graph.tableOfLookup(id).map(_.key)
-  val foreignKey: Expr = b.expr("foreign_key", Layout.pair(in.key, in.value), rightKey.map(_.seen))
-  private val key = rightKey.getOrElse(KeyType(foreignKey.dataType))
+  /** The type of the right table's key, which may be built after this node; the expression is cast to it. */
+  private val key = KeyType(b.dataType("key_type"))
+  val foreignKey: Expr = b.expr("foreign_key", Layout.pair(in.key, in.value), Some(key.seen))
   private[millrace] val parentVersioned = left.outputVersioned
   left.enableSendingOldValues(force = true)
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(key, ForeignKey.subscription))

@@ -389,8 +389,7 @@ private final class VersionedAccess(s: ProcessorStore, c: TaskContext, owner: No
     case "delete" =>
       val (k, at) = (key(m.get(3)), m.get(4).asLong)
       val old = store.get(k, at)
-      store.put(k, null, at)
-      if (old == null) Json.mapper.nullNode else shown(old.value)
+      if (store.put(k, null, at) == KeyedTable.Refused || old == null) Json.mapper.nullNode else shown(old.value)
   }
   override def dump: StoreDump = new StoreDump(
     s.name,

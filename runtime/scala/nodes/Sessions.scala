@@ -19,15 +19,12 @@ private[millrace] final class SessionAggregation(
     sendOld: Boolean
 ) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
   private var store: SessionTable = _
-  private var clocks: Array[Clock] = _
-  private var emitted: Clock = _
 
   override def init(c: TaskContext): Unit = {
     val retention = if (settings.retention != null) settings.retention.longValue else gap + grace
     store = new SessionTable(c, this, settings, valueType, retention, timeOrdered = closing)
     store.show(Windowed.typeOf(keyType.seen), (key, start, end) => Windowed(keys.decode(key), start, end))
-    clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
-    emitted = c.clock(s"$id:emitted")
+    openClocks(c, inputs.length)
   }
 
   override def process(r: Record, input: Int): Unit =

@@ -19,8 +19,6 @@ private[millrace] final class SlidingAggregation(
     sendOld: Boolean
 ) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
   private var store: KeyFirstWindows = _
-  private var clocks: Array[Clock] = _
-  private var emitted: Clock = _
 
   override def init(c: TaskContext): Unit = {
     val retention = if (settings.retention != null) settings.retention.longValue else 2 * difference + grace
@@ -30,8 +28,7 @@ private[millrace] final class SlidingAggregation(
       valueType,
       (key, start) => Windowed(keys.decode(key), start, start + difference)
     )
-    clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
-    emitted = c.clock(s"$id:emitted")
+    openClocks(c, inputs.length)
   }
 
   override def process(r: Record, input: Int): Unit =

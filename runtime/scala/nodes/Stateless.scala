@@ -75,8 +75,8 @@ private final class MapSpec(b: Build) extends NodeSpec(b) {
 }
 
 /**
- * flat_map, flat_map_values [ST2]: in the order of the array; an empty one gives nothing, a null one is a processing
- * error.
+ * flat_map, flat_map_values [ST2]: in the order of the array; an empty one gives nothing, a null one, or one with a
+ * null record, is a processing error.
  */
 private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
@@ -107,11 +107,13 @@ private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
         val a = items(r, context).asInstanceOf[ArrayData]
         if (a == null) throw new ParameterFailure(parameter, new NullPointerException("the array is null"))
         val n = a.numElements()
+        val missing = if (pairs) (0 until n).indexWhere(a.isNullAt) else -1
+        if (missing >= 0)
+          throw new ParameterFailure(parameter, new NullPointerException(s"element $missing is null"))
         var i = 0
         while (i < n) {
           if (!pairs) forward(r.withValue(if (a.isNullAt(i)) null else a.get(i, element)))
           else {
-            if (a.isNullAt(i)) throw new ParameterFailure(parameter, new NullPointerException(s"element $i is null"))
             val s: InternalRow = a.getStruct(i, 2)
             forward(
               new Record(

@@ -79,10 +79,10 @@ private[millrace] final class PlainAggregationSpec(b: Build) extends StreamAggre
   override def create(): Node = new PlainAggregation(this)
 }
 
-private[millrace] final class PlainAggregation(s: PlainAggregationSpec) extends Node(s) with TableView {
-  private val own = new OwnTable(this, s.key, s.value, s.store)
+private[millrace] final class PlainAggregation(s: PlainAggregationSpec) extends Node(s) with StoredTable {
+  override protected val own = new OwnTable(this, s.key, s.value, s.store)
+  override protected def sendsOld: Boolean = s.sendOld
   private val aggregators = s.aggregators.map(_.make())
-  override def init(c: TaskContext): Unit = own.init(c)
 
   override def process(r: Record, input: Int): Unit =
     if (r.key == null) dropped("null_key")
@@ -94,22 +94,8 @@ private[millrace] final class PlainAggregation(s: PlainAggregationSpec) extends 
       val old = if (found == null) aggregators(input).initial else found.value
       val agg = aggregators(input).add(old, r.key, r.value, r.timestamp)
       val timestamp = if (found == null) r.timestamp else math.max(r.timestamp, found.timestamp)
-      val put = own.put(k, agg, timestamp)
-      if (put != KeyedTable.Refused)
-        forward(
-          new Record(
-            r.key,
-            new Change(agg, if (s.sendOld) old else null, put == KeyedTable.Latest),
-            timestamp,
-            r.headers
-          )
-        )
+      replace(r, k, agg, old, timestamp)
     }
-
-  override def isVersioned: Boolean = own.versioned
-  override def read(key: Any, at: Record): Entry = own.get(key)
-  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key, asOf)
-  override def dumps: Seq[StoreDump] = own.dumps
 }
 
 /** Aggregations over windows: the key becomes STRUCT<key, window>. */

@@ -86,11 +86,11 @@ private[millrace] final class TableAggregationSpec(b: Build) extends NodeSpec(b)
   override def create(): Node = new TableAggregation(this)
 }
 
-private[millrace] final class TableAggregation(s: TableAggregationSpec) extends Node(s) with TableView {
-  private val own = new OwnTable(this, s.key, s.value, s.store)
+private[millrace] final class TableAggregation(s: TableAggregationSpec) extends Node(s) with StoredTable {
+  override protected val own = new OwnTable(this, s.key, s.value, s.store)
+  override protected def sendsOld: Boolean = s.sendOld
   private val adder = s.adder.make()
   private val reduces = s.op == "reduce"
-  override def init(c: TaskContext): Unit = own.init(c)
 
   private def subtract(agg: Any, r: Record): Any =
     if (s.subtractor == null) agg.asInstanceOf[Long] - 1L
@@ -111,17 +111,8 @@ private[millrace] final class TableAggregation(s: TableAggregationSpec) extends 
     // The aggregate's own time counts if it took part: a reduction that starts again ignores it.
     val took = subtracts || (c.newValue != null && found != null && !(reduces && between == null))
     val timestamp = if (took) math.max(r.timestamp, found.timestamp) else r.timestamp
-    val put = own.put(k, agg, timestamp)
-    if (put != KeyedTable.Refused)
-      forward(
-        new Record(r.key, new Change(agg, if (s.sendOld) old else null, put == KeyedTable.Latest), timestamp, r.headers)
-      )
+    replace(r, k, agg, old, timestamp)
   }
-
-  override def isVersioned: Boolean = own.versioned
-  override def read(key: Any, at: Record): Entry = own.get(key)
-  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key, asOf)
-  override def dumps: Seq[StoreDump] = own.dumps
 }
 
 object TableAggregates extends Family {

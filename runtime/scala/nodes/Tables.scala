@@ -136,6 +136,27 @@ private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: Dat
       )
 }
 
+/** A table whose rows are in a store of its own. */
+private[millrace] trait StoredTable extends TableView {
+  protected def own: OwnTable
+  protected def sendsOld: Boolean
+  override def init(c: TaskContext): Unit = own.init(c)
+
+  /** Stores a row and forwards the change, unless the store refuses it as too old. */
+  protected final def replace(r: Record, k: Array[Byte], now: Any, old: Any, timestamp: Long): Unit = {
+    val put = own.put(k, now, timestamp)
+    if (put != KeyedTable.Refused)
+      forward(
+        new Record(r.key, new Change(now, if (sendsOld) old else null, put == KeyedTable.Latest), timestamp, r.headers)
+      )
+  }
+
+  override def isVersioned: Boolean = own.versioned
+  override def read(key: Any, at: Record): Entry = own.get(key)
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key, asOf)
+  override def dumps: Seq[StoreDump] = own.dumps
+}
+
 // ---- sources ----
 
 /**

@@ -49,6 +49,10 @@ private[millrace] final class PlainTable(store: Store) extends KeyedTable {
 /**
  * Versions of each key, the newest first: rows are ordered by key and falling timestamp, so that every question is one
  * step in the order. A deletion is a version without a value [VS1] [VS2].
+ *
+ * Kafka Streams keeps no deletion of the latest version at the very time of that version, unless an earlier one ends
+ * there. Ends are those of values, of deletions that came when there was a later version, and of deletions whose place
+ * a value of the same time took. The latter two are marked by a negative timestamp.
  */
 private[millrace] final class VersionedTable(
     c: TaskContext,
@@ -64,6 +68,15 @@ private[millrace] final class VersionedTable(
 
   private def at(key: Array[Byte], timestamp: Long): Array[Byte] = Bytes.concat(key, Long.MaxValue - timestamp)
   private def timeOf(row: Array[Byte]): Long = Long.MaxValue - Bytes.getLong(row, row.length - 8)
+
+  private def marked(row: Array[Byte]): Boolean = store.get(row).timestamp < 0
+  private def deleted(row: Array[Byte]): Boolean = store.get(row).value.asInstanceOf[InternalRow].isNullAt(0)
+
+  /** Whether a version before the newest, `row`, ends at its time. */
+  private def ends(key: Array[Byte], row: Array[Byte]): Boolean = marked(row) || {
+    val before = floor(key, timeOf(row) - 1)
+    before != null && (marked(before) || !deleted(before))
+  }
 
   /** The row of the newest version at or before `asOf`, or null. */
   private def floor(key: Array[Byte], asOf: Long): Array[Byte] =
@@ -92,19 +105,19 @@ private[millrace] final class VersionedTable(
     } else {
       clock.advance(timestamp)
       val newest = floor(key, Long.MaxValue)
-      if (
-        value == null && newest != null && timeOf(newest) == timestamp && read(newest) != null && read(
-          floor(key, timestamp - 1)
-        ) == null
-      ) {
-        // The latest value goes without a trace: no older one has its end here.
-        store.delete(newest)
-        KeyedTable.Latest
-      } else {
-        store.put(at(key, timestamp), new GenericInternalRow(Array[Any](value)), timestamp)
+      val latest = newest == null || timeOf(newest) <= timestamp
+      val replaces = newest != null && timeOf(newest) == timestamp
+      if (value == null && replaces && !deleted(newest) && !ends(key, newest)) store.delete(newest)
+      else {
+        val mark = if (value == null) !latest else replaces && (deleted(newest) || marked(newest))
+        store.put(
+          at(key, timestamp),
+          new GenericInternalRow(Array[Any](value)),
+          if (mark) -1L - timestamp else timestamp
+        )
         forget(key)
-        if (newest == null || timeOf(newest) <= timestamp) KeyedTable.Latest else KeyedTable.Outdated
       }
+      if (latest) KeyedTable.Latest else KeyedTable.Outdated
     }
 
   /** Deletes what was replaced before the history begins. */

@@ -212,9 +212,15 @@ private[millrace] class KeyFirstWindows(
     k
   }
 
-  def fetch(key: Array[Byte], start: Long): Entry = if (start < visibleFrom) null else store.get(at(key, start, 0))
+  /** Of duplicates Kafka Streams finds the one that was put last into the store, in memory none. */
+  def fetch(key: Array[Byte], start: Long): Entry =
+    if (start < visibleFrom || (duplicates && !settings.persistent)) null
+    else store.get(at(key, start, if (duplicates) sequence.value.toInt else 0))
 
-  def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (!(duplicates && value == null)) {
+  /** A null value deletes, but nothing with `duplicates`: in memory it moves the clock all the same. */
+  def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (duplicates && value == null) {
+    if (!settings.persistent) admit(start)
+  } else {
     val seq = if (duplicates) { sequence.set((sequence.value + 1) & 0x7fffffffL); sequence.value.toInt }
     else 0
     if (admit(start)) {

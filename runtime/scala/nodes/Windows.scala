@@ -40,6 +40,14 @@ private[millrace] abstract class WindowedAggregation(
 ) extends Node(s)
     with TableView {
   protected val keys: Codec = Codec.key(keyType)
+
+  /** Stream time of each input, and up to where windows that closed were sent. */
+  protected var clocks: Array[Clock] = _
+  protected var emitted: Clock = _
+  protected final def openClocks(c: TaskContext, inputs: Int): Unit = {
+    clocks = Array.tabulate(inputs)(i => c.clock(s"$id:$i"))
+    emitted = c.clock(s"$id:emitted")
+  }
   override def isVersioned: Boolean = false
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = read(key, at)
 
@@ -77,8 +85,6 @@ private[millrace] final class WindowAggregation(
     sendOld: Boolean
 ) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
   private var store: TimeFirstWindows = _
-  private var clocks: Array[Clock] = _
-  private var emitted: Clock = _
 
   override def init(c: TaskContext): Unit = {
     val retention =
@@ -87,8 +93,7 @@ private[millrace] final class WindowAggregation(
       else windows.size + windows.grace
     store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing)
     store.show(Windowed.typeOf(keyType.seen), (key, start) => Windowed(keys.decode(key), start, shownEnd(start)))
-    clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
-    emitted = c.clock(s"$id:emitted")
+    openClocks(c, inputs.length)
   }
 
   override def process(r: Record, input: Int): Unit =

@@ -168,6 +168,14 @@ WINDOWS: Refused = {
         ),
         ("join_grace", "join", "grace"),
     ),
+    "a grace longer than the table's history": (
+        with_store(
+            join("stream_table", stream("l"), table("r"), grace=6),
+            "r",
+            store("rows", "versioned", history_retention=5),
+        ),
+        ("join_grace_history", "join", "grace"),
+    ),
     "a join that is not co-partitioned": (
         join("table_table", table("l"), table("r"), topics={"l": 2, "r": 3}),
         ("not_copartitioned", "join", "right"),

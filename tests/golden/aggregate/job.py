@@ -9,8 +9,8 @@ clicks = topology.stream("clicks", key=string(), value=json("page STRING, ms BIG
 # Visits
 visits_store = session_store("visits")
 
+# Per visit
 session = (
-    # Per visit
     clicks.group_by_key()
     .windowed_by(sessions("30 minutes"))
     .aggregate(

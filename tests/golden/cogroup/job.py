@@ -13,8 +13,8 @@ buys = topology.stream(
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
 )
 
+# Profile
 profile = (
-    # Profile
     clicks.group_by_key()
     .cogroup("named_struct('clicks', agg.clicks + 1L, 'spent', agg.spent)", port="clicks")
     .cogroup(

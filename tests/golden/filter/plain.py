@@ -8,10 +8,8 @@ Run it with Spark's Kafka package:
 
 import argparse
 import json
-import re
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 
@@ -29,28 +27,18 @@ class Kafka:
         self.trigger: str = options.trigger
         self.starting_offsets: dict[str, dict[str, int]] = options.starting_offsets
 
-    def read(
-        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
-    ) -> DataFrame:
+    def read(self, *topics: str, starting: str = "earliest") -> DataFrame:
         """The records of topics, as they arrive."""
-        subscription = "subscribePattern" if pattern else "subscribe"
-        offsets = {
-            topic: partitions
-            for topic, partitions in self.starting_offsets.items()
-            if (re.fullmatch(pattern, topic) if pattern else topic in topics)
-        }
+        given = self.starting_offsets
+        offsets = {topic: given[topic] for topic in topics if topic in given}
         return (
             self.spark.readStream.format("kafka")
             .options(**self.client)
-            .option(subscription, pattern or ",".join(topics))
+            .option("subscribe", ",".join(topics))
             .option("startingOffsets", json.dumps(offsets) if offsets else starting)
             .option("includeHeaders", "true")
             .load()
         )
-
-    def table(self, topic: str) -> DataFrame:
-        """All records that are on a topic when a micro-batch runs."""
-        return self.spark.read.format("kafka").options(**self.client, subscribe=topic).load()
 
     def write(
         self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
@@ -58,10 +46,6 @@ class Kafka:
         """Starts a query that writes rows to a topic, by default the one that each row names."""
         query = rows.writeStream.format("kafka").outputMode(mode).options(**self.client)
         self._start(query.option("topic", topic) if topic else query, name)
-
-    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
-        """Starts a query that prints rows."""
-        self._start(rows.writeStream.format("console").outputMode(mode), name)
 
     def _start(self, query: DataStreamWriter, name: str) -> None:
         query = query.queryName(name).option("checkpointLocation", f"{self.checkpoint}/{name}")

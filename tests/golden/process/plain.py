@@ -8,7 +8,6 @@ Run it with Spark's Kafka package:
 
 import argparse
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from heapq import merge
@@ -38,28 +37,18 @@ class Kafka:
         self.trigger: str = options.trigger
         self.starting_offsets: dict[str, dict[str, int]] = options.starting_offsets
 
-    def read(
-        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
-    ) -> DataFrame:
+    def read(self, *topics: str, starting: str = "earliest") -> DataFrame:
         """The records of topics, as they arrive."""
-        subscription = "subscribePattern" if pattern else "subscribe"
-        offsets = {
-            topic: partitions
-            for topic, partitions in self.starting_offsets.items()
-            if (re.fullmatch(pattern, topic) if pattern else topic in topics)
-        }
+        given = self.starting_offsets
+        offsets = {topic: given[topic] for topic in topics if topic in given}
         return (
             self.spark.readStream.format("kafka")
             .options(**self.client)
-            .option(subscription, pattern or ",".join(topics))
+            .option("subscribe", ",".join(topics))
             .option("startingOffsets", json.dumps(offsets) if offsets else starting)
             .option("includeHeaders", "true")
             .load()
         )
-
-    def table(self, topic: str) -> DataFrame:
-        """All records that are on a topic when a micro-batch runs."""
-        return self.spark.read.format("kafka").options(**self.client, subscribe=topic).load()
 
     def write(
         self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
@@ -133,12 +122,6 @@ class KeyValueStore:
         else:
             self.state.updateValue((key,), (value,))
 
-    def put_if_absent(self, key: Any, value: Any) -> Any:
-        found = self.get(key)
-        if found is None:
-            self.put(key, value)
-        return found
-
     def delete(self, key: Any) -> Any:
         found = self.get(key)
         self.state.removeKey((key,))
@@ -147,20 +130,8 @@ class KeyValueStore:
     def all(self) -> Iterator[tuple[Any, Any]]:
         return self.range(None, None)
 
-    def reverse_all(self) -> Iterator[tuple[Any, Any]]:
-        return self.reverse_range(None, None)
-
     def range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
         return iter(self._rows(first, last))
-
-    def reverse_range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
-        return iter(self._rows(first, last)[::-1])
-
-    def prefix_scan(self, prefix: Any) -> Iterator[tuple[Any, Any]]:
-        return (row for row in self._rows(prefix) if _bytes(row[0]).startswith(_bytes(prefix)))
-
-    def approximate_num_entries(self) -> int:
-        return len(self._rows())
 
     def _rows(self, first: Any = None, last: Any = None) -> list[tuple[Any, Any]]:
         rows = {_bytes(key): (key, _python(value)) for (key,), (value,) in self.state.iterator()}
@@ -183,9 +154,6 @@ class Schedule:
     every: int
     callback: Callable[[int], None]
     cancelled: bool = False
-
-    def cancel(self) -> None:
-        self.cancelled = True
 
 
 @dataclass
@@ -217,12 +185,6 @@ class Context:
         if self.keeps_key and (self.record is None or record.key != self.record.key):
             raise ValueError("process_values must leave the key as it is")
         self.forwarded.append((to, record.replace()))
-
-    def commit(self) -> None:
-        """A micro-batch commits when it ends."""
-
-    def current_stream_time(self) -> int:
-        return self.stream_time
 
     def punctuate(self, before: int) -> None:
         """Runs what is due since stream time was `before`: once, however many were passed."""

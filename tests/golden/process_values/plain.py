@@ -11,7 +11,6 @@ of its own, which must be there: trimmed-trim.
 
 import argparse
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from heapq import merge
@@ -41,28 +40,18 @@ class Kafka:
         self.trigger: str = options.trigger
         self.starting_offsets: dict[str, dict[str, int]] = options.starting_offsets
 
-    def read(
-        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
-    ) -> DataFrame:
+    def read(self, *topics: str, starting: str = "earliest") -> DataFrame:
         """The records of topics, as they arrive."""
-        subscription = "subscribePattern" if pattern else "subscribe"
-        offsets = {
-            topic: partitions
-            for topic, partitions in self.starting_offsets.items()
-            if (re.fullmatch(pattern, topic) if pattern else topic in topics)
-        }
+        given = self.starting_offsets
+        offsets = {topic: given[topic] for topic in topics if topic in given}
         return (
             self.spark.readStream.format("kafka")
             .options(**self.client)
-            .option(subscription, pattern or ",".join(topics))
+            .option("subscribe", ",".join(topics))
             .option("startingOffsets", json.dumps(offsets) if offsets else starting)
             .option("includeHeaders", "true")
             .load()
         )
-
-    def table(self, topic: str) -> DataFrame:
-        """All records that are on a topic when a micro-batch runs."""
-        return self.spark.read.format("kafka").options(**self.client, subscribe=topic).load()
 
     def write(
         self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
@@ -70,10 +59,6 @@ class Kafka:
         """Starts a query that writes rows to a topic, by default the one that each row names."""
         query = rows.writeStream.format("kafka").outputMode(mode).options(**self.client)
         self._start(query.option("topic", topic) if topic else query, name)
-
-    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
-        """Starts a query that prints rows."""
-        self._start(rows.writeStream.format("console").outputMode(mode), name)
 
     def _start(self, query: DataStreamWriter, name: str) -> None:
         query = query.queryName(name).option("checkpointLocation", f"{self.checkpoint}/{name}")
@@ -88,9 +73,6 @@ def client_settings(file: str) -> dict[str, str]:
     with open(file, encoding="utf-8") as lines:
         pairs = [line.split("=", 1) for line in lines if line.strip() and line[0] != "#"]
     return {f"kafka.{name.strip()}": value.strip() for name, value in pairs}
-
-
-STREAM_TIME = "STREAM_TIME"
 
 
 @dataclass
@@ -130,49 +112,6 @@ class KeyValueStore:
         found = self.state.getValue((key,))
         return None if found is None else _python(found[0])
 
-    def put(self, key: Any, value: Any) -> None:
-        if value is None:
-            self.state.removeKey((key,))
-        else:
-            self.state.updateValue((key,), (value,))
-
-    def put_if_absent(self, key: Any, value: Any) -> Any:
-        found = self.get(key)
-        if found is None:
-            self.put(key, value)
-        return found
-
-    def delete(self, key: Any) -> Any:
-        found = self.get(key)
-        self.state.removeKey((key,))
-        return found
-
-    def all(self) -> Iterator[tuple[Any, Any]]:
-        return self.range(None, None)
-
-    def reverse_all(self) -> Iterator[tuple[Any, Any]]:
-        return self.reverse_range(None, None)
-
-    def range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
-        return iter(self._rows(first, last))
-
-    def reverse_range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
-        return iter(self._rows(first, last)[::-1])
-
-    def prefix_scan(self, prefix: Any) -> Iterator[tuple[Any, Any]]:
-        return (row for row in self._rows(prefix) if _bytes(row[0]).startswith(_bytes(prefix)))
-
-    def approximate_num_entries(self) -> int:
-        return len(self._rows())
-
-    def _rows(self, first: Any = None, last: Any = None) -> list[tuple[Any, Any]]:
-        rows = {_bytes(key): (key, _python(value)) for (key,), (value,) in self.state.iterator()}
-        return [
-            rows[key]
-            for key in sorted(rows)
-            if (first is None or key >= _bytes(first)) and (last is None or key <= _bytes(last))
-        ]
-
 
 def _python(value: Any) -> Any:
     """A value with dictionaries in place of rows."""
@@ -186,9 +125,6 @@ class Schedule:
     every: int
     callback: Callable[[int], None]
     cancelled: bool = False
-
-    def cancel(self) -> None:
-        self.cancelled = True
 
 
 @dataclass
@@ -206,9 +142,6 @@ class Context:
     schedules: list[Schedule] = field(default_factory=list)
     forwarded: list[tuple[str | None, Record]] = field(default_factory=list)
 
-    def store(self, name: str) -> KeyValueStore:
-        return self.stores[name]
-
     def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
         made = Schedule(_milliseconds(interval), callback)
         self.schedules.append(made)
@@ -220,12 +153,6 @@ class Context:
         if self.keeps_key and (self.record is None or record.key != self.record.key):
             raise ValueError("process_values must leave the key as it is")
         self.forwarded.append((to, record.replace()))
-
-    def commit(self) -> None:
-        """A micro-batch commits when it ends."""
-
-    def current_stream_time(self) -> int:
-        return self.stream_time
 
     def punctuate(self, before: int) -> None:
         """Runs what is due since stream time was `before`: once, however many were passed."""
@@ -308,13 +235,6 @@ class Task(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing is open between micro-batches."""
-
-
-def _bytes(key: Any) -> bytes:
-    """A key as Kafka's serializers write it."""
-    if isinstance(key, int):
-        return key.to_bytes(8, "big", signed=True)
-    return key.encode() if isinstance(key, str) else bytes(key)
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:

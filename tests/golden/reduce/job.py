@@ -7,8 +7,8 @@ topology = Topology("highest-bid")
 # Bids
 bids = topology.stream("bids", key=string(), value=long())
 
+# Highest
 highest = (
-    # Highest
     bids.group_by_key()
     .windowed_by(tumbling("1 minute", grace="5 seconds"), emit="window_close")
     .reduce(

@@ -9,8 +9,8 @@ clicks = topology.stream("clicks", key=string(), value=string())
 # Visits
 visits_store = session_store("visits", retention="1 hour")
 
+# Clicks per visit
 clicks_per_visit = (
-    # Clicks per visit
     clicks.group_by_key()
     .windowed_by(sessions("5 minutes", grace="1 minute"))
     .count(store=visits_store)

@@ -9,8 +9,8 @@ lines = topology.stream("lines", key=string(), value=string())
 # Hours
 hours_store = window_store("hours", retention="1 day")
 
+# Per hour
 per_hour = (
-    # Per hour
     lines.group_by_key()
     .windowed_by(hopping("1 hour", advance="15 minutes"))
     .count(store=hours_store)

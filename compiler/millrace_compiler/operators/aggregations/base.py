@@ -63,7 +63,7 @@ class Windowed(Operator):
     def result(self, scope: Scope, key: Port, agg: DataType | None) -> Port:
         """The table, and whether its store fits."""
         if self.window is None:
-            out = Port("table", key.key, agg, False, key.window, key.inner_key, self.versioned)
+            out = Port("table", key.key, agg, False, key.window, key.inner_key, self.history)
         else:
             out = table_of(key.key, agg, self.window)
         check_store(scope, window_stores(self.window), out)

@@ -51,12 +51,12 @@ class JoinForeignKey(Join):
             scope.ask("foreign_key", self.foreign_key, columns, right.key),
             self.ask_joiner(scope, left, right),
         ]
-        out = Port("table", left.key, value, False, left.window, left.inner_key, self.versioned)
+        out = Port("table", left.key, value, False, left.window, left.inner_key, self.history)
         check_store(scope, self.takes_store, out)
         return {"out": out}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        left, right = to.input("left"), to.input("right")
+        left, [(right, table)] = to.input("left"), to.inputs("right")
         to.materialize(left)
         asking = f"{self.id}-subscription-registration"
         answering = f"{self.id}-subscription-response"
@@ -65,6 +65,7 @@ class JoinForeignKey(Join):
             left,
             id=asking,
             foreign_key=self.foreign_key,
+            key_type=table.key.text if table.key else None,
             type=self.type,
             partitions=Partitions(f"{asking}-topic"),
             writes=Writes(f"{asking}-topic", repartition=True),

@@ -51,8 +51,11 @@ class JoinStreamTable(Join):
     def infer(self, scope: Scope) -> Inference:
         left, right = scope.one("left"), scope.one("right")
         same_keys(scope, left, right, "right")
-        if self.grace is not None and not right.versioned:
-            scope.fault("join_grace", "grace")
+        if self.grace is not None:
+            if right.history is None:
+                scope.fault("join_grace", "grace")
+            elif self.grace > right.history:
+                scope.fault("join_grace_history", "grace", found=self.grace, history=right.history)
         [value] = yield [self.ask_joiner(scope, left, right)]
         return {"out": Port("stream", left.key, value, False, left.window, left.inner_key)}
 

@@ -43,7 +43,7 @@ class JoinTableTable(Join):
         left, right = scope.one("left"), scope.one("right")
         same_keys(scope, left, right, "right")
         [value] = yield [self.ask_joiner(scope, left, right)]
-        out = Port("table", left.key, value, False, left.window, left.inner_key, self.versioned)
+        out = Port("table", left.key, value, False, left.window, left.inner_key, self.history)
         check_store(scope, self.takes_store, out)
         return {"out": out}
 

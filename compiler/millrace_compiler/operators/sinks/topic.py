@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.formats import SIMPLE, Format, FormatOf, format_of
@@ -129,7 +130,7 @@ class SinkTopic(Operator):
         if given is None:
             return format_of(found)
         if given.type is None:
-            return Format(given.name, found, given.properties)
+            return replace(given, type=found)
         return given
 
     def _cast(

@@ -44,9 +44,9 @@ class Source(Operator):
         """What its step reads."""
         return Reads(self.topic_names(), reader=self.read_by())
 
-    def port(self, role: Role, *, versioned: bool = False) -> Port:
+    def port(self, role: Role, *, history: int | None = None) -> Port:
         """The types that the formats give."""
-        return Port(role, self.key.type, self.value.type, versioned=versioned)
+        return Port(role, self.key.type, self.value.type, history=history)
 
 
 class TimedSource(Source):

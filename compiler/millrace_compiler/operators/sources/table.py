@@ -44,7 +44,7 @@ class SourceTable(TimedSource):
         return (self.topic,)
 
     def infer(self, scope: Scope) -> Inference:
-        port = self.port("table", versioned=self.versioned)
+        port = self.port("table", history=self.history)
         check_store(scope, self.takes_store, port)
         return (yield from self.infer_port(scope, port))
 

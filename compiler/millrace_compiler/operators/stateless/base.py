@@ -30,7 +30,7 @@ class StreamOrTable(Operator):
         """
         check_store(scope, self.takes_store if port.role == "table" else (), port)
         if port.role == "table":
-            return replace(port, versioned=self.versioned)
+            return replace(port, history=self.history)
         return port
 
     def lower_over(self, to: NodeLowering, **params: object) -> Handle:

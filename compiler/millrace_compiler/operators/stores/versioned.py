@@ -23,7 +23,6 @@ class StoreVersioned(StoreNode):
     rules = ("VS1", "VS2", "VS3")
     out_ports = (OutPort("out", "same"),)
     stateful = True
-    keeps_versions = True
 
     history_retention = Duration("History", "How far back values can be looked up and updated.")
 

@@ -82,7 +82,7 @@ class Suppress(Operator):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        if port.versioned:
+        if port.history is not None:
             scope.fault("suppress_versioned", "in")
         if self.until == "window_closes" and port.window is None:
             scope.fault("suppress_window", "until")

@@ -35,9 +35,7 @@ class ToTable(Operator):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        out = Port(
-            "table", port.key, port.value, False, port.window, port.inner_key, self.versioned
-        )
+        out = Port("table", port.key, port.value, False, port.window, port.inner_key, self.history)
         check_store(scope, self.takes_store, out)
         return no_questions({"out": out})
 

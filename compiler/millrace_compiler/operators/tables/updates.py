@@ -13,7 +13,7 @@ def updates(port: Port) -> Port:
     """The port as a stream: of a table, its updates."""
     if port.role != "table":
         return port
-    return replace(port, role="stream", versioned=False, key_changed=False)
+    return replace(port, role="stream", history=None, key_changed=False)
 
 
 def same_types(scope: Scope, ports: Sequence[Port], parameter: str = "in") -> None:

@@ -1,0 +1,132 @@
+"""What a run gave beside what a test expects: exactly, and by conditions.
+
+The one evaluation of tests: that of simulations in the page, of `test-topology` and of pytest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from millrace_compiler import Analyzer, Compilation
+from millrace_compiler.conditions import ANY, EVERY, Checked, Condition, read_conditions
+from pyspark.sql import SparkSession
+
+from millrace_runtime.comparing import canonical, differences_of_test
+from millrace_runtime.compiling import compiled
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.unbatched import UnbatchedSimulator
+
+#: how many records a sentence names by their places
+_NAMED = 10
+
+Row = dict[str, Any]
+
+
+class Expectations:
+    """What a test expects of a compiled document. Raises MillraceError for a faulty condition."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        analyzer: Analyzer,
+        compilation: Compilation,
+        expected: Mapping[str, Any],
+    ) -> None:
+        self._spark, self._analyzer, self._expected = spark, analyzer, expected
+        try:
+            self._conditions = read_conditions(expected.get("conditions"))
+        except ValueError as error:
+            raise MillraceError("condition_invalid", f"{error}.") from None
+        checked = Checked(compilation, self._conditions, analyzer)
+        for fault in checked.diagnostics:
+            message = f"{fault.path}: {fault.message} {fault.hint}".strip()
+            raise MillraceError("condition_invalid", message, parameter=fault.path)
+        self._topology = checked.topology()
+
+    def differences(
+        self, test: Mapping[str, Any], result: dict[str, Any], cut: str = "each"
+    ) -> list[str]:
+        """Sentences, one for each difference; empty where the result is what was expected.
+
+        `result`: as a result file has it. `cut`: as of `comparing.differences`.
+        """
+        test = {**test, "expected": self._expected}
+        found = differences_of_test(test, result, cut)
+        if not self._conditions or (result.get("error") and not self._expected.get("error")):
+            return found
+        return [*found, *self._broken(result)]
+
+    def _broken(self, result: Mapping[str, Any]) -> Iterator[str]:
+        stopped = bool(result.get("error"))
+        rows = [_rows(condition, result) for condition in self._conditions]
+        met = self._met(rows)
+        for condition, mine, true in zip(self._conditions, rows, met, strict=True):
+            if not (stopped and condition.store is not None):  # their contents are not known
+                yield from _sentences(condition, mine, true)
+
+    def _met(self, rows: list[list[Row]]) -> list[set[int]]:
+        """For each condition the places of the records for which it is true."""
+        lines = [
+            (number, place, {
+                "topic": str(number),
+                "key": row.get("key"),
+                "value": row.get("value"),
+                "timestamp": row.get("timestamp") or 0,
+                "headers": row.get("headers") or {},
+            })
+            for number, mine in enumerate(rows)
+            for place, row in enumerate(mine)
+        ]  # fmt: skip
+        met: list[set[int]] = [set() for _ in rows]
+        if not lines:
+            return met
+        graph = compiled(self._topology, self._analyzer).task_graph or {}
+        simulator = UnbatchedSimulator(self._spark.newSession(), graph, name="conditions")
+        batch = [(number, line) for number, (_, _, line) in enumerate(lines, 1)]
+        judged = simulator.run_batches([batch])
+        if judged.error is not None:
+            raise MillraceError("condition_failed", str(judged.error["message"]))
+        for output in judged.outputs:
+            number, place, _ = lines[output["after"] - 1]
+            met[number].add(place)
+        return met
+
+
+def _rows(condition: Condition, result: Mapping[str, Any]) -> list[Row]:
+    if condition.store is not None:
+        return list((result.get("stores") or {}).get(condition.store, []))
+    return [row for row in result.get("outputs") or [] if row["topic"] == condition.topic]
+
+
+def _sentences(condition: Condition, rows: list[Row], met: set[int]) -> Iterator[str]:
+    predicate, records = condition.predicate.strip(), condition.records
+    store = condition.store
+    about = f"{condition.topic}" if store is None else f"store {store}"
+    words = ("record", "records") if store is None else ("row", "rows")
+    if records == EVERY and rows:
+        for place, row in enumerate(rows):
+            if place not in met:
+                yield f"{_named(condition, row, place)}: expected {predicate}, got {_shown(row)}"
+    elif records in (EVERY, ANY):
+        if not met:
+            yield f"{about}: expected a {words[0]} with {predicate}, got none in {len(rows)}"
+    elif records != len(met):
+        places = sorted(met)
+        named = ", ".join(_named(condition, rows[each], each) for each in places[:_NAMED])
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        found = f"{len(met)}: {named}{more}" if met else "none"
+        word = words[0] if records == 1 else words[1]
+        yield f"{about}: expected {records} {word} with {predicate}, got {found}"
+
+
+def _named(condition: Condition, row: Row, place: int) -> str:
+    if condition.store is None:
+        return f"{condition.topic}[{place}]"
+    return f"store {condition.store}, key {canonical(row['key'])}"
+
+
+def _shown(row: Row) -> str:
+    """Key, value, timestamp and headers, as of a record that is compared exactly."""
+    parts = {name: row.get(name) for name in ("key", "value", "timestamp")}
+    return canonical({**parts, "headers": row.get("headers") or None})

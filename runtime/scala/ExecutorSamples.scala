@@ -1,0 +1,68 @@
+package org.apache.spark.sql.millrace
+
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.{SparkContext, SparkEnv}
+import org.apache.spark.rpc.{RpcCallContext, RpcEnv, ThreadSafeRpcEndpoint}
+import org.apache.spark.util.RpcUtils
+
+/**
+ * Samples of tasks on executors. While an executor has tasks of a run, it asks the driver once a second whether
+ * somebody looks at its records, and hands over what it has kept since.
+ */
+private[millrace] object ExecutorSamples {
+
+  /** `kept`: as [[Sampler.take]] has it, null where nothing is new. The answer is how much it may be, 0 for nothing. */
+  private final case class Look(run: String, executor: String, kept: String)
+
+  private val name = "millrace-samples"
+  private val everyMs = 1000L
+
+  private final class Driver(override val rpcEnv: RpcEnv) extends ThreadSafeRpcEndpoint {
+    override def receiveAndReply(context: RpcCallContext): PartialFunction[Any, Unit] = {
+      case Look(run, executor, kept) => context.reply(Samples.share(run, executor, kept))
+    }
+  }
+
+  private var served: RpcEnv = _
+
+  /** In the driver, before the tasks of a query begin. */
+  def serve(): Unit = synchronized {
+    val env = SparkEnv.get.rpcEnv
+    if (served ne env) { env.setupEndpoint(name, new Driver(env)); served = env }
+  }
+
+  private val asking = ConcurrentHashMap.newKeySet[String]()
+
+  /** In the JVM of a task of the run. */
+  def follow(run: String): Unit = {
+    val executor = SparkEnv.get.executorId
+    if (executor != SparkContext.DRIVER_IDENTIFIER && asking.add(run)) {
+      val asks = new Thread(
+        () =>
+          try ask(run, executor)
+          finally asking.remove(run),
+        s"millrace-samples-$run"
+      )
+      asks.setDaemon(true)
+      asks.start()
+    }
+  }
+
+  private def ask(run: String, executor: String): Unit = {
+    val env = SparkEnv.get
+    val driver = RpcUtils.makeDriverRef(name, env.conf, env.rpcEnv)
+    var share = 0
+    while (StreamTasks.has(run)) {
+      // Records are for people to look at: whatever fails, the tasks go on without being looked at.
+      share =
+        try driver.askSync[Int](Look(run, executor, Samples.take(run, share)))
+        catch { case NonFatal(_) => 0 }
+      if (share > 0) Samples.watch(run) else Samples.unwatch(run)
+      Thread.sleep(everyMs)
+    }
+    Samples.unwatch(run)
+  }
+}

@@ -1,0 +1,36 @@
+"""A rehearsal goes through processors without their code; they forward records of their types."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from millrace_runtime.processor import Processor, Record
+from millrace_runtime.rehearsal import without_code
+
+
+def test_processors_forward_records_of_their_types_in_place_of_running_their_code() -> None:
+    struct = "STRUCT<n: BIGINT, s: STRUCT<done: BOOLEAN, tags: ARRAY<STRING>>, at: TIMESTAMP>"
+    code: dict[str, Any] = {"code": "raise SystemExit", "class_name": "Own"}
+    source = {"op": "stream", "params": {"topics": ["t"]}}
+    nodes = [
+        source,
+        {"op": "process", "params": {**code, "output": {"key": "STRING", "value": struct}}},
+        {"op": "process_values", "params": {**code, "output": {"key": "INT", "value": "DOUBLE"}}},
+    ]
+    unchanged, rekeyed, fixed = without_code({"nodes": nodes})["nodes"]
+    assert unchanged == source
+    value = {"n": 0, "s": {"done": False, "tags": []}, "at": None}
+    assert forwarded(rekeyed["params"]) == ("", value, 5)
+    assert forwarded(fixed["params"]) == (7, 0, 5)
+
+
+def forwarded(params: dict[str, Any]) -> tuple[Any, Any, int]:
+    found: list[Record] = []
+    names: dict[str, Any] = {"Processor": Processor, "Record": Record}
+    exec(params["code"], names)
+    processor = names[params["class_name"]]()
+    processor.init(SimpleNamespace(forward=found.append))
+    processor.process(Record(7, "own", 5))
+    [record] = found
+    return record.key, record.value, record.timestamp
