@@ -6,7 +6,6 @@ record is in `deployments.reconciling`.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from millrace_backend.errors import ApiError, Conflict, NotFound
 from topologies.models import Topology, Version
 from topologies.required import require_tests
 
+from deployments import old_state
 from deployments.beginnings import (
     Beginning,
     beginning_with,
@@ -35,7 +35,6 @@ from deployments.cluster import create_missing
 from deployments.events import deployment_changed, wake_reconciler
 from deployments.failed_records import end_decisions
 from deployments.models import Deployment, Observation, waiting_steps
-from deployments.old_state import old_states
 from deployments.plain_dialect import dialect_of, require_plain_beginning
 from deployments.rows import forget, fresh_step, locked, settings_before, version_numbered
 from deployments.shadows import has_shadow, refuse_shadow
@@ -198,7 +197,7 @@ def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
     Raises NotFound for a name that is not there, Conflict within the first day.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
-    found = next((each for each in old_states(deployment) if each.name == name), None)
+    found = next((each for each in old_state.old_states(deployment) if each.name == name), None)
     if found is None:
         raise NotFound("no_old_state", f"This deployment has left no state {name[:60]!r}.")
     if found.deletable_at > timezone.now():
@@ -208,7 +207,6 @@ def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
             f"Delete it after {found.deletable_at:%Y-%m-%d %H:%M} UTC.",
             deletable_at=found.deletable_at.isoformat(),
         )
-    size = found.bytes
     with transaction.atomic():
         audit(
             actor,
@@ -219,9 +217,9 @@ def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
             topology=deployment.topology.name,
             name=name,
             left_at=found.left_at.isoformat(),
-            bytes=size,
+            bytes=found.bytes,
         )
-    shutil.rmtree(found.folder, ignore_errors=True)
+    old_state.delete(deployment, name)
 
 
 def request_cancel(actor: User, deployment: Deployment) -> None:

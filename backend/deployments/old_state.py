@@ -3,13 +3,15 @@
 Nobody deletes it within a day; with ``MILLRACE_OLD_STATE_DAYS`` it is deleted by itself after that.
 
 The driver lists what it left in its notes (`kept` in stores.json) and alone writes them; here the
-folders are read and deleted, never the notes.
+folders are read and deleted, never the notes. Folders that are not on this machine are reached by
+the process that reads stores.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,29 +20,29 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.utils import timezone
+from millrace_backend.errors import ApiError, Unavailable
+from topologies import simulating
 
 from deployments.models import Deployment
 
 log = structlog.get_logger(__name__)
 
 LEAST_KEPT = timedelta(days=1)
+#: seconds to wait for the process that reads stores to start
+STARTING_SECONDS = 20.0
 #: what the driver keeps beside its checkpoint: notes of it, and of a move that waits
 NOTES, WAITING = "stores.json", "stores.next.json"
 
 
 @dataclass(frozen=True)
 class OldState:
-    """A folder that is no longer used."""
+    """A folder that is no longer used; `bytes`: the size of its files."""
 
-    folder: Path
+    name: str
     left_at: datetime
     #: the version that wrote it, where a run of it is known
     version: int | None
-
-    @property
-    def name(self) -> str:
-        """What it is called among those of its deployment."""
-        return self.folder.name
+    bytes: int
 
     @property
     def deletable_at(self) -> datetime:
@@ -53,34 +55,32 @@ class OldState:
         kept: timedelta | None = settings.OLD_STATE_KEPT
         return None if kept is None else self.left_at + max(kept, LEAST_KEPT)
 
-    @property
-    def bytes(self) -> int:
-        """The size of its files."""
-        total = 0
-        for file in self.folder.rglob("*"):
-            try:
-                total += file.stat().st_size if file.is_file() else 0
-            except OSError:
-                continue  # deleted meanwhile
-        return total
-
 
 def old_states(row: Deployment) -> list[OldState]:
-    """What is still there of what the deployment left, the newest first."""
+    """What is still there of what the deployment left, the newest first.
+
+    Raises ApiError where the storage of its checkpoint does not answer.
+    """
     checkpoint = row.directory / "checkpoint"
     notes, waiting = (_read(checkpoint / name) for name in (NOTES, WAITING))
     used = {notes.get("stream", "stream"), waiting.get("stream")}
     used.add((waiting.get("base") or {}).get("stream"))
+    left = {each["stream"]: _moment(each["left"]) for each in notes.get("kept", [])}
     runs = list(row.runs.order_by("-epoch").values_list("started_at", "version__number"))
     found = []
-    for each in notes.get("kept", []):
-        folder = checkpoint / each["stream"]
-        if each["stream"] not in used and folder.is_dir():
-            left = _moment(each["left"])
-            # The newest of these runs is the one that left it.
-            before = [version for started, version in runs if started <= left]
-            found.append(OldState(folder, left, before[1] if len(before) > 1 else None))
+    for name, size in _sizes(row, [name for name in left if name not in used]).items():
+        # The newest of these runs is the one that left it.
+        before = [version for started, version in runs if started <= left[name]]
+        found.append(OldState(name, left[name], before[1] if len(before) > 1 else None, size))
     return sorted(found, key=lambda each: each.left_at, reverse=True)
+
+
+def delete(row: Deployment, name: str) -> None:
+    """Delete one of `old_states`. Raises ApiError where the storage does not answer."""
+    if row.state_location is None:
+        shutil.rmtree(row.directory / "checkpoint" / name, ignore_errors=True)
+    else:
+        _ask(row, row.state_location, "delete_kept", [name])
 
 
 def forget_old_state() -> int:
@@ -92,12 +92,50 @@ def forget_old_state() -> int:
     if settings.OLD_STATE_KEPT is None:
         return 0
     for row in Deployment.objects.all():
-        for each in old_states(row):
-            if each.deleted_at is not None and each.deleted_at <= now:
-                shutil.rmtree(each.folder, ignore_errors=True)
-                log.info("old state deleted", deployment=row.pk, folder=each.folder.name)
-                deleted += 1
+        try:
+            for each in old_states(row):
+                if each.deleted_at is not None and each.deleted_at <= now:
+                    delete(row, each.name)
+                    log.info("old state deleted", deployment=row.pk, folder=each.name)
+                    deleted += 1
+        except ApiError as error:  # another day
+            log.warning("old state not deleted", deployment=row.pk, error=error.message)
     return deleted
+
+
+def _sizes(row: Deployment, names: list[str]) -> dict[str, int]:
+    """The bytes of those folders that are there."""
+    if row.state_location is not None and names:
+        sizes: dict[str, int] = _ask(row, row.state_location, "kept_sizes", names)["bytes"]
+        return sizes
+    folders = {name: row.directory / "checkpoint" / name for name in names}
+    return {name: _size(folder) for name, folder in folders.items() if folder.is_dir()}
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for file in folder.rglob("*"):
+        try:
+            total += file.stat().st_size if file.is_file() else 0
+        except OSError:
+            continue  # deleted meanwhile
+    return total
+
+
+def _ask(row: Deployment, location: str, do: str, names: list[str]) -> dict[str, Any]:
+    """What the process that reads stores answers, which may have to be started first."""
+    owner = f"old state of deployment {row.pk}"
+    request = {"do": do, "owner": owner, "checkpoint": location, "names": names}
+    deadline = time.monotonic() + STARTING_SECONDS
+    while (answer := simulating.ask(request, reader=True)).get("state") == "starting":
+        if time.monotonic() > deadline:
+            raise Unavailable(
+                "reader_starting",
+                f"The process that reads {location} is starting.",
+                "Try again in a few seconds.",
+            )
+        time.sleep(0.3)
+    return answer
 
 
 def _read(file: Path) -> dict[str, Any]:

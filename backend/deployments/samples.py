@@ -74,7 +74,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
         return {"sampling": "starting", "at": None, "records": [], "keys": None}
     found = json.loads(raw)
     return {
-        "sampling": "on" if found["here"] else "elsewhere",
+        "sampling": "on",
         "at": found["at"],
         "records": found["edges"].get(edge, [])[:MOST_RECORDS],
         "keys": _keys(deployment, run.report_id, (found.get("keys") or {}).get(edge)),

@@ -8,9 +8,9 @@ class Figure(models.TextChoices):
 
     NODE_IN = "node_in", "Records that entered the node, per second"
     NODE_OUT = "node_out", "Records that the node forwarded, per second"
-    NODE_DROPPED = "node_dropped", "Records that ended at the node, per second"
+    NODE_DROPPED = "node_dropped", "Records that the node dropped, per second"
     NODE_DEAD_LETTERS = "node_dead_letters", "Dead letters of the node, per second"
-    DROPPED_BY_REASON = "dropped_by_reason", "Records that ended, per second, by reason"
+    DROPPED_BY_REASON = "dropped_by_reason", "Dropped records per second, by reason"
     TASK_RECORDS = "task_records", "Records that the task processed, per second"
     TASK_SKEW = "task_skew", "Share of the busiest task in the records of its sub-topology"
     TASK_LAG = "task_lag", "Records that the task is still to read"
@@ -18,10 +18,16 @@ class Figure(models.TextChoices):
     TASK_STATE_ROWS = "task_state_rows", "Rows in the stores of the task"
     LAG = "lag", "Records of the partition that are still to be read"
     LAG_TIME = "lag_time", "Age of the oldest record of the partition that is still to be read"
-    LATENCY_P50 = "latency_p50", "Half of the records came to the node within, from their own time"
-    LATENCY_P99 = "latency_p99", "99 % of the records came to the node within, from their own time"
-    ARRIVAL_P50 = "arrival_p50", "Half of the records came to the node within, from their arrival"
-    ARRIVAL_P99 = "arrival_p99", "99 % of the records came to the node within, from their arrival"
+    LATENCY_P50 = "latency_p50", "Median latency at the node, from the records' timestamps"
+    LATENCY_P99 = (
+        "latency_p99",
+        "99th percentile of the latency at the node, from the records' timestamps",
+    )
+    ARRIVAL_P50 = "arrival_p50", "Median latency at the node, from the records' arrival in Kafka"
+    ARRIVAL_P99 = (
+        "arrival_p99",
+        "99th percentile of the latency at the node, from the records' arrival in Kafka",
+    )
     STORE_ROWS = "store_rows", "Rows of the store"
     STORE_BYTES = "store_bytes", "Bytes of the store"
     BATCH_DURATION = "batch_duration", "Duration of micro-batches"

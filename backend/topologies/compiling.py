@@ -5,7 +5,7 @@ A document comes from a person: it may take long or need much memory, by mistake
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,13 @@ def analyzer() -> str:
 
 
 def compiled(
-    document: Mapping[str, Any], person: User, workspace: Workspace, dialect: Dialect = "exact"
+    document: Mapping[str, Any],
+    person: User,
+    workspace: Workspace,
+    dialect: Dialect = "exact",
+    conditions: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The answer of the compile endpoint, without its revision.
+    """The answer of the compile endpoint, without its revision; `conditions` are those of a test.
 
     For a viewer's document that is no saved version, no schema registry is asked. An analyzer that
     does not answer and a limit that is exceeded are diagnostics. Raises Unavailable where no
@@ -61,6 +65,7 @@ def compiled(
         owner=str(person.pk),
         dialect=dialect,
         registries=trusted or saved.exists(),
+        conditions=conditions,
     )
 
 

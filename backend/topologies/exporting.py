@@ -49,7 +49,9 @@ def spark():
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.json")), ids=lambda path: path.stem)
 def test_topology(spark, path):
-    assert testing.differences(spark, load_program(HERE.parent), testing.read_test(path)) == []
+    found = testing.differences(spark, load_program(HERE.parent), testing.read_test(path))
+    if found:
+        pytest.fail("\\n".join(found), pytrace=False)
 '''
 
 _TESTS_README = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.choices import Role
@@ -41,34 +42,64 @@ _CLASSES: dict[str, type[ApiError]] = {
     "reading_ended": Conflict,
     "state_of_another_version": Conflict,
     "state_not_loaded": Conflict,
+    "storage_unreachable": Unavailable,
 }
 
 
-def simulated(
-    document: Mapping[str, Any],
-    inputs: Sequence[Any],
-    person: User,
-    workspace: Workspace,
-    *,
-    steps: int,
-    expected: Mapping[str, Any] | None = None,
-    breakpoints: Mapping[str, Sequence[int]] | None = None,
-    partitions: Mapping[str, int] | None = None,
-    plain: str | None = None,
-    begins: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The diagnostics and the result of a document's run on input lines; None where refused.
+@dataclass(frozen=True)
+class Simulation:
+    """A run of a document on input lines.
 
-    `breakpoints`: lines, by node, at which Python processors stop. `partitions`: how many topics
-    have, in place of the document's.
-    `begins`: states of tasks, as the runtime's `read_task_states` gave them; else stores are empty.
-    With `expected` the result says what differs from it; a test that passes is remembered. With
-    `plain` (`each` or `all`) plain Spark runs the lines too, in such micro-batches.
-    `state` is `starting` where nothing ran because a simulator is starting.
-    Raises Forbidden for a viewer's document that is no saved version of the workspace and for code
-    of somebody who may not deploy, Unavailable
-    where the simulator does not answer, ApiError for what went wrong.
+    `steps`: of records, at most, which the answer has. `expected`: results with which those of the
+    run are compared. `breakpoints`: lines, by node, at which Python processors stop. `partitions`:
+    how many topics have, in place of the document's. `plain` (`each` or `all`): plain Spark runs
+    the lines too, in such micro-batches. `begins`: states of tasks, as the runtime's
+    `read_task_states` gave them; without them stores are empty. `run`: the person's name for it, by
+    which it is watched and stopped.
     """
+
+    document: Mapping[str, Any]
+    inputs: Sequence[Any]
+    steps: int = 0
+    expected: Mapping[str, Any] | None = None
+    breakpoints: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    plain: str | None = None
+    begins: Mapping[str, Any] | None = None
+    run: str | None = None
+
+    def request(self, owner: str) -> dict[str, Any]:
+        """As the simulator takes it."""
+        asked = {name: value for name, value in vars(self).items() if name != "steps"}
+        if self.begins is None:
+            del asked["begins"]
+        return {"do": "simulate", "owner": owner, "trace": self.steps, **asked}
+
+
+def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, Any]:
+    """The diagnostics and the result of a simulation; without a result where it is refused.
+
+    A test that passes is remembered. `state` is `starting` where nothing ran because a simulator
+    is starting. Raises Forbidden for a viewer's document that is no saved version of the workspace
+    and for code of somebody who may not deploy, Unavailable where the simulator does not answer,
+    ApiError for what went wrong.
+    """
+    _require_role(person, workspace, run.document)
+    answer = ask(run.request(_owner(person)))
+    if answer.get("state") == "starting":
+        return STARTING
+    result = answer["result"]
+    if run.expected is not None and result is not None and result["differences"] == []:
+        note_pass(workspace, run.document, run.inputs, run.expected)
+    return {
+        "state": "done",
+        "diagnostics": answer["diagnostics"],
+        "result": result,
+        "plain": answer.get("plain"),
+    }
+
+
+def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any]) -> None:
     role = role_in(person, workspace.pk)
     runs_code = any(node["kind"] in PROCESSORS for node in document["nodes"])
     if runs_code and (role is None or not role.allows(Role.OPERATOR)):
@@ -86,44 +117,22 @@ def simulated(
                 "A viewer can simulate saved versions only.",
                 "Open a saved version, or ask an admin for the role editor.",
             )
-    answer = ask(
-        {
-            "do": "simulate",
-            "owner": _owner(person),
-            "document": document,
-            "inputs": inputs,
-            "trace": steps,
-            "expected": expected,
-            "breakpoints": breakpoints or {},
-            "partitions": partitions or {},
-            "plain": plain,
-            **({} if begins is None else {"begins": begins}),
-        }
-    )
-    if answer.get("state") == "starting":
-        return STARTING
-    result = answer["result"]
-    if expected is not None and result is not None and result["differences"] == []:
-        note_pass(workspace, document, inputs, expected)
-    return {
-        "state": "done",
-        "diagnostics": answer["diagnostics"],
-        "result": result,
-        "plain": answer.get("plain"),
-    }
 
 
-def prepare(person: User) -> dict[str, Any]:
+def prepare(person: User, run: str | None = None) -> dict[str, Any]:
     """`state`: `ready` or `starting`; a simulator that is not there is started.
 
-    `progress` of the person's run in plain Spark, or None.
+    `progress` of the person's run of that name, or of any; None where none is known.
     """
-    return ask({"do": "prepare", "owner": _owner(person)})
+    return ask({"do": "prepare", "owner": _owner(person), "run": run})
 
 
-def cancel(person: User) -> bool:
-    """End the simulations of a person; whether there were any."""
-    return bool(ask({"do": "cancel", "owner": _owner(person)})["cancelled"])
+def cancel(person: User, run: str | None = None) -> bool:
+    """Stop a person's run of that name, which answers with what it has, or end all of them.
+
+    Returns whether there was any.
+    """
+    return bool(ask({"do": "cancel", "owner": _owner(person), "run": run})["cancelled"])
 
 
 def _owner(person: User) -> str:

@@ -19,7 +19,7 @@ from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
 from redis.exceptions import RedisError
 
 from topologies.choices import VerificationState, VerificationStep
-from topologies.simulating import simulated
+from topologies.simulating import Simulation, simulated
 
 #: known by name alone: the backend does not import the workers
 TASK = "millrace_workers.tasks.verify"
@@ -102,7 +102,7 @@ def _found(
     person: User, workspace: Workspace, document: Mapping[str, Any], inputs: Sequence[Any]
 ) -> Any:
     """What Millrace makes of it."""
-    answer = simulated(document, inputs, person, workspace, steps=0)
+    answer = simulated(Simulation(document, inputs), person, workspace)
     if answer["state"] == "starting":
         raise Unavailable(
             "simulator_starting", "The simulator is starting.", "Ask again in some seconds."

@@ -23,7 +23,7 @@ from topologies import actions as topologies
 from tests.runtime import topics
 from tests.served import serving_analyzer
 
-from .conftest import Client, People
+from .conftest import Client, People, RecordedSimulator
 from .test_compile import validator
 from .test_state_plan import ExpectedTypes, summing
 
@@ -309,3 +309,24 @@ def test_state_that_was_left_is_listed_and_deleted_after_some_days_if_that_is_se
     assert (folder / streams[2]).is_dir()
     assert environment.read({"MILLRACE_OLD_STATE_DAYS": "7"}).old_state_days == 7
     assert environment.read({}).old_state_days is None
+
+
+def test_state_that_was_left_in_an_object_store_is_listed_and_deleted_by_what_reads_stores(
+    deployment: Deployment, people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    deployment.settings["checkpoint"] = "s3a://bucket/state"
+    deployment.save()
+    kept = [{"stream": "stream", "batch": 3, "left": name(50)}]
+    (deployment.directory / "checkpoint").mkdir(parents=True)
+    (deployment.directory / "checkpoint" / "stores.json").write_text(
+        json.dumps({"stream": "stream-2", "kept": kept})
+    )
+    path, client = f"/api/deployments/{deployment.pk}/old-state", client_of(people.operator)
+    simulator.answer = {"bytes": {"stream": 8}}
+    assert [(each["name"], each["bytes"]) for each in client.get(path).json()] == [("stream", 8)]
+    assert client.delete(f"{path}/stream").status_code == 204
+    asked = [(each["do"], each["checkpoint"], each["names"]) for each in simulator.asked]
+    place = deployment.state_location
+    assert asked[1:] == [("kept_sizes", place, ["stream"]), ("delete_kept", place, ["stream"])]
+    simulator.answer = {"error": {"code": "storage_unreachable", "message": "Gone."}}
+    assert client.get(path).status_code == 503

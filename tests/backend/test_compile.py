@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from millrace_compiler import RecordedAnalyzer
 from topologies import actions
 
+from tests.compiler.kit import OneTypeAnalyzer
 from tests.served import serving_analyzer
 
 from .conftest import Client, People
@@ -98,6 +99,20 @@ def test_a_broken_document_is_answered_with_what_could_be_typed(
     assert found["position"] == {"start": 0, "stop": 7}
     assert content["code"] is None
     assert content["ports"]["in"]["out"]["value"] == "STRING"
+
+
+def test_conditions_of_a_test_are_checked_with_the_document(
+    people: People, client_of: Client, settings: Any
+) -> None:
+    with serving_analyzer(OneTypeAnalyzer()) as settings.MILLRACE_ANALYZER:
+        conditions = [{"topic": "o", "predicate": "key = 'a'"}, {"store": "s", "predicate": ""}]
+        asked = {"document": BROKEN, "conditions": conditions}
+        content = client_of(people.viewer).post("/api/workspaces/main/compile", asked).json()
+        validator("CompileResult").validate(content)
+        topic, store = content["conditions"]
+        assert (topic["columns"]["value"], topic["diagnostics"]) == ("STRING", [])
+        assert [each["path"] for each in store["diagnostics"]] == ["conditions[1].store"]
+        assert "conditions" not in compile_it(client_of(people.viewer), BROKEN).json()
 
 
 def test_without_an_analyzer_the_answer_reports_it(

@@ -141,7 +141,8 @@ def test_what_the_readme_shows_runs_as_it_is_written(
         line = {"topic": "exported-in", "key": "k", "value": "a", "timestamp": 1}
         output = {"topic": "exported-out", "key": "k", "value": "a", "timestamp": 1, "after": 1}
         for name, value in (("It passes", "a"), ("It fails", "b")):
-            expected = {"outputs": [{**output, "value": value}]}
+            condition = {"topic": "exported-out", "predicate": f"value = '{value}'"}
+            expected = {"outputs": [{**output, "value": value}], "conditions": [condition]}
             testing.keep_test(people.editor, made, name, [line], expected)
         folder = unpacked(client, made.pk, tmp_path / "unpacked")
         readme = (folder / "README.md").read_text("utf-8")
@@ -163,7 +164,8 @@ def test_what_the_readme_shows_runs_as_it_is_written(
         assert values(broker, 3) == [b"first", b"first", b"second"]
         tested = shell(f"{tests.rstrip()} || test $? = 1", folder)
         assert "FAILED tests/test_topology.py::test_topology[it-fails]" in tested
-        assert "exported-out[0]: expected " in tested
+        assert "exported-out[0]: expected {" in tested
+        assert "exported-out[0]: expected value = 'b', got {" in tested
         assert "1 failed, 1 passed" in tested
     for each in (printed, more):
         assert "starting Spark; a first start also fetches the Kafka connector" in each

@@ -43,9 +43,9 @@ def record(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def keeps(edges: dict[str, Any], *, here: bool = True, **more: Any) -> None:
+def keeps(edges: dict[str, Any], **more: Any) -> None:
     """What a driver that keeps records has written."""
-    kept = {"here": here, "at": 9, "edges": edges, **more}
+    kept = {"at": 9, "edges": edges, **more}
     redis.client().set(redis.run_records("7-1"), json.dumps(kept))
 
 
@@ -75,9 +75,6 @@ def test_records_come_as_the_driver_kept_them_and_never_more_than_twenty(
     keeps({EDGE: [record(number) for number in range(50, 0, -1)]})
     numbers = [each["number"] for each in asked(client, running).json()["records"]]
     assert numbers == list(range(50, 30, -1))
-    keeps({}, here=False)
-    elsewhere = {"sampling": "elsewhere", "at": 9, "records": [], "keys": None}
-    assert asked(client, running).json() == elsewhere
 
 
 def test_the_hottest_keys_come_with_the_skew_of_all_tasks_behind_the_edge(

@@ -36,6 +36,41 @@ def test_what_a_test_expects_goes_to_the_simulator(
     assert simulator.asked[0]["expected"] == expected
 
 
+def test_a_run_with_a_name_is_watched_and_stopped_by_it(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    client = client_of(people.editor)
+    client.post(PATH, asked(document("a"), run="tab-1"), format="json")
+    counts = {"edges": [3, 2], "nodes": {"a": {"in": 3, "out": 2, "dropped": {"late": 1}}}}
+    progress = {"done": 3, "lines": 9, **counts}
+    simulator.answer = {"state": "ready", "progress": progress}
+    assert client.get(PATH, {"run": "tab-1"}).json()["progress"] == progress
+    simulator.answer = {"cancelled": True}
+    assert client.delete(f"{PATH}?run=tab-1").status_code == 204
+    assert [each["run"] for each in simulator.asked] == ["tab-1"] * 3
+    client.delete(PATH)
+    assert simulator.asked[-1] == {
+        "do": "cancel", "owner": f"person {people.editor.pk}", "run": None,
+    }  # fmt: skip
+    answer: Any = client.get(PATH, {"run": "x" * 65})
+    assert list(answer.json()["error"]["fields"]) == ["run"]
+
+
+def test_a_run_is_watched_more_often_than_simulations_may_start(
+    people: People,
+    client_of: Client,
+    simulator: RecordedSimulator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from topologies.api.simulation_views import SimulationsView
+
+    view = SimulationsView()
+    for method, scope in (("POST", "simulate"), ("GET", None), ("DELETE", None)):
+        monkeypatch.setattr(view, "request", type("Request", (), {"method": method}), raising=False)
+        view.get_throttles()
+        assert view.throttle_scope == scope
+
+
 def test_partitions_go_beside_the_document_so_that_viewers_may_send_them(
     people: People, client_of: Client, topology: Any, simulator: RecordedSimulator
 ) -> None:

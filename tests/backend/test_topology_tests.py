@@ -11,6 +11,7 @@ from topologies import testing
 from tests.backend.conftest import Client, People
 
 LINE = {"topic": "in", "key": "k", "value": "a", "timestamp": 1}
+CONDITION = {"topic": "out", "predicate": "value > 0"}
 EXPECTED = {"outputs": [{"topic": "out", "key": "k", "value": "a"}]}
 
 
@@ -29,8 +30,11 @@ def test_a_test_is_kept_found_replaced_and_deleted(
     assert [(each["name"], each["updated_by"]) for each in found] == [
         ("Null key", people.editor.shown_name)
     ]
-    replaced: Any = client.put(one, {**given, "expected": {"dropped": 1}}, format="json")
-    assert (replaced.status_code, replaced.json()["expected"]) == (200, {"dropped": 1})
+    judged: dict[str, Any] = {"dropped": 1, "conditions": [CONDITION, {**CONDITION, "records": 2}]}
+    replaced: Any = client.put(one, {**given, "expected": judged}, format="json")
+    every = {**CONDITION, "records": "every"}
+    assert replaced.status_code == 200
+    assert replaced.json()["expected"] == {**judged, "conditions": [every, judged["conditions"][1]]}
     assert client.delete(one).status_code == 204
     assert [each["name"] for each in client.get(path).json()["results"]] == ["Null key"]
     assert client.delete(one).json()["error"]["code"] == "not_found"
@@ -61,6 +65,13 @@ def test_a_name_is_taken_once_and_tests_are_bounded(
         ({"expected": {"outputs": [{"key": "k"}]}}, "expected"),
         ({"expected": {"outputs": "none"}}, "expected"),
         ({"expected": {"stores": {"rows": [{"value": 1}]}}}, "expected"),
+        ({"expected": {"conditions": []}}, "expected"),
+        ({"expected": {"conditions": [{"predicate": "true"}]}}, "expected"),
+        ({"expected": {"conditions": [{"topic": "out", "predicate": " "}]}}, "expected"),
+        ({"expected": {"conditions": [{**CONDITION, "store": "s"}]}}, "expected"),
+        ({"expected": {"conditions": [{**CONDITION, "records": "all"}]}}, "expected"),
+        ({"expected": {"conditions": [{**CONDITION, "records": True}]}}, "expected"),
+        ({"expected": {"conditions": [CONDITION] * 51}}, "expected"),
         ({"inputs": [{**LINE, "value": "a" * 3_000_000}]}, "non_field_errors"),
     ],
 )

@@ -171,7 +171,7 @@ class TaskRecordsSerializer(serializers.Serializer[Any]):
 
 
 class EdgeKeysSerializer(serializers.Serializer[Any]):
-    """What passed over an edge since somebody began to look."""
+    """What passed over an edge since its records were first requested."""
 
     since = serializers.IntegerField(help_text="Epoch milliseconds.")
     records = serializers.IntegerField()
@@ -189,9 +189,8 @@ class SamplesSerializer(serializers.Serializer[Any]):
     """The last records of an edge, newest first."""
 
     sampling = serializers.ChoiceField(
-        choices=["stopped", "starting", "on", "elsewhere"],
-        help_text="`stopped`: no driver is running; `starting`: records are not captured yet; "
-        "`elsewhere`: tasks run in other processes, where records are not captured.",
+        choices=["stopped", "starting", "on"],
+        help_text="`stopped`: no driver is running; `starting`: records are not captured yet.",
     )
     at = serializers.IntegerField(
         allow_null=True, help_text="When the driver last captured a record, in epoch milliseconds."

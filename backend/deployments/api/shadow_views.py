@@ -72,7 +72,7 @@ class ComparisonView(ApiView):
     def post(self, request: Request, deployment: int) -> Response:
         """Compare what both have written for the same input offsets (operator).
 
-        `GET` the shadow for progress and result. 409 while a comparison is going on, or before
+        `GET` the shadow for progress and result. 409 while a comparison is running, or before
         both have written for the same records.
         """
         row = deployment_of(self.person, deployment)

@@ -83,7 +83,7 @@ class StoreNameSerializer(serializers.Serializer[Any]):
 
 
 class StorePageSerializer(serializers.Serializer[Any]):
-    """Rows as of the last committed batch, and how to go on."""
+    """Rows as of the last committed batch, and the cursor of the next page."""
 
     store = StoreNameSerializer()
     batch = serializers.IntegerField(help_text="The last committed batch.")

@@ -180,9 +180,9 @@ class StartView(ApiView):
         operation_id="deployment_start",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Start, or retry after a failure (operator); where it stopped, or as the body says.
+        """Start, or retry after a failure (operator), where it stopped or at another position.
 
-        409 for a beginning of its own while the deployment runs: redeploy it with that.
+        409 for another position while the deployment runs: redeploy it with that position.
         """
         row = deployment_of(self.person, deployment)
         given = plans.StartSerializer(data=request.data)
@@ -289,7 +289,7 @@ class OldStateView(ApiView):
         responses=shapes.OldStateSerializer(many=True), operation_id="deployment_old_state"
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """What is kept from before the last moves and resets, the newest first."""
+        """State kept from before moves and resets, newest first."""
         found = old_states(deployment_of(self.person, deployment))
         return Response(shapes.OldStateSerializer(found, many=True).data)
 
@@ -405,7 +405,7 @@ class SamplesView(ApiView):
         operation_id="deployment_records",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """What the driver kept; it keeps records while somebody asks, every few seconds."""
+        """Records that the driver captured, as it does while they are requested repeatedly."""
         row = deployment_of(self.person, deployment)
         given = SamplesQuerySerializer(data=request.query_params)
         given.is_valid(raise_exception=True)

@@ -16,10 +16,20 @@ class DeploymentCommand(BaseCommand):
     """A command about one deployment; the audit names the account."""
 
     requires_migrations_checks = False
+    suppressed_base_arguments = {
+        "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
+        "--force-color", "--skip-checks",
+    }  # fmt: skip
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Its usage is that of ``./millrace``, which passes on what it gets."""
+        made = super().create_parser(prog_name, subcommand, **kwargs)
+        made.prog = f"./millrace {subcommand.removeprefix('millrace_').replace('_', '-')}"
+        return made
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The deployment, and the account."""
-        parser.add_argument("deployment", type=int, help="number of the deployment")
+        parser.add_argument("deployment", metavar="DEPLOYMENT", type=int, help="its number")
         parser.add_argument(
             "--user", help="the account to act as (default: the first admin of the workspace)"
         )

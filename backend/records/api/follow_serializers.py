@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework import serializers
-from topologies.api.simulation_serializers import BreakpointsField, PartitionsField
+from topologies.api.simulation_serializers import BreakpointsField, PartitionsField, RunField
 from topologies.simulating import MOST_INPUTS, MOST_STEPS
 
 from records.api.serializers import LONGEST_FILTER, MOST, MOST_MASKS, MaskSerializer
@@ -122,6 +122,7 @@ class DeployedSimulationSerializer(serializers.Serializer[Any]):
     )
     breakpoints = BreakpointsField(required=False)
     partitions = PartitionsField(required=False)
+    run = RunField()
 
 
 class FollowedRecordSerializer(serializers.Serializer[Any]):

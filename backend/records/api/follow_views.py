@@ -58,19 +58,11 @@ class DeployedSimulationView(ApiView):
         given = shapes.DeployedSimulationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         asked = given.validated_data
-        begins = asked["begins"]
+        begins = asked.pop("begins")
         states = batches.states(row, self.person, begins["batch"], begins["tasks"])
         if states is None:
             answer = simulating.STARTING
         else:
-            answer = simulating.simulated(
-                deployed_document(row),
-                asked["inputs"],
-                self.person,
-                row.workspace,
-                steps=asked["steps"],
-                breakpoints=asked.get("breakpoints"),
-                partitions=asked.get("partitions"),
-                begins=states,
-            )
+            run = simulating.Simulation(deployed_document(row), begins=states, **asked)
+            answer = simulating.simulated(run, self.person, row.workspace)
         return Response(answer, status=202 if answer["state"] == "starting" else 200)

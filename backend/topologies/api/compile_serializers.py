@@ -4,10 +4,55 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
+from millrace_compiler.conditions import ANY, EVERY, MOST
 from rest_framework import serializers
 
 from topologies.api.fields import DocumentField
 from topologies.choices import Blocks, Dialect, Severity
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "enum": [EVERY, ANY]},
+            {"type": "integer", "minimum": 0},
+        ],
+        "default": EVERY,
+        "description": "For how many records the predicate is true: every one of at least one, any "
+        "(at least one), or their exact number.",
+    }
+)
+class RecordsField(serializers.Field[Any, Any, Any, Any]):
+    """For how many records a predicate is true."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """`every`, `any` or a whole number."""
+        if data in (EVERY, ANY) or (type(data) is int and data >= 0):
+            return data
+        raise serializers.ValidationError(f"Use “{EVERY}”, “{ANY}” or a whole number.")
+
+    def to_representation(self, value: Any) -> Any:
+        """As it is."""
+        return value
+
+
+class ConditionSerializer(serializers.Serializer[Any]):
+    """A Spark SQL predicate over the records of a topic, or over the rows of a store.
+
+    It sees `key`, `value`, `timestamp` and, of a topic, `headers`.
+    """
+
+    topic = serializers.CharField(required=False, max_length=249)
+    store = serializers.CharField(required=False, max_length=249)
+    predicate = serializers.CharField(allow_blank=True, max_length=10_000)
+    records = RecordsField(default=EVERY)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """It is about one of both."""
+        if ("topic" in attrs) == ("store" in attrs):
+            raise serializers.ValidationError("Set either topic or store.")
+        return attrs
 
 
 class CompileRequestSerializer(serializers.Serializer[Any]):
@@ -21,6 +66,13 @@ class CompileRequestSerializer(serializers.Serializer[Any]):
         default=Dialect.EXACT,
         help_text="plain: ordinary Structured Streaming; differences from Kafka Streams are "
         "reported as diagnostics of severity difference.",
+    )
+    conditions = serializers.ListField(
+        child=ConditionSerializer(),
+        required=False,
+        default=list,
+        max_length=MOST,
+        help_text="Conditions of a test, to be checked against the document.",
     )
 
 
@@ -144,6 +196,15 @@ class GeneratedCodeSerializer(serializers.Serializer[Any]):
     )
 
 
+class CheckedConditionSerializer(serializers.Serializer[Any]):
+    """Types of the columns that a condition sees, and what is wrong with it."""
+
+    columns = serializers.DictField(
+        child=serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")
+    )
+    diagnostics = DiagnosticSerializer(many=True)
+
+
 class CompileResultSerializer(serializers.Serializer[Any]):
     """Diagnostics, types, plan and code of a document, valid or not."""
 
@@ -153,3 +214,6 @@ class CompileResultSerializer(serializers.Serializer[Any]):
     plan = PlanSerializer(allow_null=True)
     summary = serializers.DictField(child=serializers.CharField())
     code = GeneratedCodeSerializer(allow_null=True)
+    conditions = CheckedConditionSerializer(
+        many=True, required=False, help_text="Those of the request; missing without any."
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from millrace_compiler.conditions import MOST
 from rest_framework import serializers
 
-from topologies.api.compile_serializers import DiagnosticSerializer
+from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer
 from topologies.api.fields import DocumentField
 from topologies.choices import Cut, PlainVerdict, RecordDifference
 from topologies.simulating import (
@@ -41,18 +42,31 @@ class ExpectedRowSerializer(serializers.Serializer[Any]):
     timestamp = serializers.IntegerField(allow_null=True, required=False)
 
 
+class ExpectedConditionSerializer(ConditionSerializer):
+    """A condition that a test is kept with."""
+
+    predicate = serializers.CharField(max_length=10_000)
+
+
 class ExpectedSerializer(serializers.Serializer[Any]):
     """Expected results of a test; omitted parts are not compared."""
 
     outputs = ExpectedOutputSerializer(many=True, required=False)
     stores = serializers.DictField(child=ExpectedRowSerializer(many=True), required=False)
     dropped = serializers.IntegerField(required=False, min_value=0)
+    conditions = serializers.ListField(
+        child=ExpectedConditionSerializer(),
+        required=False,
+        max_length=MOST,
+        help_text="Predicates over records of a topic or rows of a store. Records of a topic that "
+        "has a condition are compared with `outputs` only if one of these has that topic.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A test that expects nothing would pass whatever happens."""
-        if not attrs:
+        if not any(name != "conditions" or part for name, part in attrs.items()):
             raise serializers.ValidationError(
-                "Set at least one of outputs, stores and dropped records."
+                "Set at least one of outputs, stores, dropped records and conditions."
             )
         return attrs
 
@@ -80,6 +94,25 @@ class PartitionsField(serializers.DictField):
             help_text="Number of partitions by topic, in place of the document's.",
             **more,
         )
+
+
+class RunField(serializers.CharField):
+    """The client's name of a run."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            max_length=64,
+            required=False,
+            help_text="A name that the client chooses, by which it asks for the progress of the "
+            "run and stops it.",
+            **more,
+        )
+
+
+class SimulatorQuerySerializer(serializers.Serializer[Any]):
+    """Which of the user's runs is meant."""
+
+    run = RunField()
 
 
 class SimulationRequestSerializer(serializers.Serializer[Any]):
@@ -112,6 +145,7 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         help_text="Run the same input lines in plain Spark too, which takes seconds: in a "
         "micro-batch for each line, or in as few as possible.",
     )
+    run = RunField()
 
 
 class SimulatedOutputSerializer(serializers.Serializer[Any]):
@@ -265,6 +299,11 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
     breakpoints = serializers.DictField(child=PlacedBreakpointSerializer(many=True))
     logs = SimulationLogSerializer(many=True)
     error = SimulationErrorSerializer(allow_null=True)
+    stopped_after = serializers.IntegerField(
+        allow_null=True,
+        help_text="Of a run that was cancelled: the number of input lines that it processed. The "
+        "results are those of these lines.",
+    )
     differences = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
@@ -367,14 +406,19 @@ class SimulationSerializer(serializers.Serializer[Any]):
 
 
 class SimulationProgressSerializer(serializers.Serializer[Any]):
-    """Input lines that plain Spark has processed, and all of them."""
+    """Input lines that are processed, all of them, and records so far.
+
+    `edges` and `nodes`: as of a result; they are missing where plain Spark runs.
+    """
 
     done = serializers.IntegerField()
     lines = serializers.IntegerField()
+    edges = serializers.ListField(child=serializers.IntegerField(), required=False)
+    nodes = serializers.DictField(child=NodeCountSerializer(), required=False)
 
 
 class SimulatorSerializer(serializers.Serializer[Any]):
-    """Whether a simulation can start immediately, and how far the user's run in plain Spark is."""
+    """Whether a simulation can start immediately, and how far a run of the user is."""
 
     state = serializers.ChoiceField(choices=[("ready", "ready"), ("starting", "starting")])
     progress = SimulationProgressSerializer(allow_null=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from accounts.permissions import workspace_for
 from drf_spectacular.utils import extend_schema
 from millrace_backend.views import ApiView
@@ -13,6 +15,7 @@ from topologies.api.simulation_serializers import (
     SampleInputsSerializer,
     SimulationRequestSerializer,
     SimulationSerializer,
+    SimulatorQuerySerializer,
     SimulatorSerializer,
 )
 from topologies.api.views import topology_of
@@ -33,15 +36,22 @@ class SampleInputsView(ApiView):
 class SimulationsView(ApiView):
     """The user's simulations, which are not stored."""
 
-    throttle_scope = "simulate"
+    def get_throttles(self) -> list[Any]:
+        """A run that is watched or stopped is none more."""
+        self.throttle_scope = "simulate" if self.request.method == "POST" else None
+        return super().get_throttles()
 
-    @extend_schema(responses=SimulatorSerializer, operation_id="simulator_get")
+    @extend_schema(
+        parameters=[SimulatorQuerySerializer],
+        responses=SimulatorSerializer,
+        operation_id="simulator_get",
+    )
     def get(self, request: Request, workspace: str) -> Response:
         """Whether a simulation can start immediately; starts the simulator if necessary. `progress`
-        of the user's run in plain Spark.
+        of the user's run of this name, or of any.
         """
         workspace_for(self.person, workspace)
-        return Response(simulating.prepare(self.person))
+        return Response(simulating.prepare(self.person, _run_of(request)))
 
     @extend_schema(
         request=SimulationRequestSerializer,
@@ -56,23 +66,26 @@ class SimulationsView(ApiView):
         found = workspace_for(self.person, workspace)
         given = SimulationRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        asked = given.validated_data
-        answer = simulating.simulated(
-            asked["document"],
-            asked["inputs"],
-            self.person,
-            found,
-            steps=asked["steps"],
-            expected=asked.get("expected"),
-            breakpoints=asked.get("breakpoints"),
-            partitions=asked.get("partitions"),
-            plain=asked.get("plain"),
-        )
+        asked = simulating.Simulation(**given.validated_data)
+        answer = simulating.simulated(asked, self.person, found)
         return Response(answer, status=202 if answer["state"] == "starting" else 200)
 
-    @extend_schema(responses={204: None}, operation_id="simulation_cancel")
+    @extend_schema(
+        parameters=[SimulatorQuerySerializer],
+        responses={204: None},
+        operation_id="simulation_cancel",
+    )
     def delete(self, request: Request, workspace: str) -> Response:
-        """Cancel the user's running simulations."""
+        """Cancel the user's run of this name: it answers with the results of the input lines that
+        it has processed. Without a name all of the user's simulations are ended, without results.
+        """
         workspace_for(self.person, workspace)
-        simulating.cancel(self.person)
+        simulating.cancel(self.person, _run_of(request))
         return Response(status=204)
+
+
+def _run_of(request: Request) -> str | None:
+    given = SimulatorQuerySerializer(data=request.query_params)
+    given.is_valid(raise_exception=True)
+    found: str | None = given.validated_data.get("run")
+    return found

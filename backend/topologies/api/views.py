@@ -282,7 +282,9 @@ class CompileView(ApiView):
         given = CompileRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         asked = given.validated_data
-        answer = compiled(asked["document"], self.person, found, asked["dialect"])
+        answer = compiled(
+            asked["document"], self.person, found, asked["dialect"], asked["conditions"]
+        )
         forbidden = refusals(asked["document"], found.topic_prefixes)
         answer["diagnostics"] += [each.as_diagnostic() for each in forbidden]
         return Response({**answer, "revision": asked["revision"]})

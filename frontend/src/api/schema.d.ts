@@ -212,7 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What is kept from before the last moves and resets, the newest first. */
+        /** @description State kept from before moves and resets, newest first. */
         get: operations["deployment_old_state"];
         put?: never;
         post?: never;
@@ -321,7 +321,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What the driver kept; it keeps records while somebody asks, every few seconds. */
+        /** @description Records that the driver captured, as it does while they are requested repeatedly. */
         get: operations["deployment_records"];
         put?: never;
         post?: never;
@@ -492,7 +492,7 @@ export interface paths {
         /**
          * @description Compare what both have written for the same input offsets (operator).
          *
-         *     `GET` the shadow for progress and result. 409 while a comparison is going on, or before
+         *     `GET` the shadow for progress and result. 409 while a comparison is running, or before
          *     both have written for the same records.
          */
         post: operations["shadow_compare"];
@@ -551,9 +551,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Start, or retry after a failure (operator); where it stopped, or as the body says.
+         * @description Start, or retry after a failure (operator), where it stopped or at another position.
          *
-         *     409 for a beginning of its own while the deployment runs: redeploy it with that.
+         *     409 for another position while the deployment runs: redeploy it with that position.
          */
         post: operations["deployment_start"];
         delete?: never;
@@ -1246,7 +1246,7 @@ export interface paths {
         };
         /**
          * @description Whether a simulation can start immediately; starts the simulator if necessary. `progress`
-         *     of the user's run in plain Spark.
+         *     of the user's run of this name, or of any.
          */
         get: operations["simulator_get"];
         put?: never;
@@ -1256,7 +1256,10 @@ export interface paths {
          *     same lines, and the response compares both results.
          */
         post: operations["simulation_run"];
-        /** @description Cancel the user's running simulations. */
+        /**
+         * @description Cancel the user's run of this name: it answers with the results of the input lines that
+         *     it has processed. Without a name all of the user's simulations are ended, without results.
+         */
         delete: operations["simulation_cancel"];
         options?: never;
         head?: never;
@@ -1683,6 +1686,13 @@ export interface components {
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
         };
+        /** @description Types of the columns that a condition sees, and what is wrong with it. */
+        CheckedCondition: {
+            columns: {
+                [key: string]: string;
+            };
+            diagnostics: components["schemas"]["Diagnostic"][];
+        };
         /**
          * @description * `memory` - Memory
          *     * `paused` - Paused
@@ -1718,6 +1728,8 @@ export interface components {
         ComparisonState: "reading" | "matching" | "done" | "canceled" | "failed";
         /** @description A document, the dialect of its code, and a number that the answer repeats. */
         CompileRequestRequest: {
+            /** @description Conditions of a test, to be checked against the document. */
+            conditions?: components["schemas"]["ConditionRequest"][];
             /**
              * @description plain: ordinary Structured Streaming; differences from Kafka Streams are reported as diagnostics of severity difference.
              *
@@ -1733,6 +1745,8 @@ export interface components {
         /** @description Diagnostics, types, plan and code of a document, valid or not. */
         CompileResult: {
             code: components["schemas"]["GeneratedCode"] | null;
+            /** @description Those of the request; missing without any. */
+            conditions?: components["schemas"]["CheckedCondition"][];
             diagnostics: components["schemas"]["Diagnostic"][];
             plan: components["schemas"]["Plan"] | null;
             ports: {
@@ -1744,6 +1758,21 @@ export interface components {
             summary: {
                 [key: string]: string;
             };
+        };
+        /**
+         * @description A Spark SQL predicate over the records of a topic, or over the rows of a store.
+         *
+         *     It sees `key`, `value`, `timestamp` and, of a topic, `headers`.
+         */
+        ConditionRequest: {
+            predicate: string;
+            /**
+             * @description For how many records the predicate is true: every one of at least one, any (at least one), or their exact number.
+             * @default every
+             */
+            records: ("every" | "any") | number;
+            store?: string;
+            topic?: string;
         };
         /** @description A consumer group of a topic. */
         ConsumerGroup: {
@@ -1845,6 +1874,8 @@ export interface components {
             partitions?: {
                 [key: string]: number;
             };
+            /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+            run?: string;
             /** @default 20000 */
             steps: number;
         };
@@ -2012,7 +2043,7 @@ export interface components {
             target: string;
             target_port?: string;
         };
-        /** @description What passed over an edge since somebody began to look. */
+        /** @description What passed over an edge since its records were first requested. */
         EdgeKeys: {
             records: number;
             /** @description Records whose key was read. */
@@ -2114,11 +2145,35 @@ export interface components {
         };
         /** @description Expected results of a test; omitted parts are not compared. */
         Expected: {
+            /** @description Predicates over records of a topic or rows of a store. Records of a topic that has a condition are compared with `outputs` only if one of these has that topic. */
+            conditions?: components["schemas"]["ExpectedCondition"][];
             dropped?: number;
             outputs?: components["schemas"]["ExpectedOutput"][];
             stores?: {
                 [key: string]: components["schemas"]["ExpectedRow"][];
             };
+        };
+        /** @description A condition that a test is kept with. */
+        ExpectedCondition: {
+            predicate: string;
+            /**
+             * @description For how many records the predicate is true: every one of at least one, any (at least one), or their exact number.
+             * @default every
+             */
+            records: ("every" | "any") | number;
+            store?: string;
+            topic?: string;
+        };
+        /** @description A condition that a test is kept with. */
+        ExpectedConditionRequest: {
+            predicate: string;
+            /**
+             * @description For how many records the predicate is true: every one of at least one, any (at least one), or their exact number.
+             * @default every
+             */
+            records: ("every" | "any") | number;
+            store?: string;
+            topic?: string;
         };
         /**
          * @description A record that is expected in a topic.
@@ -2152,6 +2207,8 @@ export interface components {
         };
         /** @description Expected results of a test; omitted parts are not compared. */
         ExpectedRequest: {
+            /** @description Predicates over records of a topic or rows of a store. Records of a topic that has a condition are compared with `outputs` only if one of these has that topic. */
+            conditions?: components["schemas"]["ExpectedConditionRequest"][];
             dropped?: number;
             outputs?: components["schemas"]["ExpectedOutputRequest"][];
             stores?: {
@@ -2220,9 +2277,9 @@ export interface components {
         /**
          * @description * `node_in` - Records that entered the node, per second
          *     * `node_out` - Records that the node forwarded, per second
-         *     * `node_dropped` - Records that ended at the node, per second
+         *     * `node_dropped` - Records that the node dropped, per second
          *     * `node_dead_letters` - Dead letters of the node, per second
-         *     * `dropped_by_reason` - Records that ended, per second, by reason
+         *     * `dropped_by_reason` - Dropped records per second, by reason
          *     * `task_records` - Records that the task processed, per second
          *     * `task_skew` - Share of the busiest task in the records of its sub-topology
          *     * `task_lag` - Records that the task is still to read
@@ -2230,10 +2287,10 @@ export interface components {
          *     * `task_state_rows` - Rows in the stores of the task
          *     * `lag` - Records of the partition that are still to be read
          *     * `lag_time` - Age of the oldest record of the partition that is still to be read
-         *     * `latency_p50` - Half of the records came to the node within, from their own time
-         *     * `latency_p99` - 99 % of the records came to the node within, from their own time
-         *     * `arrival_p50` - Half of the records came to the node within, from their arrival
-         *     * `arrival_p99` - 99 % of the records came to the node within, from their arrival
+         *     * `latency_p50` - Median latency at the node, from the records' timestamps
+         *     * `latency_p99` - 99th percentile of the latency at the node, from the records' timestamps
+         *     * `arrival_p50` - Median latency at the node, from the records' arrival in Kafka
+         *     * `arrival_p99` - 99th percentile of the latency at the node, from the records' arrival in Kafka
          *     * `store_rows` - Rows of the store
          *     * `store_bytes` - Bytes of the store
          *     * `batch_duration` - Duration of micro-batches
@@ -3517,12 +3574,11 @@ export interface components {
             /** @description At most 20. */
             records: components["schemas"]["SampledRecord"][];
             /**
-             * @description `stopped`: no driver is running; `starting`: records are not captured yet; `elsewhere`: tasks run in other processes, where records are not captured.
+             * @description `stopped`: no driver is running; `starting`: records are not captured yet.
              *
              *     * `stopped` - stopped
              *     * `starting` - starting
              *     * `on` - on
-             *     * `elsewhere` - elsewhere
              */
             sampling: components["schemas"]["SamplingEnum"];
         };
@@ -3530,10 +3586,9 @@ export interface components {
          * @description * `stopped` - stopped
          *     * `starting` - starting
          *     * `on` - on
-         *     * `elsewhere` - elsewhere
          * @enum {string}
          */
-        SamplingEnum: "stopped" | "starting" | "on" | "elsewhere";
+        SamplingEnum: "stopped" | "starting" | "on";
         /** @description Threads and memory of a deployment; omitted values do not change. */
         ScaleRequest: {
             /** @description Number of threads for tasks. */
@@ -3715,10 +3770,18 @@ export interface components {
             message: string;
             node: string;
         };
-        /** @description Input lines that plain Spark has processed, and all of them. */
+        /**
+         * @description Input lines that are processed, all of them, and records so far.
+         *
+         *     `edges` and `nodes`: as of a result; they are missing where plain Spark runs.
+         */
         SimulationProgress: {
             done: number;
+            edges?: number[];
             lines: number;
+            nodes?: {
+                [key: string]: components["schemas"]["NodeCount"];
+            };
         };
         /** @description A document, saved or not, and the input lines in order. */
         SimulationRequestRequest: {
@@ -3742,6 +3805,8 @@ export interface components {
              *     * `all` - As few as possible
              */
             plain?: (components["schemas"]["Cut"] | components["schemas"]["NullEnum"]) | null;
+            /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+            run?: string;
             /**
              * @description Maximum number of steps in the response; all records are counted.
              * @default 20000
@@ -3766,6 +3831,8 @@ export interface components {
             output_count: number;
             outputs: components["schemas"]["SimulatedOutput"][];
             steps: components["schemas"]["SimulationStep"][];
+            /** @description Of a run that was cancelled: the number of input lines that it processed. The results are those of these lines. */
+            stopped_after: number | null;
             /** @description Whether processors stopped at breakpoints more often than is returned. */
             stops_truncated: boolean;
             stores: {
@@ -3823,7 +3890,7 @@ export interface components {
             window_end?: number;
             window_start?: number;
         };
-        /** @description Whether a simulation can start immediately, and how far the user's run in plain Spark is. */
+        /** @description Whether a simulation can start immediately, and how far a run of the user is. */
         Simulator: {
             progress: components["schemas"]["SimulationProgress"] | null;
             state: components["schemas"]["SimulatorStateEnum"];
@@ -4065,7 +4132,7 @@ export interface components {
             kind: string;
             name: string;
         };
-        /** @description Rows as of the last committed batch, and how to go on. */
+        /** @description Rows as of the last committed batch, and the cursor of the next page. */
         StorePage: {
             /** @description The last committed batch. */
             batch: number;
@@ -4796,9 +4863,9 @@ export interface operations {
                 /**
                  * @description * `node_in` - Records that entered the node, per second
                  *     * `node_out` - Records that the node forwarded, per second
-                 *     * `node_dropped` - Records that ended at the node, per second
+                 *     * `node_dropped` - Records that the node dropped, per second
                  *     * `node_dead_letters` - Dead letters of the node, per second
-                 *     * `dropped_by_reason` - Records that ended, per second, by reason
+                 *     * `dropped_by_reason` - Dropped records per second, by reason
                  *     * `task_records` - Records that the task processed, per second
                  *     * `task_skew` - Share of the busiest task in the records of its sub-topology
                  *     * `task_lag` - Records that the task is still to read
@@ -4806,10 +4873,10 @@ export interface operations {
                  *     * `task_state_rows` - Rows in the stores of the task
                  *     * `lag` - Records of the partition that are still to be read
                  *     * `lag_time` - Age of the oldest record of the partition that is still to be read
-                 *     * `latency_p50` - Half of the records came to the node within, from their own time
-                 *     * `latency_p99` - 99 % of the records came to the node within, from their own time
-                 *     * `arrival_p50` - Half of the records came to the node within, from their arrival
-                 *     * `arrival_p99` - 99 % of the records came to the node within, from their arrival
+                 *     * `latency_p50` - Median latency at the node, from the records' timestamps
+                 *     * `latency_p99` - 99th percentile of the latency at the node, from the records' timestamps
+                 *     * `arrival_p50` - Median latency at the node, from the records' arrival in Kafka
+                 *     * `arrival_p99` - 99th percentile of the latency at the node, from the records' arrival in Kafka
                  *     * `store_rows` - Rows of the store
                  *     * `store_bytes` - Bytes of the store
                  *     * `batch_duration` - Duration of micro-batches
@@ -7493,7 +7560,10 @@ export interface operations {
     };
     simulator_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+                run?: string;
+            };
             header?: never;
             path: {
                 workspace: string;
@@ -7565,7 +7635,10 @@ export interface operations {
     };
     simulation_cancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+                run?: string;
+            };
             header?: never;
             path: {
                 workspace: string;

@@ -27,18 +27,29 @@ UNDECIDED = {"lost", "incompatible"}
 class Command(DeploymentCommand):
     """``millrace_deploy DEPLOYMENT [--to VERSION | --document DOC] [--plan]``."""
 
-    help = "Deploys another version, and shows first what happens to each store."
+    help = "Deploy another version; show what happens to each store."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""
         super().add_arguments(parser)
         which = parser.add_mutually_exclusive_group()
-        which.add_argument("--to", type=int, metavar="VERSION", help="default: the newest one")
-        which.add_argument("--document", metavar="DOC", help="saved as a new version")
-        parser.add_argument("--plan", action="store_true", help="show the plan only")
-        parser.add_argument("--reset", action="append", default=[], metavar="STORE")
-        parser.add_argument("--drop", action="append", default=[], metavar="STORE")
-        parser.add_argument("--convert", action="append", default=[], metavar="STORE=EXPRESSION")
+        which.add_argument(
+            "--to", type=int, metavar="VERSION", help="the version to deploy (default: the newest)"
+        )
+        which.add_argument(
+            "--document", metavar="DOC", help="save DOC as a new version and deploy it"
+        )
+        parser.add_argument(
+            "--plan",
+            action="store_true",
+            help="show the plan only (exit code 1: a decision is missing)",
+        )
+        for option, name, help_ in (
+            ("--reset", "STORE", "let this store begin empty"),
+            ("--drop", "STORE", "give up this store, which is removed"),
+            ("--convert", "STORE=EXPRESSION", "convert each value by a SQL expression over old"),
+        ):
+            parser.add_argument(option, action="append", default=[], metavar=name, help=help_)
         parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:

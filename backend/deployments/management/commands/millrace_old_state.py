@@ -20,7 +20,7 @@ from deployments.old_state import OldState, old_states
 class Command(DeploymentCommand):
     """``millrace_old_state DEPLOYMENT [--delete NAME] [--name NAME]``."""
 
-    help = "Lists state that a deployment left when it was moved or reset, or deletes one of them."
+    help = "List or delete old state of a deployment."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""

@@ -21,7 +21,7 @@ LEAST = {"cores": 1, "memory_mb": 512}
 class Command(DeploymentCommand):
     """``millrace_scale DEPLOYMENT [--cores N] [--memory MB] [--plan]``."""
 
-    help = "Gives a deployment that runs other threads or memory; all of its state is kept."
+    help = "Change the threads or memory of a running deployment."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""

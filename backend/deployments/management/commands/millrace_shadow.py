@@ -22,7 +22,7 @@ LOOK_SECONDS = 0.5
 class Command(DeploymentCommand):
     """``millrace_shadow DEPLOYMENT [--start VERSION | --compare | --cancel | --end]``."""
 
-    help = "Runs another version beside a deployment, and compares their outputs."
+    help = "Run another version beside a deployment and compare their outputs."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""
