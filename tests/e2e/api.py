@@ -46,6 +46,16 @@ class Api:
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json() if answer.content else None
 
+    def answer(self, method: str, path: str, seconds: float) -> Any:
+        """The answer's JSON, as soon as a part that is starting has started."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return self.call(method, path)
+            except AssertionError as error:
+                if " 503 " not in str(error) or time.monotonic() > deadline:
+                    raise
+
     def deploy(self, name: str, document: dict[str, Any], **settings: Any) -> int:
         """Save a document as version 1 of a new topology and deploy it; the deployment's id."""
         topology = self.call("POST", "/workspaces/main/topologies", {"name": name})["id"]

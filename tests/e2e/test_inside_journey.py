@@ -186,7 +186,8 @@ def see_an_alert_about_latency(page: Page, system: System) -> None:
     expect(alert).to_contain_text(f"Inside {RUN}")
     until("resolved", 0)
     rule = page.get_by_test_id("alert-rule").filter(has_text=f"Late {RUN}")
-    rule.get_by_role("button", name="Delete").click()
+    rule.get_by_test_id("delete-rule").click()
+    page.get_by_test_id("delete-rule-now").click()
     expect(rule).to_have_count(0)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,9 +66,24 @@ def test_state_in_s3_outlives_a_kill_and_a_change(
         counted("three")
         running_version(api, deployment, 2)
         counted("three four")
+        old_state_is_deleted(api, deployment, system.data)
         reader.close()
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 90)
+
+
+def old_state_is_deleted(api: Api, deployment: int, data: Path) -> None:
+    """Listed with its size; a day later, it can be deleted."""
+    path = f"/deployments/{deployment}/old-state"
+    [left] = api.answer("GET", path, TO_RUNNING)
+    assert (left["name"], left["version"]) == ("stream", 1)
+    assert left["bytes"] > 1_000
+    notes = data / f"deployments/{deployment}/checkpoint/stores.json"
+    noted = json.loads(notes.read_text())
+    noted["kept"][0]["left"] = "20200101T000000000000Z"
+    notes.write_text(json.dumps(noted))
+    api.call("DELETE", f"{path}/stream")
+    assert api.call("GET", path) == []
 
 
 def running_version(api: Api, deployment: int, version: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -231,6 +232,15 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
     expect(highlighted).to_have_count(0)
     expect(page.get_by_test_id("simulation-printed")).to_contain_text("a came 2 times")
 
+    # Only at records that contain a text, by button and by Enter.
+    wanted = steps.get_by_label("Only steps whose record contains")
+    wanted.fill('"b"')
+    panel.get_by_role("button", name="First step").click()
+    expect(steps).to_contain_text("Record 2 enters texts")
+    wanted.press("Enter")
+    expect(steps).to_contain_text("Record 2 enters seen")
+    wanted.fill("")
+
     # All lines are listed, and lead to the step of their record.
     panel.get_by_role("radio", name="Log").click()
     log = page.get_by_test_id("simulation-log")
@@ -244,6 +254,99 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
     expect(dots).to_have_count(1)
     lines.get_by_text("8", exact=True).click()
     expect(dots).to_have_count(0)
+
+
+def paste(page: Page, records: list[dict[str, Any]]) -> None:
+    """Records as JSON lines, into the open topology's inputs."""
+    page.get_by_test_id("simulate").get_by_role("button", name="Paste…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox").fill("\n".join(map(json.dumps, records)), timeout=PATIENCE)
+    dialog.get_by_role("button", name="Add records").click()
+
+
+def test_counts_are_on_the_edges_while_a_run_is_under_way_and_cancel_keeps_its_results(
+    page: Page, system: System
+) -> None:
+    document = counting()
+    params = document["nodes"][1]["params"]
+    params["code"] = params["code"].replace(
+        "        print", "        import time; time.sleep(0.01)#"
+    )
+    with Api.of(system.address, page) as api:
+        made = api.call(
+            "POST", "/workspaces/main/topologies", {"name": "Slow", "document": document}
+        )
+    page.goto(f"{system.address}/w/main/t/{made['id']}")
+    designer = Designer(page)
+    designer.open_panel("Simulate")
+    paste(
+        page,
+        [{"topic": "texts", "key": f"k{n % 7}", "value": "x", "timestamp": n} for n in range(2000)],
+    )
+    panel = page.get_by_test_id("simulate")
+    page.get_by_test_id("simulate-run").click()
+    progress = page.get_by_test_id("simulation-progress")
+    expect(progress).to_contain_text("of 2000 records so far", timeout=PATIENCE)
+    # 2,000 records take twenty seconds at least: these are counts of a run that goes on.
+    chip = page.locator(".edge-chip").filter(has_text=re.compile(r"[1-9]\d")).first
+    expect(chip).to_be_visible()
+    expect(panel.get_by_role("button", name="Cancel")).to_be_visible()
+    panel.get_by_role("button", name="Cancel").click()
+    expect(panel).to_contain_text("Cancelled: these are the results of the first", timeout=10_000)
+    summary = page.get_by_test_id("simulation-summary").inner_text()
+    taken, written = (int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*", summary)[:2])
+    assert 10 < taken == written < 2000
+    expect(page.locator(".edge-chip", has_text=str(taken)).first).to_be_visible()
+    expect(page.get_by_test_id("simulation-outputs").locator("tbody tr").first).to_be_visible()
+
+
+def test_a_test_expects_by_expression_and_names_the_record_that_breaks_it(
+    page: Page, system: System
+) -> None:
+    with Api.of(system.address, page) as api:
+        made = api.call(
+            "POST", "/workspaces/main/topologies", {"name": "Judged", "document": filtered()}
+        )
+    page.goto(f"{system.address}/w/main/t/{made['id']}")
+    Designer(page).open_panel("Simulate")
+    panel = page.get_by_test_id("simulate")
+    paste(page, [{"topic": GATE, "key": "a", "value": value, "timestamp": 1} for value in "57"])
+    page.get_by_test_id("simulate-run").click()
+    panel.get_by_role("button", name="Keep as a test…").click(timeout=PATIENCE)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Name").fill("A digit passes")
+    dialog.get_by_role("switch", name=f"2 records of the topic {PASSED}").click()
+    dialog.get_by_role("button", name="Add a condition").click()
+    keep = dialog.get_by_role("button", name="Keep", exact=True)
+    expect(keep).to_be_disabled()
+
+    def write(predicate: str) -> None:
+        dialog.get_by_role("textbox", name="Expression").click()
+        page.keyboard.press("ControlOrMeta+A")
+        page.keyboard.insert_text(predicate)
+        # Another place takes the suggestions away.
+        dialog.get_by_role("textbox", name="Name").click()
+
+    write("valu RLIKE '[0-9]'")
+    expect(dialog.locator(".field-problem")).to_contain_text("There is no column “valu” here.")
+    expect(dialog.locator(".cm-lintRange-error")).to_have_text("valu")
+    expect(keep).to_be_disabled()
+    write("value RLIKE '[0-9]'")
+    expect(dialog.locator(".field-problem")).to_have_count(0)
+    keep.click()
+    row = page.locator("[data-test='A digit passes']")
+    expect(row).to_contain_text("1 condition")
+    row.get_by_role("button", name="Run: A digit passes").click()
+    expect(row).to_have_attribute("data-verdict", "passed", timeout=60_000)
+
+    row.get_by_role("button", name="Edit: A digit passes").click()
+    write("value = '5'")
+    dialog.get_by_role("button", name="Save").click()
+    row.get_by_role("button", name="Run: A digit passes").click()
+    expect(row).to_have_attribute("data-verdict", "failed", timeout=60_000)
+    expect(row).to_contain_text(
+        f'{PASSED}[1]: expected value = \'5\', got {{"key": "a", "timestamp": 1, "value": "7"}}'
+    )
 
 
 def filtered() -> dict[str, Any]:

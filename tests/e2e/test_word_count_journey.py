@@ -243,7 +243,8 @@ def see_the_alert_resolved(page: Page) -> None:
     resolved = page.locator('[data-testid="alert"][data-state="resolved"]')
     expect(resolved.filter(has_text="Quiet").first).to_be_visible(timeout=60_000)
     rule = page.get_by_test_id("alert-rule").filter(has_text="Quiet")
-    rule.get_by_role("button", name="Delete").click()
+    rule.get_by_test_id("delete-rule").click()
+    page.get_by_test_id("delete-rule-now").click()
     expect(rule).to_have_count(0)
     page.close()
 

@@ -161,11 +161,14 @@ test("an operator makes a rule; what the server refuses stands at its field", as
   });
 });
 
-test("a test shows which receivers accepted it; a rule is deleted", async () => {
+test("a test shows which receivers accepted it; a rule is deleted after a question", async () => {
   open();
   fireEvent.click(await screen.findByRole("button", { name: "Send a test" }));
   expect((await screen.findByTestId("tested")).textContent).toContain("the test was accepted");
-  fireEvent.click(screen.getByRole("button", { name: "Delete" }));
+  fireEvent.click(screen.getByTestId("delete-rule"));
+  expect(await screen.findByText("The rule “Behind” and its alerts are deleted.")).toBeTruthy();
+  expect(asked.some(({ method }) => method === "DELETE")).toBe(false);
+  fireEvent.click(screen.getByTestId("delete-rule-now"));
   await waitFor(() => expect(asked.some(({ method }) => method === "DELETE")).toBe(true));
 });
 

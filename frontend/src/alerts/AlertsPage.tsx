@@ -6,11 +6,10 @@ import { useEffect, useState } from "react";
 import { Link, useParams } from "react-router";
 import { listAlerts } from "../api/alertCalls";
 import type { Alert } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
+import { Waiting } from "../app/Waiting";
 import { Empty, Segments, StateDot } from "../ui";
 import { ago, moment, span } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -62,7 +61,7 @@ function Alerts({ ws }: { ws: string }) {
       <div className={pages.head}>
         <h1 className={pages.title}>{t("Alerts")}</h1>
         {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
-        <span className={pages.space} />
+        <span className="ui-space" />
         <Segments<Shown>
           label={t("State")}
           value={shown}
@@ -87,10 +86,7 @@ function Alerts({ ws }: { ws: string }) {
           }}
         />
       </div>
-      {list.isPending ? <Loading /> : null}
-      {list.isError && found === undefined ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : null}
+      <Waiting query={list} kept={found !== undefined} />
       {found === undefined ? null : found.count === 0 ? (
         <div className={pages.card}>
           <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>

@@ -1,11 +1,12 @@
-import { Button, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createAlertRule, replaceAlertRule } from "../api/alertCalls";
-import { ApiError } from "../api/client";
+import { type ApiError, asApiError } from "../api/client";
 import { listTopologies } from "../api/topologyCalls";
 import type { AlertRule, NewAlertRule } from "../api/types";
 import { Note } from "../ui";
+import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
@@ -57,13 +58,18 @@ export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
       await (rule === null ? createAlertRule(ws, content) : replaceAlertRule(rule.id, content));
       onSaved();
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+      setError(asApiError(failure));
       setBusy(false);
     }
   };
 
   return (
-    <Modal opened onClose={onClose} title={rule === null ? t("New rule") : t("Edit")} size={520}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={rule === null ? t("New rule") : t("Edit the rule")}
+      size={520}
+    >
       <form onSubmit={(event) => void save(event)} className={pages.form} data-testid="rule-form">
         <TextInput
           label={t("Name")}
@@ -140,21 +146,16 @@ export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
           checked={values.enabled}
           onChange={(event) => set({ enabled: event.currentTarget.checked })}
         />
-        {error === null ? null : (
-          <Note tone="failed">{[error.message, error.hint].filter(Boolean).join(" ")}</Note>
-        )}
-        <div className={pages.formEnd}>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            type="submit"
-            variant="filled"
-            loading={busy}
-            disabled={values.name.trim() === ""}
-            data-testid="save-rule"
-          >
-            {t("Save")}
-          </Button>
-        </div>
+        {error === null ? null : <Note tone="failed">{error.text}</Note>}
+        <DialogEnd
+          onCancel={onClose}
+          type="submit"
+          loading={busy}
+          disabled={values.name.trim() === ""}
+          data-testid="save-rule"
+        >
+          {t("Save")}
+        </DialogEnd>
       </form>
     </Modal>
   );

@@ -4,11 +4,11 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { useState } from "react";
 import { deleteAlertRule, listAlertRules, testAlertRule } from "../api/alertCalls";
 import type { AlertRule, TestedReceiver } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
 import { Pages } from "../app/Pages";
+import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
+import { Confirm } from "../ui/Confirm";
 import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import classes from "./alerts.module.css";
@@ -44,7 +44,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
       <div className={pages.head}>
         <h2 className={pages.title}>{t("Rules")}</h2>
         {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
-        <span className={pages.space} />
+        <span className="ui-space" />
         {operator ? (
           <Button
             variant="filled"
@@ -57,10 +57,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
         ) : null}
       </div>
       {test.data === undefined ? null : <Tested receivers={test.data} />}
-      {list.isPending ? <Loading /> : null}
-      {list.isError && found === undefined ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : null}
+      <Waiting query={list} kept={found !== undefined} />
       {found === undefined ? null : found.count === 0 ? (
         <div className={pages.card}>
           <Empty title={t("No rules")}>
@@ -105,14 +102,16 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
                         <Button variant="subtle" onClick={() => setEdited(rule)}>
                           {t("Edit")}
                         </Button>
-                        <Button
-                          variant="subtle"
-                          color="red"
-                          onClick={() => remove.mutate(rule.id)}
-                          title={t("Its alerts are deleted too.")}
-                        >
-                          {t("Delete")}
-                        </Button>
+                        <Confirm
+                          title={t("Delete…")}
+                          question={t("The rule “{name}” and its alerts are deleted.", {
+                            name: rule.name,
+                          })}
+                          action={t("Delete the rule")}
+                          busy={remove.isPending && remove.variables === rule.id}
+                          onConfirm={() => remove.mutate(rule.id)}
+                          testId="delete-rule"
+                        />
                       </>
                     ) : null}
                   </td>

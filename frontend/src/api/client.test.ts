@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { fetchTexts, setLanguage } from "../ui/i18n";
 import { getSession, signOut } from "./accountCalls";
 import { ApiError, cookie, whenSignedOut } from "./client";
 
@@ -36,6 +37,23 @@ describe("the API client", () => {
       throw new TypeError("Failed to fetch");
     });
     await expect(getSession()).rejects.toMatchObject({ status: 0, code: "unreachable" });
+  });
+
+  test("says what is known in the language of the page, and the rest in the server's words", async () => {
+    try {
+      setLanguage("zh");
+      await fetchTexts("zh");
+      const said = (code: string) =>
+        new ApiError(409, { error: { code, message: "Ada saved.", hint: "Merge." } });
+      expect(said("not_found")).toMatchObject({
+        message: "这里什么都没有，或者它属于别人。",
+        hint: null,
+      });
+      expect(said("version_conflict")).toMatchObject({ message: "Ada saved.", hint: "Merge." });
+      expect(new ApiError(0, null).message).toBe("服务器没有响应。");
+    } finally {
+      setLanguage("en");
+    }
   });
 
   test("says so when what answers is no API", async () => {

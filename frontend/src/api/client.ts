@@ -1,6 +1,7 @@
 /** The API client: CSRF header, JSON, and errors as `ApiError` with the message of the server. */
 
 import createClient from "openapi-fetch";
+import { language, type Phrase, phrase, t } from "../ui/i18n";
 import type { paths } from "./schema";
 
 interface ErrorEnvelope {
@@ -26,26 +27,58 @@ export class ApiError extends Error {
 
   constructor(status: number, envelope: ErrorEnvelope | null) {
     const error = envelope?.error ?? {};
-    super(error.message ?? fallback(status));
+    const known = language() === "en" ? undefined : KNOWN[error.code ?? ""];
+    super(known === undefined ? (error.message ?? fallback(status)) : t(known));
     this.status = status;
     this.code = error.code ?? (status === 0 ? "unreachable" : "error");
-    this.hint = error.hint ?? (status === 0 ? "Retrying automatically." : null);
+    // A hint in English would follow a sentence in another language.
+    this.hint = (known === undefined ? error.hint : null) ?? null;
     this.fields = {};
     for (const [name, texts] of Object.entries(error.fields ?? {})) {
       this.fields[name] = Array.isArray(texts) ? texts.join(" ") : String(texts);
     }
     this.data = error;
   }
+
+  /** Message and hint. */
+  get text(): string {
+    return [this.message, this.hint].filter(Boolean).join(" ");
+  }
 }
 
+/** Any failure of a request; what is no answer of the server is a server that does not respond. */
+export function asApiError(failure: unknown): ApiError {
+  return failure instanceof ApiError ? failure : new ApiError(0, null);
+}
+
+const GONE = phrase("There is nothing here, or it belongs to someone else.");
+const FORBIDDEN = phrase("This needs a sign-in, or a role that you do not have.");
+const TOO_MANY = phrase("Too many requests: wait a moment.");
+
+/** What the server says most often, for other languages than its own; the rest is shown as it comes. */
+const KNOWN: Readonly<Record<string, Phrase>> = {
+  not_found: GONE,
+  permission_denied: FORBIDDEN,
+  not_authenticated: FORBIDDEN,
+  throttled: TOO_MANY,
+  database_unavailable: phrase(
+    "The database cannot be read or written now. Nothing was saved. Check that it is running and that its disk is not full.",
+  ),
+  draft_conflict: phrase("This draft was changed in another window."),
+  analyzer_unreachable: phrase("The analyzer does not respond, so expressions cannot be checked."),
+  simulator_unreachable: phrase("The simulator does not respond. It is restarted automatically."),
+  simulator_starting: phrase("The simulator is starting. Try again in a few seconds."),
+  redis_unreachable: phrase("Redis does not respond. Try again when it runs."),
+  kafka_unreachable: phrase("The Kafka brokers do not respond. Try again when they run."),
+};
+
 function fallback(status: number): string {
-  if (status === 0) return "The server does not respond.";
-  if (status === 401 || status === 403)
-    return "This needs a sign-in, or a role that you do not have.";
-  if (status === 404) return "There is nothing here, or it belongs to someone else.";
-  if (status === 429) return "Too many requests: wait a moment.";
-  if (status >= 500) return "The server failed at this request.";
-  return `The server refused this request (status ${status}).`;
+  if (status === 0) return t("The server does not respond.");
+  if (status === 401 || status === 403) return t(FORBIDDEN);
+  if (status === 404) return t(GONE);
+  if (status === 429) return t(TOO_MANY);
+  if (status >= 500) return t("The server failed at this request.");
+  return t("The server refused this request (status {status}).", { status });
 }
 
 export function cookie(name: string, cookies: string = document.cookie): string | null {
@@ -98,7 +131,7 @@ api.use({
   },
   onError: ({ error }) => {
     if (error instanceof DOMException && error.name === "AbortError") return error;
-    return error instanceof ApiError ? error : new ApiError(0, null);
+    return asApiError(error);
   },
 });
 

@@ -5,6 +5,7 @@ import { body } from "./topologyCalls";
 import type {
   Beginning,
   CompileResult,
+  Condition,
   Cut,
   NewTopologyTest,
   Simulation,
@@ -23,23 +24,25 @@ export const compileDocument = (
   revision: number,
   signal?: AbortSignal,
   dialect: "exact" | "plain" = "exact",
+  conditions: readonly Condition[] = [],
 ): Promise<CompileResult> =>
   answer(
     api.POST("/api/workspaces/{workspace}/compile", {
       params: { path: { workspace } },
-      body: { document: body(document), revision, dialect },
+      body: { document: body(document), revision, dialect, conditions: [...conditions] },
       ...(signal === undefined ? {} : { signal }),
     }),
   );
 
 /**
  * Lines at which processors stop, by node; partitions of topics in place of the document's;
- * micro-batches in plain Spark.
+ * micro-batches in plain Spark; the name by which the run is watched and stopped.
  */
 export interface SimulationOptions {
   breakpoints?: Record<string, number[]>;
   partitions?: Record<string, number>;
   plain?: Cut;
+  run?: string;
 }
 
 /**
@@ -85,14 +88,21 @@ export const simulateDeployed = (
   );
 
 /**
- * Whether a simulation would run at once, and how far the person's run in plain Spark is; starts a
+ * Whether a simulation would run at once, and how far the person's run of that name is; starts a
  * simulator where there is none.
  */
-export const prepareSimulator = (workspace: string) =>
-  answer(api.GET("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } }));
+export const prepareSimulator = (workspace: string, run?: string) =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/simulations", {
+      params: { path: { workspace }, query: run === undefined ? {} : { run } },
+    }),
+  );
 
-export const cancelSimulation = (workspace: string) =>
-  api.DELETE("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } });
+/** Stops the run of that name, which answers with what it has; without one ends all, with nothing. */
+export const cancelSimulation = (workspace: string, run?: string) =>
+  api.DELETE("/api/workspaces/{workspace}/simulations", {
+    params: { path: { workspace }, query: run === undefined ? {} : { run } },
+  });
 
 /** All tests: there are never more than a page of 200. */
 export const listTests = (topology: number): Promise<TopologyTestPage> =>

@@ -108,6 +108,9 @@ export type LogLine = Schemas["LogLine"];
 export type LogPage = Schemas["LogPage"];
 
 export type Simulation = Schemas["Simulation"];
+export type SimulationProgress = Schemas["SimulationProgress"];
+export type CheckedCondition = NonNullable<CompileResult["conditions"]>[number];
+export type Condition = Schemas["ExpectedConditionRequest"];
 export type SimulationResult = Schemas["SimulationResult"];
 export type SimulationStep = Schemas["SimulationStep"];
 export type PlainSimulation = Schemas["PlainSimulation"];

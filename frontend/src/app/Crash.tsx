@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useEffect } from "react";
 import { useRouteError } from "react-router";
 import { t } from "../ui/i18n";
+import { whenReachable } from "../ui/reach";
 import classes from "./app.module.css";
 
 const RELOADED = "millrace.reloaded";
@@ -19,8 +20,11 @@ export function Crash() {
   const missing = isMissingPart(error);
   useEffect(() => {
     if (!missing || sessionStorage.getItem(RELOADED) === location.href) return;
-    sessionStorage.setItem(RELOADED, location.href);
-    location.reload();
+    // A reload while the server is away would leave the browser's own error page.
+    void whenReachable().then(() => {
+      sessionStorage.setItem(RELOADED, location.href);
+      location.reload();
+    });
   }, [missing]);
   return (
     <div className={classes.failed} role="alert">

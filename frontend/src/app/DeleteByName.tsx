@@ -1,7 +1,8 @@
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { ApiError } from "../api/client";
+import { asApiError } from "../api/client";
 import { Note } from "../ui";
+import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
@@ -16,8 +17,7 @@ export function DeleteByName(props: {
   children: ReactNode;
 }) {
   const { name, busy, onDelete, onClose, children } = props;
-  const error =
-    props.error === null || props.error instanceof ApiError ? props.error : new ApiError(0, null);
+  const error = props.error === null ? null : asApiError(props.error);
   const [typed, setTyped] = useState("");
   return (
     <Modal opened onClose={onClose} title={t("Delete “{name}”", { name })} size={440}>
@@ -42,18 +42,15 @@ export function DeleteByName(props: {
             {error.message} {error.hint}
           </Note>
         )}
-        <div className={classes.formEnd}>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            type="submit"
-            color="red"
-            variant="filled"
-            loading={busy}
-            disabled={typed !== name}
-          >
-            {t("Delete")}
-          </Button>
-        </div>
+        <DialogEnd
+          onCancel={onClose}
+          type="submit"
+          color="red"
+          loading={busy}
+          disabled={typed !== name}
+        >
+          {t("Delete")}
+        </DialogEnd>
       </form>
     </Modal>
   );

@@ -1,8 +1,7 @@
 import { useEffect } from "react";
 import { Navigate, Outlet, useLocation } from "react-router";
-import { Failed } from "./Failed";
-import { Loading } from "./Loading";
 import { useSession } from "./session";
+import { Waiting } from "./Waiting";
 
 /** Requires a session: redirects to the sign-in page and back here afterwards. */
 export function Guard() {
@@ -11,10 +10,7 @@ export function Guard() {
   useEffect(() => {
     document.title = "Millrace";
   }, []);
-  if (session.isPending) return <Loading />;
-  if (session.isError) {
-    return <Failed error={session.error} retry={() => void session.refetch()} />;
-  }
+  if (session.isPending || session.isError) return <Waiting query={session} />;
   if (session.data.user === null) {
     const next = location.pathname + location.search;
     return (

@@ -1,5 +1,5 @@
-import type { ReactNode } from "react";
-import { Link, NavLink } from "react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { Link, NavLink, useNavigation } from "react-router";
 import { AlertCount } from "../alerts/AlertMark";
 import { t } from "../ui/i18n";
 import { useRest } from "../ui/later";
@@ -14,6 +14,21 @@ interface ShellProps {
   wide?: boolean;
   children: ReactNode;
 }
+
+/** Says what a click on a link waits for, where that takes long. */
+function Waiting() {
+  const loading = useNavigation().state === "loading";
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    setLong(false);
+    if (!loading) return;
+    const timer = setTimeout(() => setLong(true), WAITING_MS);
+    return () => clearTimeout(timer);
+  }, [loading]);
+  return <output>{loading && long ? t("The server is slow to respond…") : null}</output>;
+}
+
+const WAITING_MS = 1_500;
 
 /** Bar and page for everything but the designer, which brings its own. */
 export function Shell({ ws, wide, children }: ShellProps) {
@@ -49,7 +64,8 @@ export function Shell({ ws, wide, children }: ShellProps) {
             </NavLink>
           </nav>
         )}
-        <span className={classes.space} />
+        <span className="ui-space" />
+        <Waiting />
         <UserMenu ws={ws} />
       </header>
       <main className={wide ? `${classes.content} ${classes.wide}` : classes.content}>

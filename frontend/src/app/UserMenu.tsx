@@ -70,7 +70,7 @@ export function UserMenu({
     <Menu position="bottom-end" width={220} shadow="sm">
       <Menu.Target>
         <UnstyledButton aria-label={t("Account of {name}", { name })} data-testid="user-menu">
-          <Avatar size={26} radius="xl" color="initials" name={name} />
+          <Avatar size={26} radius="xl" color="initials" name={name} aria-hidden />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -1,11 +1,17 @@
+import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate } from "react-router";
 import { LinkPage } from "../pages/LinkPage";
 import { NotFoundPage } from "../pages/NotFoundPage";
 import { SignInPage } from "../pages/SignInPage";
+import { patiently } from "../ui/reach";
 import { Crash } from "./Crash";
 import { Guard } from "./Guard";
 import { Loading } from "./Loading";
 import { Localized } from "./Localized";
+
+const page = (load: () => Promise<ComponentType>) => async () => ({
+  Component: await patiently(load),
+});
 
 /** Pages are chunks of their own: the list opens without the canvas, the canvas without the settings. */
 export const router = createBrowserRouter([
@@ -30,48 +36,40 @@ export const router = createBrowserRouter([
             children: [
               {
                 path: "/w",
-                lazy: async () => ({ Component: (await import("../pages/HomePage")).HomePage }),
+                lazy: page(async () => (await import("../pages/HomePage")).HomePage),
               },
               {
                 path: "/w/:ws",
-                lazy: async () => ({
-                  Component: (await import("../pages/TopologiesPage")).TopologiesPage,
-                }),
+                lazy: page(async () => (await import("../pages/TopologiesPage")).TopologiesPage),
               },
               {
                 path: "/w/:ws/topics",
-                lazy: async () => ({
-                  Component: (await import("../topics/TopicsPage")).TopicsPage,
-                }),
+                lazy: page(async () => (await import("../topics/TopicsPage")).TopicsPage),
               },
               {
                 path: "/w/:ws/topics/:topic",
-                lazy: async () => ({ Component: (await import("../topics/TopicPage")).TopicPage }),
+                lazy: page(async () => (await import("../topics/TopicPage")).TopicPage),
               },
               {
                 path: "/w/:ws/alerts",
-                lazy: async () => ({
-                  Component: (await import("../alerts/AlertsPage")).AlertsPage,
-                }),
+                lazy: page(async () => (await import("../alerts/AlertsPage")).AlertsPage),
               },
               {
                 path: "/w/:ws/settings",
-                lazy: async () => ({
-                  Component: (await import("../pages/SettingsPage")).SettingsPage,
-                }),
+                lazy: page(async () => (await import("../pages/SettingsPage")).SettingsPage),
               },
               {
                 path: "/installation",
-                lazy: async () => ({
-                  Component: (await import("../pages/InstallationPage")).InstallationPage,
-                }),
+                lazy: page(
+                  async () => (await import("../pages/InstallationPage")).InstallationPage,
+                ),
               },
             ],
           },
           {
             // Not localized as a whole: the open document outlives a change of the language.
             path: "/w/:ws/t/:id",
-            lazy: async () => ({ Component: (await import("../pages/TopologyPage")).TopologyPage }),
+            lazy: page(async () => (await import("../pages/TopologyPage")).TopologyPage),
           },
         ],
       },

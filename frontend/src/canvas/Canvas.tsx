@@ -43,8 +43,9 @@ const SNAP: [number, number] = [GRID, GRID];
 const MANY = 600;
 /** From this many edges on the wires do not move and are left out of the tab order. */
 const BUSY = 120;
-/** Below this zoom small print cannot be read: labels grow, the rest goes. */
-const FAR = 0.36;
+/** Below these zooms text could not be read at its own size: it grows, and then labels are all that is shown. */
+const MIDDLE = 0.76;
+const FAR = 0.46;
 /** So long after the last movement the drawing is painted sharp again. */
 const SETTLE_MS = 250;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
@@ -115,7 +116,9 @@ function CanvasInside() {
   const pointer = useRef<Pointer>(null);
   const [addMenu, setAddMenu] = useState<OpenAddMenu | null>(null);
   const [context, setContext] = useState<ContextPlace | null>(null);
-  const far = useStore((state) => state.transform[2] < FAR);
+  const distance = useStore(({ transform: [, , zoom] }) =>
+    zoom < FAR ? "far" : zoom < MIDDLE ? "middle" : "near",
+  );
   const layer = useDesigner((state) => state.layer);
   const stale = useRuntime((state) => state.figures?.stale === true);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -203,7 +206,7 @@ function CanvasInside() {
       className="canvas"
       ref={box}
       data-layer={layer}
-      data-far={far || undefined}
+      data-distance={distance}
       data-stale={stale || undefined}
       data-many={count > BUSY || undefined}
       onPointerMove={(event) => {

@@ -2,6 +2,7 @@ import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { hasStore, hueOf, portRoles } from "../designer/derived";
 import { useRuntime } from "../designer/runtime";
+import { sentenceText } from "../designer/sentences";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { kindOf, portsOf } from "../graph/catalog";
@@ -98,10 +99,16 @@ function EndedBadge({ node }: { node: string }) {
   );
 }
 
+/** What the node does, in a sentence. */
+export function useSummary(node: string): string | undefined {
+  const summary = useDesigner((state) => state.result?.summary[node]);
+  return summary === undefined ? undefined : sentenceText(summary);
+}
+
 export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<FlowNode>) {
   const { node } = data;
   const catalog = useDesigner((state) => state.catalog);
-  const summary = useDesigner((state) => state.result?.summary[id]);
+  const summary = useSummary(id);
   const roles = useDesigner((state) => portRoles(state, id));
   const trouble = useDesigner((state) => troubleOf(state, id));
   const runtime = useDesigner((state) => state.layer === "runtime");

@@ -78,6 +78,7 @@ export const Ports = memo(function Ports(props: {
             data-side={port.side}
             data-role={role}
             data-fit={fit ?? undefined}
+            role="img"
             title={`${port.name}: ${roleText(role)}`}
             aria-label={t(
               port.side === "output"

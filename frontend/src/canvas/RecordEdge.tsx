@@ -189,7 +189,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       {counted === undefined || showChip ? null : (
         <Label
           text={exact(counted)}
-          title={t("{n} records in the simulation", { n: exact(counted) })}
+          title={t("{n} {n|record|records} in the simulation", { n: exact(counted) })}
           x={labelX}
           y={marks ? labelY - 16 : labelY}
         />

@@ -1,6 +1,14 @@
 import { useEffect, useRef } from "react";
-import { type NodeFigures, subscribeNode, useRuntime } from "../designer/runtime";
-import { count, exact, rate } from "../ui/format";
+import { trendOf } from "../designer/backlog";
+import { reasonText } from "../designer/reasons";
+import {
+  type HistoryPoint,
+  type NodeFigures,
+  subscribeNode,
+  TASK_STATES,
+  useRuntime,
+} from "../designer/runtime";
+import { count, exact, rate, span } from "../ui/format";
 import { t } from "../ui/i18n";
 
 function dropped(figures: NodeFigures): number {
@@ -13,7 +21,7 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
   const dead = figures.deadLetters;
   if (drops + dead === 0) return null;
   const reasons = Object.entries(figures.dropped).filter(([, n]) => n > 0);
-  const lines = reasons.map(([reason, n]) => `${reason.replaceAll("_", " ")}: ${exact(n)}`);
+  const lines = reasons.map(([reason, n]) => `${reasonText(reason)}: ${exact(n)}`);
   if (dead > 0) {
     return {
       text: `${count(dead)} ${t("dead")}`,
@@ -27,11 +35,27 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
   };
 }
 
-function right(figures: NodeFigures): { text: string; title: string; tone: string } {
+/** `↑` and in words where the lag is heading. */
+function heading(points: readonly HistoryPoint[]): { sign: string; title: string; tone: string } {
+  const trend = trendOf(points);
+  if (trend === null) return { sign: "", title: "", tone: "" };
+  return trend.kind === "catching up"
+    ? { sign: " ↓", title: t("caught up in about {time}", { time: span(trend.inMs) }), tone: "" }
+    : {
+        sign: " ↑",
+        title: t("grows by {rate}", { rate: rate(trend.perSecond) }),
+        tone: "degraded",
+      };
+}
+
+function right(
+  figures: NodeFigures,
+  points: readonly HistoryPoint[],
+): { text: string; title: string; tone: string } {
   if (figures.lost > 0) {
     return {
       text: `${count(figures.lost)} ${t("lost")}`,
-      title: t("{n} records that the broker deleted before they were read", {
+      title: t("{n} {n|record|records} that the broker deleted before {n|it was|they were} read", {
         n: exact(figures.lost),
       }),
       tone: "degraded",
@@ -40,10 +64,12 @@ function right(figures: NodeFigures): { text: string; title: string; tone: strin
   const lost = losses(figures);
   if (lost !== null) return { ...lost, tone: "degraded" };
   if (figures.lag !== null) {
+    const { sign, title, tone } = heading(points);
+    const unread = t("{n} {n|record|records} not yet read", { n: exact(figures.lag) });
     return {
-      text: `${t("lag")} ${count(figures.lag)}`,
-      title: t("{n} records not yet read", { n: exact(figures.lag) }),
-      tone: "",
+      text: `${t("lag")} ${count(figures.lag)}${sign}`,
+      title: title === "" ? unread : `${unread}\n${title}`,
+      tone,
     };
   }
   if (figures.outRate > 0 && Math.abs(figures.outRate - figures.inRate) > figures.inRate * 0.08) {
@@ -63,7 +89,7 @@ function drawDots(element: HTMLElement, figures: NodeFigures | null) {
     const dot = document.createElement("i");
     dot.dataset.state = task.state;
     dot.dataset.task = task.task;
-    dot.title = `${t("Task")} ${task.task}: ${task.state}`;
+    dot.title = `${t("Task")} ${task.task}: ${t(TASK_STATES[task.state])}`;
     return dot;
   });
   element.replaceChildren(...dots);
@@ -125,7 +151,7 @@ export function RuntimeFooter({ node, source }: { node: string; source: boolean 
         left.current.title = `${exact(Math.round(shown * 10) / 10)} /s · ${t("in all")} ${exact(
           source ? figures.outTotal : figures.inTotal,
         )}`;
-        const other = right(figures);
+        const other = right(figures, useRuntime.getState().history[node] ?? []);
         end.current.textContent = other.text;
         end.current.title = other.title;
         end.current.dataset.tone = other.tone;

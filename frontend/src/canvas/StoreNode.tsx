@@ -7,7 +7,7 @@ import { STORE_HEIGHT, STORE_WIDTH } from "../graph/geometry";
 import { bytes, count } from "../ui/format";
 import { t } from "../ui/i18n";
 import type { FlowNode } from "./flow";
-import { ProblemBadge, troubleOf } from "./OperatorNode";
+import { ProblemBadge, troubleOf, useSummary } from "./OperatorNode";
 import { PortShape } from "./PortShape";
 
 const RIM = 7;
@@ -33,7 +33,7 @@ function StoreFigures({ node }: { node: string }) {
 export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<FlowNode>) {
   const { node } = data;
   const runtime = useDesigner((state) => state.layer === "runtime");
-  const summary = useDesigner((state) => state.result?.summary[id]);
+  const summary = useSummary(id);
   const lit = useDesigner((state) => state.hovered === id);
   const trouble = useDesigner((state) => troubleOf(state, id));
   const name = paramsOf(node).name;
@@ -69,6 +69,7 @@ export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<FlowNod
         className="port"
         data-side="store"
         data-role="store"
+        role="img"
         title={t("Connect to the node that uses this store")}
         aria-label={t("Connect to the node that uses this store")}
       >

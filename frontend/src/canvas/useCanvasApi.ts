@@ -11,6 +11,26 @@ const FIT = {
   maxZoom: 1,
   minZoom: 0.15,
 } as const;
+/** A topology that would be smaller than this when it is shown whole is opened at its sources instead. */
+const LEGIBLE = 0.35;
+const OPENING = 0.5;
+
+/** Shows a topology that has been opened: whole, or from its top left on where that could not be read. */
+function open(flow: ReactFlowInstance<FlowNode, FlowEdge>, area: DOMRect) {
+  const around = flow.getNodesBounds(flow.getNodes());
+  const room = { width: area.width - 80, height: area.height - 128 };
+  if (Math.min(room.width / around.width, room.height / around.height) >= LEGIBLE) {
+    void flow.fitView(FIT);
+    return;
+  }
+  const spare = Math.max(0, room.height - around.height * OPENING);
+  void flow.setViewport({
+    x: 40 - around.x * OPENING,
+    y: 64 + spare / 2 - around.y * OPENING,
+    zoom: OPENING,
+  });
+}
+
 /** Everything of the API that the canvas cannot work out from its box and its drawing. */
 type Given = Pick<CanvasApi, "glide" | "openAddMenu">;
 
@@ -77,7 +97,7 @@ export function useCanvasApi(
   }, [flow, box, pointer, glide, openAddMenu]);
 }
 
-/** Shows a topology whole when it is opened, and a node when a panel or a command leads to it. */
+/** Shows a topology when it is opened, and a node when a panel or a command leads to it. */
 export function useViewport(
   flow: ReactFlowInstance<FlowNode, FlowEdge>,
   box: RefObject<HTMLDivElement | null>,
@@ -97,15 +117,18 @@ export function useViewport(
     if (viewport !== null || document.nodes.length === 0) fitted.current = topologyId;
     return () => {
       // The canvas is remounted, for example in another language, while the topology stays open.
-      if (useDesigner.getState().topologyId === topologyId)
+      if (useDesigner.getState().topologyId === topologyId && fitted.current === topologyId)
         useDesigner.setState({ viewport: latest.current.getViewport() });
     };
   }, [topologyId]);
   useEffect(() => {
     if (topologyId === null || fitted.current === topologyId || drawn === 0) return;
     fitted.current = topologyId;
-    requestAnimationFrame(() => void flow.fitView(FIT));
-  }, [topologyId, drawn, flow]);
+    requestAnimationFrame(() => {
+      const area = box.current?.getBoundingClientRect();
+      if (area !== undefined) open(flow, area);
+    });
+  }, [topologyId, drawn, flow, box]);
 
   // A panel that opens or closes beside the canvas leaves what was in its middle in the middle.
   useEffect(() => {

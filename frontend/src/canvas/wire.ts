@@ -20,7 +20,7 @@ export function wirePath(from: Place, to: Place): { path: string; middle: Place 
 }
 
 /** Pixels of a chip's character, and of its padding with a little air. */
-const CHARACTER = 6.1;
+const CHARACTER = 6.7;
 const AIR = 26;
 /** How far above the middle of its nodes a chip stands that has no room between them. */
 const ABOVE = NODE_HEIGHT / 2 + 12;

@@ -48,7 +48,7 @@ export function CodeActions({ topology, name, version, changed }: CodeActionsPro
           { id: "plain", title: t("Plain Spark") },
         ]}
       />
-      <span className={classes.space} />
+      <span className="ui-space" />
       <CopyButton value={job ?? ""}>
         {({ copied, copy }) => (
           <Button

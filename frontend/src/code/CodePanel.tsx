@@ -3,13 +3,14 @@ import { Loading } from "../app/Loading";
 import { useDesigner } from "../designer/store";
 import { Empty } from "../ui";
 import { t } from "../ui/i18n";
+import { patiently } from "../ui/reach";
 import { useEditing } from "../versions/editing";
 import { CodeActions } from "./CodeActions";
 import classes from "./code.module.css";
 import { useDialect } from "./dialect";
 import { PlainCode } from "./PlainCode";
 
-const CodeViewer = lazy(() => import("./CodeViewer"));
+const CodeViewer = lazy(() => patiently(() => import("./CodeViewer")));
 
 /** The generated program beside the drawing. The last good one stays in view while the drawing has errors. */
 export function CodePanel({ topology }: { topology: number }) {
@@ -41,9 +42,7 @@ function Program() {
     const errors = result.diagnostics.filter((each) => each.severity === "error").length;
     return (
       <Empty title={t("No code while there are errors")}>
-        {errors === 1
-          ? t("1 problem must be fixed first. See the Problems tab.")
-          : t("{n} problems must be fixed first. See the Problems tab.", { n: errors })}
+        {t("{n} {n|problem|problems} must be fixed first. See the Problems tab.", { n: errors })}
       </Empty>
     );
   }

@@ -4,10 +4,11 @@ import { useServices } from "../designer/servicesContext";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { patiently } from "../ui/reach";
 import classes from "./code.module.css";
 import { useDialect, usePlain } from "./dialect";
 
-const CodeViewer = lazy(() => import("./CodeViewer"));
+const CodeViewer = lazy(() => patiently(() => import("./CodeViewer")));
 
 /** The program in plain Structured Streaming, and beside it what differs from Kafka Streams, by node. */
 export function PlainCode() {
@@ -34,7 +35,7 @@ export function PlainCode() {
         <h2>
           {result.code === null
             ? t("Not possible in plain Spark")
-            : t("{n} differences from Kafka Streams", { n: differences.length })}
+            : t("{n} {n|difference|differences} from Kafka Streams", { n: differences.length })}
         </h2>
         <DiagnosticGroups diagnostics={shown} />
       </aside>

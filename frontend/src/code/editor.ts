@@ -12,6 +12,7 @@ import {
 } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { t } from "../ui/i18n";
 
 const colors = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: "var(--m-code-string)" },
@@ -33,7 +34,7 @@ const look = EditorView.theme({
   ".cm-gutters": {
     backgroundColor: "transparent",
     border: "none",
-    color: "var(--m-ghost)",
+    color: "var(--m-faint)",
     fontVariantNumeric: "tabular-nums",
   },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 12px 0 16px", minWidth: "44px" },
@@ -109,11 +110,37 @@ export function reading(path: string): Extension {
   return [
     lineNumbers(),
     EditorState.readOnly.of(true),
+    EditorState.phrases.of({ "$ unchanged lines": t("$ unchanged lines") }),
     syntaxHighlighting(colors),
     languageOf(path),
     look,
   ];
 }
+
+/** One of two texts side by side, by its name: what the left one loses, what the right one gains. */
+export function comparing(label: string): Extension {
+  return [apart, EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" })];
+}
+
+const apart = EditorView.theme({
+  "&.cm-merge-a .cm-changedLine": { backgroundColor: "var(--m-failed-soft)" },
+  "&.cm-merge-b .cm-changedLine": { backgroundColor: "var(--m-running-soft)" },
+  "&.cm-merge-a .cm-changedText": {
+    background: "color-mix(in srgb, var(--m-failed) 26%, transparent)",
+  },
+  "&.cm-merge-b .cm-changedText": {
+    background: "color-mix(in srgb, var(--m-running) 26%, transparent)",
+  },
+  "&.cm-merge-a .cm-changedLineGutter": { background: "var(--m-failed)" },
+  "&.cm-merge-b .cm-changedLineGutter": { background: "var(--m-running)" },
+  ".cm-collapsedLines": {
+    background: "var(--m-sunken)",
+    color: "var(--m-muted)",
+    fontFamily: "var(--m-font)",
+  },
+  // The signs that come with it are in few fonts.
+  ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '""' },
+});
 
 export function createViewer(parent: HTMLElement, options: ViewerOptions): EditorView {
   return new EditorView({ parent, state: viewerState("", "", options) });

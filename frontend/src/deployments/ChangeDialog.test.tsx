@@ -1,13 +1,9 @@
-import { MantineProvider } from "@mantine/core";
 import { act } from "react";
-import { createRoot } from "react-dom/client";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { StatePlan } from "../api/types";
-import { theme } from "../theme/theme";
+import { render } from "../app/rendering";
 import { useEditing } from "../versions/editing";
 import { ChangeDialog } from "./ChangeDialog";
-
-vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
 const types = { kind: "key_value", key: "STRING", values: ["INT"], windows: null, tasks: 2 };
 const plan: StatePlan = {
@@ -48,20 +44,9 @@ const answers: unknown[][] = [];
 
 async function shown(asked: StatePlan): Promise<() => Promise<void>> {
   answers.length = 0;
-  const place = document.createElement("div");
-  document.body.append(place);
-  const root = createRoot(place);
-  await act(async () =>
-    root.render(
-      <MantineProvider theme={theme} env="test">
-        <ChangeDialog plan={asked} refused={null} answer={(...given) => answers.push(given)} />
-      </MantineProvider>,
-    ),
+  return render(
+    <ChangeDialog plan={asked} refused={null} answer={(...given) => answers.push(given)} />,
   );
-  return async () => {
-    await act(async () => root.unmount());
-    place.remove();
-  };
 }
 
 const cells = () => [...document.querySelectorAll("td")].map((cell) => cell.textContent);

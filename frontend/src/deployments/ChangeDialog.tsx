@@ -1,8 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { StatePlan, StoreChange } from "../api/types";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
+import { DialogEnd } from "../ui/DialogEnd";
 import { bytes, exact, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -131,18 +132,15 @@ export function ChangeDialog(props: Asked) {
             {t("The rows of these stores cannot be migrated. They will be lost.")}
           </Note>
         )}
-        <div className={classes.end}>
-          <Button onClick={() => answer(null)}>{t("Cancel")}</Button>
-          <Button
-            variant="filled"
-            color={lost.length === 0 && !plan.reset ? undefined : "red"}
-            disabled={!ready}
-            onClick={accept}
-            data-testid="change-accept"
-          >
-            {t("Accept and deploy")}
-          </Button>
-        </div>
+        <DialogEnd
+          onCancel={() => answer(null)}
+          color={lost.length === 0 && !plan.reset ? undefined : "red"}
+          disabled={!ready}
+          onClick={accept}
+          data-testid="change-accept"
+        >
+          {t("Accept and deploy")}
+        </DialogEnd>
       </div>
     </Modal>
   );
@@ -184,7 +182,7 @@ function Store(props: StoreProps) {
         ))}
         {store.rows === null ? null : (
           <span>
-            {t("{n} rows", { n: exact(store.rows) })}
+            {t("{n} {n|row|rows}", { n: exact(store.rows) })}
             {store.bytes === null ? "" : ` · ${bytes(store.bytes)}`}
           </span>
         )}

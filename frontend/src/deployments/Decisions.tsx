@@ -1,10 +1,9 @@
-import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { removeDecision } from "../api/deploymentCalls";
 import type { Deployment } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useLive } from "../runtime/store";
+import { Confirm } from "../ui/Confirm";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import classes from "./deployments.module.css";
@@ -54,43 +53,21 @@ export function Decisions(props: {
   );
 }
 
-/** A second click removes. It is refused once the deployment has read past the record. */
+/** Removing is refused once the deployment has read past the record. */
 function Remove({ decided, deployment }: { decided: Decided; deployment: number }) {
-  const [asked, setAsked] = useState(false);
   const remove = useMutation({
     mutationFn: () => removeDecision(deployment, decided),
     onSuccess: (data) => useLive.getState().receive({ type: "deployment.changed", data }),
     onError: (error) => notifyError(error),
-    onSettled: () => setAsked(false),
   });
-  if (!asked) {
-    return (
-      <Button
-        variant="subtle"
-        size="compact-sm"
-        title={t("If the record was not reached yet, the next start fails at it again.")}
-        onClick={() => setAsked(true)}
-        data-testid="remove-decision"
-      >
-        {t("Remove…")}
-      </Button>
-    );
-  }
   return (
-    <span className={classes.confirm}>
-      <Button
-        color="red"
-        variant="filled"
-        size="compact-sm"
-        loading={remove.isPending}
-        onClick={() => remove.mutate()}
-        data-testid="remove-decision-now"
-      >
-        {t("Remove the decision")}
-      </Button>
-      <Button variant="subtle" size="compact-sm" onClick={() => setAsked(false)}>
-        {t("Cancel")}
-      </Button>
-    </span>
+    <Confirm
+      title={t("Remove…")}
+      question={t("If the record was not reached yet, the next start fails at it again.")}
+      action={t("Remove the decision")}
+      busy={remove.isPending}
+      onConfirm={() => remove.mutate()}
+      testId="remove-decision"
+    />
   );
 }

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Popover } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
-import { Suspense, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import type { DeploymentSettings } from "../api/types";
 import { Loading } from "../app/Loading";
 import { useDesigner } from "../designer/store";
@@ -29,6 +29,16 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
   const empty = useDesigner((state) => state.document.nodes.length === 0);
   const [opened, options] = useDisclosure(false);
   const arrow = useRef<HTMLButtonElement>(null);
+  const main = useRef<HTMLButtonElement>(null);
+  // While it is at work the button is disabled, and has lost the focus to nothing.
+  useEffect(() => {
+    if (!deploying) return;
+    return () => {
+      setTimeout(() => {
+        if (document.activeElement === document.body) main.current?.focus({ preventScroll: true });
+      });
+    };
+  }, [deploying]);
   useEscape(opened, options.close, arrow);
   const question = useQuestion((state) => state.question);
   const [settings, setSettings] = useState<DeploymentSettings | null>(null);
@@ -64,6 +74,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
       )}
       <Tip text={reason}>
         <Button
+          ref={main}
           variant="filled"
           className={classes.splitMain}
           loading={deploying}

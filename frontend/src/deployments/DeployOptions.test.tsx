@@ -1,42 +1,27 @@
-import { MantineProvider } from "@mantine/core";
-import { act } from "react";
-import { createRoot } from "react-dom/client";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { DeploymentSettings } from "../api/types";
-import { theme } from "../theme/theme";
+import { render } from "../app/rendering";
 import { CONTINUES } from "./beginning";
 import { DeployOptions } from "./DeployOptions";
 
-vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
-
 async function shown(values: DeploymentSettings, fresh: boolean) {
-  const place = document.createElement("div");
-  document.body.append(place);
-  const root = createRoot(place);
-  await act(async () =>
-    root.render(
-      <MantineProvider theme={theme} env="test">
-        <DeployOptions
-          values={values}
-          fresh={fresh}
-          runsPlain={false}
-          onChange={() => undefined}
-          beginning={CONTINUES}
-          onBeginning={() => undefined}
-        />
-      </MantineProvider>,
-    ),
+  const close = await render(
+    <DeployOptions
+      values={values}
+      fresh={fresh}
+      runsPlain={false}
+      onChange={() => undefined}
+      beginning={CONTINUES}
+      onBeginning={() => undefined}
+    />,
   );
-  const field = place.querySelector<HTMLInputElement>("[data-testid=checkpoint]");
+  const field = document.querySelector<HTMLInputElement>("[data-testid=checkpoint]");
   return {
     value: field?.value,
     disabled: field?.disabled,
     invalid: field?.getAttribute("aria-invalid"),
-    text: place.textContent ?? "",
-    close: async () => {
-      await act(async () => root.unmount());
-      place.remove();
-    },
+    text: document.body.textContent ?? "",
+    close,
   };
 }
 

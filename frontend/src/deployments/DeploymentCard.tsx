@@ -98,7 +98,7 @@ function RunLine({ deployment }: { deployment: Deployment }) {
         {run.restarts > 0 ? (
           <span className={classes.restarts}>
             {" · "}
-            {run.restarts === 1 ? t("1 restart") : t("{n} restarts", { n: run.restarts })}
+            {t("{n} {n|restart|restarts}", { n: run.restarts })}
           </span>
         ) : null}
       </dd>
@@ -127,46 +127,26 @@ function Actions({ deployment }: { deployment: Deployment }) {
   };
   const up = deployment.desired === "running";
   const plain = isPlain(deployment.settings);
+  const button = (action: DeploymentAction, Icon: typeof IconReload, text: string, off = false) => (
+    <Button
+      leftSection={<Icon size={16} stroke={1.5} />}
+      loading={busy === action}
+      disabled={off}
+      onClick={() => void run(action)}
+      data-testid={action}
+    >
+      {text}
+    </Button>
+  );
   return (
     <div className={classes.actions}>
       {up && deployment.observed !== "failed" ? (
         <>
-          <Button
-            leftSection={<IconPlayerStop size={16} stroke={1.5} />}
-            loading={busy === "stop"}
-            onClick={() => void run("stop")}
-            data-testid="stop"
-          >
-            {t("Stop")}
-          </Button>
-          {deployment.paused ? (
-            <Button
-              leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
-              loading={busy === "resume"}
-              onClick={() => void run("resume")}
-              data-testid="resume"
-            >
-              {t("Resume")}
-            </Button>
-          ) : (
-            <Button
-              leftSection={<IconPlayerPause size={16} stroke={1.5} />}
-              loading={busy === "pause"}
-              onClick={() => void run("pause")}
-              data-testid="pause"
-            >
-              {t("Pause")}
-            </Button>
-          )}
-          <Button
-            leftSection={<IconReload size={16} stroke={1.5} />}
-            loading={busy === "restart"}
-            disabled={isMoving(deployment.observed)}
-            onClick={() => void run("restart")}
-            data-testid="restart"
-          >
-            {t("Restart")}
-          </Button>
+          {button("stop", IconPlayerStop, t("Stop"))}
+          {deployment.paused
+            ? button("resume", IconPlayerPlay, t("Resume"))
+            : button("pause", IconPlayerPause, t("Pause"))}
+          {button("restart", IconReload, t("Restart"), isMoving(deployment.observed))}
           <Menu position="bottom-start" width={250} withinPortal={false}>
             <Menu.Target>
               <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
@@ -209,24 +189,14 @@ function Actions({ deployment }: { deployment: Deployment }) {
           </Menu>
         </>
       ) : deployment.draining ? (
-        <Button
-          leftSection={<IconPlayerStop size={16} stroke={1.5} />}
-          loading={busy === "stop"}
-          onClick={() => void run("stop")}
-          data-testid="stop"
-        >
-          {t("Stop now")}
-        </Button>
+        button("stop", IconPlayerStop, t("Stop now"))
       ) : (
-        <Button
-          leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
-          loading={busy === "start"}
-          disabled={deployment.observed === "stopping"}
-          onClick={() => void run("start")}
-          data-testid="start"
-        >
-          {t("Start v{n}", { n: deployment.version })}
-        </Button>
+        button(
+          "start",
+          IconPlayerPlay,
+          t("Start v{n}", { n: deployment.version }),
+          deployment.observed === "stopping",
+        )
       )}
       {up && deployment.observed !== "failed" ? null : (
         <Button
@@ -249,7 +219,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           {t("Continue with v{n}", { n: deployment.fallback })}
         </Button>
       ) : null}
-      <span className={classes.space} />
+      <span className="ui-space" />
       <Button
         variant="subtle"
         px={8}

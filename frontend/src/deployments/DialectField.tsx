@@ -58,7 +58,7 @@ function Differences() {
       >
         {refused
           ? t("Show the reasons")
-          : t("{n} differences from Kafka Streams", { n: differences.length })}
+          : t("{n} {n|difference|differences} from Kafka Streams", { n: differences.length })}
       </Button>
     </>
   );

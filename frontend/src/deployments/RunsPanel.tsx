@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { listOldState, listRuns, threadsLink } from "../api/deploymentCalls";
 import type { RunRecord } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
+import { Waiting } from "../app/Waiting";
 import { known, millis, UNKNOWN } from "../runtime/figures";
 import { useLive } from "../runtime/store";
 import { Empty } from "../ui";
 import { ago, moment, span } from "../ui/format";
-import { t } from "../ui/i18n";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { Decisions } from "./Decisions";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
@@ -46,8 +45,7 @@ export function RunsPanel({ operator }: { operator: boolean }) {
         <DeploymentSteps deployment={deployment} />
       </div>
       <div className={classes.runsList}>
-        {runs.isPending ? <Loading /> : null}
-        {runs.isError ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
+        <Waiting query={runs} />
         {runs.data === undefined ? null : <Runs deployment={deployment.id} runs={runs.data} />}
         {deployment.record_decisions.length === 0 ? null : (
           <Decisions
@@ -63,6 +61,15 @@ export function RunsPanel({ operator }: { operator: boolean }) {
     </div>
   );
 }
+
+/** How a run ended. */
+const OUTCOMES: Readonly<Record<NonNullable<RunRecord["outcome"]>, Phrase>> = {
+  stopped: phrase("stopped"),
+  crashed: phrase("crashed"),
+  failed: phrase("failed"),
+  killed: phrase("killed"),
+  outage: phrase("outage"),
+};
 
 function Runs({ deployment, runs }: { deployment: number; runs: readonly RunRecord[] }) {
   if (runs.length === 0) return <Empty title={t("No run yet")} />;
@@ -90,11 +97,7 @@ function Runs({ deployment, runs }: { deployment: number; runs: readonly RunReco
               <td className="m-mono">{known(run.pid, String)}</td>
               <td>{from === null || to === null ? UNKNOWN : span(to - from)}</td>
               <td className={classes.end}>
-                {to === null
-                  ? t("running")
-                  : run.outcome === "stopped"
-                    ? t("stopped")
-                    : (run.outcome ?? UNKNOWN)}
+                {to === null ? t("running") : known(run.outcome, (outcome) => t(OUTCOMES[outcome]))}
                 {run.threads ? (
                   <>
                     {" · "}

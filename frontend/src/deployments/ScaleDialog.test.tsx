@@ -1,14 +1,9 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act } from "react";
-import { createRoot } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment } from "../api/samples";
+import { render, type, until } from "../app/rendering";
 import { useLive } from "../runtime/store";
-import { theme } from "../theme/theme";
 import { ScaleDialog } from "./ScaleDialog";
-
-vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
 const sent: { path: string; body: unknown }[] = [];
 const plan = {
@@ -40,23 +35,7 @@ afterEach(() => {
 test("other threads and memory are asked for once the plan was shown", async () => {
   const deployment = { ...aDeployment(), settings: { cores: 2, memory_mb: 1024, trigger_ms: 500 } };
   useLive.setState({ deployment });
-  const place = document.createElement("div");
-  document.body.append(place);
-  const root = createRoot(place);
-  await act(async () =>
-    root.render(
-      <QueryClientProvider client={new QueryClient()}>
-        <MantineProvider theme={theme} env="test">
-          <ScaleDialog />
-        </MantineProvider>
-      </QueryClientProvider>,
-    ),
-  );
-  const until = (check: () => void) =>
-    vi.waitFor(async () => {
-      await act(async () => new Promise((resolve) => setTimeout(resolve, 0)));
-      check();
-    });
+  const close = await render(<ScaleDialog />);
   await until(() => expect(document.querySelector("[data-testid=handover]")).not.toBeNull());
   expect(document.querySelector("[data-testid=handover]")?.textContent).toContain(
     "There is not enough memory for two drivers at once.",
@@ -64,11 +43,7 @@ test("other threads and memory are asked for once the plan was shown", async () 
   const accept = document.querySelector<HTMLButtonElement>("[data-testid=scale-accept]");
   expect(accept?.disabled).toBe(true);
   const cores = document.querySelector<HTMLInputElement>("[data-testid=scale] input");
-  const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
-  await act(async () => {
-    value?.set?.call(cores, "4");
-    cores?.dispatchEvent(new Event("input", { bubbles: true }));
-  });
+  await type(cores, "4");
   await until(() =>
     expect(sent.at(-1)?.body).toEqual({
       version: deployment.version,
@@ -79,6 +54,5 @@ test("other threads and memory are asked for once the plan was shown", async () 
   await act(async () => accept?.click());
   await until(() => expect(sent.at(-1)?.body).toEqual({ cores: 4, memory_mb: 1024 }));
   expect(sent.at(-1)?.path).toBe(`/api/deployments/${deployment.id}/scale`);
-  await act(async () => root.unmount());
-  place.remove();
+  await close();
 });

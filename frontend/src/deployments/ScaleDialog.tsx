@@ -1,10 +1,11 @@
-import { Button, NumberInput } from "@mantine/core";
+import { NumberInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { getSettingsPlan, scaleDeployment } from "../api/deploymentCalls";
 import type { Deployment } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useLive } from "../runtime/store";
+import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import change from "./change.module.css";
@@ -71,18 +72,15 @@ function Scale({ deployment }: { deployment: Deployment }) {
         )}
         {plan.data === undefined ? null : <HandoverNote plan={plan.data} />}
         <p>{t("All stores are kept, and it continues at its current position.")}</p>
-        <div className={change.end}>
-          <Button onClick={() => openScale(false)}>{t("Cancel")}</Button>
-          <Button
-            variant="filled"
-            disabled={!changed}
-            loading={busy}
-            onClick={() => void scale()}
-            data-testid="scale-accept"
-          >
-            {t("Apply")}
-          </Button>
-        </div>
+        <DialogEnd
+          onCancel={() => openScale(false)}
+          disabled={!changed}
+          loading={busy}
+          onClick={() => void scale()}
+          data-testid="scale-accept"
+        >
+          {t("Apply")}
+        </DialogEnd>
       </div>
     </Modal>
   );

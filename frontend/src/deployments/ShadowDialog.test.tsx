@@ -1,17 +1,12 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act } from "react";
-import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment, aStep } from "../api/samples";
 import type { OutputComparison, Shadow } from "../api/types";
+import { render, until } from "../app/rendering";
 import { useLive } from "../runtime/store";
-import { theme } from "../theme/theme";
 import { useEditing } from "../versions/editing";
 import { ShadowDialog } from "./ShadowDialog";
 import { useShadowing } from "./steps";
-
-vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
 const record = (value: string | null, over = {}) => ({
   partition: 0,
@@ -71,7 +66,7 @@ const aShadow = (over: Partial<Shadow> = {}): Shadow => ({
 
 let shadow: Shadow | null = null;
 let sent: { method: string; path: string; body: unknown }[] = [];
-let root: Root | null = null;
+let close: () => Promise<void>;
 
 beforeEach(() => {
   sent = [];
@@ -100,34 +95,16 @@ beforeEach(() => {
   });
 });
 afterEach(async () => {
-  await act(async () => root?.unmount());
-  document.body.replaceChildren();
+  await close();
   vi.unstubAllGlobals();
-  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 });
 
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid=${id}]`);
-const until = (check: () => void) =>
-  vi.waitFor(async () => {
-    await act(async () => new Promise((resolve) => setTimeout(resolve, 0)));
-    check();
-  });
 const click = (id: string) => act(async () => find(id)?.click());
 
 async function opened(found: Shadow | null) {
   shadow = found;
-  const place = document.createElement("div");
-  document.body.append(place);
-  root = createRoot(place);
-  await act(async () =>
-    root?.render(
-      <QueryClientProvider client={new QueryClient()}>
-        <MantineProvider theme={theme} env="test">
-          <ShadowDialog />
-        </MantineProvider>
-      </QueryClientProvider>,
-    ),
-  );
+  close = await render(<ShadowDialog />);
   await until(() => expect(find("shadow")?.textContent).not.toBe(""));
 }
 
@@ -164,11 +141,11 @@ test("a version is started beside the one that runs, with its state or from the 
 test("outputs can be compared once the shadow has caught up, and that can be cancelled", async () => {
   await opened(aShadow({ reached_at: null }));
   expect((find("shadow-compare") as HTMLButtonElement).disabled).toBe(true);
-  await act(async () => root?.unmount());
+  await close();
   await opened(aShadow());
   await click("shadow-compare");
   expect(sent.at(-1)?.path).toBe("deployments/1/shadow/comparison");
-  await act(async () => root?.unmount());
+  await close();
   await opened(aShadow({ comparison: comparison({ state: "reading", read: 2, topics: [] }) }));
   expect(find("shadow-progress")?.textContent).toBe("2 of 6 records read");
   await click("shadow-cancel");
@@ -202,7 +179,7 @@ test("equal outputs are reported as such, a failed comparison with its reason", 
     aShadow({ comparison: comparison({ topics: topic ? [{ ...topic, ...same }] : [] }) }),
   );
   expect(find("shadow-result")?.dataset.different).toBe("false");
-  await act(async () => root?.unmount());
+  await close();
   await opened(aShadow({ comparison: comparison({ state: "failed", error: "Kafka is away." }) }));
   expect(find("shadow")?.textContent).toContain("Kafka is away.");
 });

@@ -15,6 +15,7 @@ import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
+import { DialogEnd } from "../ui/DialogEnd";
 import { ago, exact } from "../ui/format";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -127,20 +128,17 @@ function Begin({ deployment }: { deployment: Deployment }) {
         comboboxProps={{ withinPortal: false }}
         data-testid="shadow-start"
       />
-      <div className={change.end}>
-        <Button onClick={() => openShadow(false)}>{t("Cancel")}</Button>
-        <Button
-          variant="filled"
-          disabled={version === null}
-          loading={busy !== null}
-          onClick={() =>
-            void run("create", () => createShadow(deployment.id, Number(version), start))
-          }
-          data-testid="shadow-create"
-        >
-          {t("Run beside v{n}", { n: deployment.version })}
-        </Button>
-      </div>
+      <DialogEnd
+        onCancel={() => openShadow(false)}
+        disabled={version === null}
+        loading={busy !== null}
+        onClick={() =>
+          void run("create", () => createShadow(deployment.id, Number(version), start))
+        }
+        data-testid="shadow-create"
+      >
+        {t("Run beside v{n}", { n: deployment.version })}
+      </DialogEnd>
     </>
   );
 }
@@ -212,7 +210,7 @@ function Running({ deployment, shadow }: { deployment: Deployment; shadow: Shado
           onCancel={() => setEnding(false)}
         />
       ) : (
-        <div className={change.end}>
+        <div className="ui-end">
           <Button disabled={shadow.ending} onClick={() => setEnding(true)} data-testid="shadow-end">
             {t("End…")}
           </Button>

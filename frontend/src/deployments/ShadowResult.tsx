@@ -54,10 +54,13 @@ export function ShadowResult({ comparison }: { comparison: OutputComparison }) {
       {topics.map((each) =>
         each.deleted === 0 ? null : (
           <Note key={each.topic} tone="degraded">
-            {t("{n} records of {topic} have been deleted by the broker and are not compared.", {
-              n: exact(each.deleted),
-              topic: each.topic,
-            })}
+            {t(
+              "{n} {n|record|records} of {topic} {n|has|have} been deleted by the broker and {n|is|are} not compared.",
+              {
+                n: exact(each.deleted),
+                topic: each.topic,
+              },
+            )}
           </Note>
         ),
       )}

@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import { notifyError } from "../app/notify";
 import { useLive } from "../runtime/store";
+import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import { BeginningFields } from "./BeginningFields";
@@ -41,17 +41,14 @@ export function StartDialog() {
     >
       <div className={classes.body}>
         <BeginningFields value={beginning} plain={plain} onChange={setBeginning} />
-        <div className={classes.end}>
-          <Button onClick={() => openStart(false)}>{t("Cancel")}</Button>
-          <Button
-            variant="filled"
-            disabled={request === null}
-            onClick={() => void start()}
-            data-testid="start-plan"
-          >
-            {t("Show the plan")}
-          </Button>
-        </div>
+        <DialogEnd
+          onCancel={() => openStart(false)}
+          disabled={request === null}
+          onClick={() => void start()}
+          data-testid="start-plan"
+        >
+          {t("Show the plan")}
+        </DialogEnd>
       </div>
     </Modal>
   );

@@ -1,11 +1,12 @@
 import { Button, NumberInput, Select } from "@mantine/core";
 import { useState } from "react";
-import { ApiError } from "../api/client";
+import { type ApiError, asApiError } from "../api/client";
 import { createTopics } from "../api/topicCalls";
 import type { MissingTopic } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Note } from "../ui";
+import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import { useEditing } from "../versions/editing";
@@ -39,7 +40,7 @@ export function TopicsDialog({ question }: { question: Question }) {
       close();
       await deployNow(settings);
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+      setError(asApiError(failure));
     } finally {
       setBusy(false);
     }
@@ -61,19 +62,16 @@ export function TopicsDialog({ question }: { question: Question }) {
             {error.message} {error.hint}
           </Note>
         )}
-        <div className={classes.topicsEnd}>
-          <Button onClick={close}>{t("Cancel")}</Button>
-          <Button
-            variant="filled"
-            loading={busy}
-            onClick={() => void create()}
-            data-testid="create-topics"
-          >
-            {topics.length === 1
-              ? t("Create the topic and deploy")
-              : t("Create {n} topics and deploy", { n: topics.length })}
-          </Button>
-        </div>
+        <DialogEnd
+          onCancel={close}
+          loading={busy}
+          onClick={() => void create()}
+          data-testid="create-topics"
+        >
+          {topics.length === 1
+            ? t("Create the topic and deploy")
+            : t("Create {n} topics and deploy", { n: topics.length })}
+        </DialogEnd>
       </div>
     </Modal>
   );

@@ -1,61 +1,26 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { act, type ReactNode, useState } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { act, useState } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment } from "../api/samples";
 import type { DeploymentSettings } from "../api/types";
+import { field, render, type } from "../app/rendering";
 import { useLive } from "../runtime/store";
-import { theme } from "../theme/theme";
 import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES } from "./beginning";
 import { useChange } from "./change";
 import { DeployOptions } from "./DeployOptions";
 import { StartDialog } from "./StartDialog";
 
-let root: Root | null = null;
+let close: () => Promise<void>;
 
 beforeEach(() => {
-  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
   // A text area that grows listens to fonts, which the test's document does not have.
   const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
   Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
 });
 afterEach(async () => {
-  await act(async () => root?.unmount());
-  document.body.replaceChildren();
+  await close();
   vi.unstubAllGlobals();
 });
-
-async function render(what: ReactNode) {
-  const place = document.createElement("div");
-  document.body.append(place);
-  root = createRoot(place);
-  await act(async () =>
-    root?.render(
-      <QueryClientProvider client={new QueryClient()}>
-        <MantineProvider theme={theme} env="test">
-          {what}
-        </MantineProvider>
-      </QueryClientProvider>,
-    ),
-  );
-}
-
-const field = (label: string) => {
-  const found = [...document.querySelectorAll("label")].find((each) => each.textContent === label);
-  return document.getElementById(found?.htmlFor ?? "") as HTMLInputElement | null;
-};
-
-async function type(label: string, text: string) {
-  await act(async () => {
-    const input = field(label);
-    const area = input instanceof HTMLTextAreaElement;
-    const kind = area ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
-    Object.getOwnPropertyDescriptor(kind, "value")?.set?.call(input, text);
-    input?.dispatchEvent(new Event("input", { bubbles: true }));
-  });
-}
 
 async function choose(label: string, option: string) {
   await act(async () => field(label)?.click());
@@ -89,7 +54,7 @@ function Held({ fresh }: { fresh: boolean }) {
 }
 
 test("each option of a first deployment is a setting", async () => {
-  await render(<Held fresh={true} />);
+  close = await render(<Held fresh={true} />);
   await choose("Start from", "Latest record");
   expect(values).toEqual({ start: "latest" });
   await choose("Trigger", "Every second");
@@ -98,8 +63,8 @@ test("each option of a first deployment is a setting", async () => {
   expect(values.real_time_ms).toBeGreaterThan(0);
   await choose("Trigger", "As fast as possible");
   expect(values.real_time_ms).toBeUndefined();
-  await type("Cores", "3");
-  await type("Memory, MB", "2048");
+  await type(field("Cores"), "3");
+  await type(field("Memory, MB"), "2048");
   expect(values).toMatchObject({ cores: 3, memory_mb: 2048 });
   await choose("Lost offsets", "Continue at the first record");
   expect(values).toMatchObject({ lost_offsets: "earliest" });
@@ -108,12 +73,12 @@ test("each option of a first deployment is a setting", async () => {
 });
 
 test("a deployment that has run before chooses its position and a reset", async () => {
-  await render(<Held fresh={false} />);
+  close = await render(<Held fresh={false} />);
   await choose("Start from", "Given offsets");
-  await type("Offsets", "orders 0 1200");
+  await type(field("Offsets"), "orders 0 1200");
   expect(begins).toMatchObject({ position: "offsets", offsets: "orders 0 1200" });
   await choose("Start from", "A time");
-  await type("Time", "2026-01-02T03:04:05");
+  await type(field("Time"), "2026-01-02T03:04:05");
   expect(begins).toMatchObject({ position: "time", time: "2026-01-02T03:04:05" });
   await act(async () => document.querySelector<HTMLElement>("[data-testid=begin-reset]")?.click());
   expect(begins.resets).toBe(true);
@@ -126,7 +91,7 @@ function HeldBeginning() {
 }
 
 test("another position of plain PySpark empties its stores", async () => {
-  await render(<HeldBeginning />);
+  close = await render(<HeldBeginning />);
   expect(begins.resets).toBe(false);
   await choose("Start from", "Earliest record");
   expect(begins).toMatchObject({ position: "earliest", resets: true });
@@ -155,7 +120,7 @@ test("a stopped deployment starts from a position after its plan was accepted", 
     return new Response(JSON.stringify(found), { headers: { "Content-Type": "application/json" } });
   });
   useLive.setState({ deployment: aDeployment({ id: 7, version: 3 }) });
-  await render(<StartDialog />);
+  close = await render(<StartDialog />);
   await choose("Start from", "Latest record");
   await act(async () => document.querySelector<HTMLElement>("[data-testid=start-plan]")?.click());
   await vi.waitFor(() => expect(useChange.getState().asked).not.toBeNull());

@@ -20,11 +20,7 @@ export async function deployNow(
   const errors = blockers();
   if (errors > 0) {
     useView.getState().openBottom("problems");
-    notify(
-      errors === 1
-        ? t("1 problem prevents deployment.")
-        : t("{n} problems prevent deployment.", { n: errors }),
-    );
+    notify(t("{n} {n|problem prevents|problems prevent} deployment.", { n: errors }));
     return;
   }
   try {

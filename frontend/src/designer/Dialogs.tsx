@@ -153,6 +153,8 @@ function findNodes(query: string): Choice[] {
     query.trim() === ""
       ? document.nodes.map((node) => ({ node, where: "label", text: labelOf(node) }))
       : searchNodes(document, query);
+  const titleOf = (kind: string, where: string) =>
+    kindOf(catalog, kind)?.parameters.find((each) => each.name === where)?.title ?? where;
   return hits.map(({ node, text, where }) => ({
     id: `node ${node.id}`,
     title: labelOf(node),
@@ -161,7 +163,7 @@ function findNodes(query: string): Choice[] {
         ? (kindOf(catalog, node.kind)?.title ?? node.kind)
         : where === "id"
           ? node.id
-          : `${where}: ${text}`,
+          : `${titleOf(node.kind, where)}: ${text}`,
     icon: kindOf(catalog, node.kind)?.icon,
     hue: hueOf(catalog, node.kind),
     run: () => goTo(node.id),

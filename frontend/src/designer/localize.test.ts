@@ -18,8 +18,19 @@ test("every family, kind, parameter, format and choice has a Chinese name", () =
   expect([...new Set(words)].filter((word) => !(word in catalog))).toEqual([]);
 });
 
-test("in Chinese a kind is found by both its names, in English nothing changes", async () => {
-  expect(localize(CATALOG)).toBe(CATALOG);
+test("the help of every kind and parameter is in Chinese, and cites nothing on the page", async () => {
+  const help = (shown = localize(CATALOG)) => [
+    ...shown.kinds.flatMap((kind) => [kind.help, ...kind.parameters.map((each) => each.help)]),
+    ...shown.settings.map((setting) => setting.help),
+  ];
+  expect(help().filter((text) => /\[[A-Z]{2}/.test(text))).toEqual([]);
+  expect(help().filter((text) => !(text in catalog))).toEqual([]);
+  setLanguage("zh");
+  await fetchTexts("zh");
+  expect(help().filter((text) => !/[\u4e00-\u9fff]/.test(text))).toEqual([]);
+});
+
+test("in Chinese a kind is found by both its names", async () => {
   setLanguage("zh");
   await fetchTexts("zh");
   const chinese = localize(CATALOG);

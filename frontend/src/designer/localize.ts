@@ -1,7 +1,7 @@
-/** The catalog in the language of the page; texts without a translation stay in English. */
+/** The compiler's texts in the language of the page. */
 
 import type { Catalog, Kind, Parameter } from "../graph/catalog";
-import { catalogText, language } from "../ui/i18n";
+import { catalogText } from "../ui/i18n";
 
 function word(english: string): string {
   return catalogText(english) ?? english;
@@ -9,6 +9,21 @@ function word(english: string): string {
 
 function titled<T extends { readonly title: string }>(entry: T): T {
   return { ...entry, title: word(entry.title) };
+}
+
+/** What a citation such as ` [KT1]` refers to stands in the documentation, not on the page. */
+function uncited(text: string): string {
+  return text.replace(/\s*\[[A-Z]{2}(-?\d+[a-z]?)?\]/g, "");
+}
+
+/** Help, a guarantee or a reason of the compiler, in the language of the page. */
+export function helpText(text: string): string {
+  return word(uncited(text));
+}
+
+function parameter(entry: Parameter): Parameter {
+  const unit = entry.unit == null ? entry.unit : word(entry.unit);
+  return { ...titled(entry), help: helpText(entry.help), unit };
 }
 
 /** One choice of a parameter: `window_close` as `Window close`. */
@@ -24,19 +39,20 @@ function kind(entry: Kind): Kind {
     ...entry,
     title: word(entry.title),
     description: word(entry.description),
+    help: helpText(entry.help),
     // The English name still finds it.
     synonyms: [...entry.synonyms, entry.title],
-    parameters: entry.parameters.map(titled<Parameter>),
+    parameters: entry.parameters.map(parameter),
   };
 }
 
+/** Titles and help in the language of the page; texts without a translation stay in English. */
 export function localize(catalog: Catalog): Catalog {
-  if (language() === "en") return catalog;
   return {
     ...catalog,
     families: catalog.families.map(titled),
     kinds: catalog.kinds.map(kind),
     formats: catalog.formats.map(titled),
-    settings: catalog.settings.map(titled),
+    settings: catalog.settings.map(parameter),
   };
 }

@@ -12,8 +12,18 @@ import {
   sourcePort,
   type TopologyDocument,
 } from "../graph/document";
+import { type Phrase, phrase } from "../ui/i18n";
 
 export type TaskState = "running" | "starting" | "degraded" | "failed" | "unknown";
+
+/** The states of a task, under its dot. */
+export const TASK_STATES: Readonly<Record<TaskState, Phrase>> = {
+  running: phrase("running"),
+  starting: phrase("starting"),
+  degraded: phrase("degraded"),
+  failed: phrase("failed"),
+  unknown: phrase("unknown"),
+};
 
 interface NodeTask {
   readonly task: string;
@@ -66,6 +76,7 @@ export interface HistoryPoint {
   readonly at: number;
   readonly inRate: number;
   readonly outRate: number;
+  readonly lag: number | null;
 }
 
 const HISTORY_MS = 15 * 60 * 1000;
@@ -95,7 +106,8 @@ export const useRuntime = create<RuntimeState>()((set) => ({
         const old = state.history[id] ?? [];
         const kept = old.filter((point) => point.at > figures.at - HISTORY_MS);
         const last = kept.at(-1);
-        const point = { at: figures.at, inRate: node.inRate, outRate: node.outRate };
+        const { inRate, outRate, lag } = node;
+        const point = { at: figures.at, inRate, outRate, lag };
         history[id] = last !== undefined && last.at >= figures.at ? kept : [...kept, point];
       }
       return { figures, history };

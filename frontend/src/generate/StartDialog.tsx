@@ -1,7 +1,7 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError } from "../api/client";
+import { asApiError } from "../api/client";
 import { startGenerator, topicUses } from "../api/topicCalls";
 import type { TopicUse } from "../api/types";
 import { notify } from "../app/notify";
@@ -69,8 +69,7 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
       onClose();
     } catch (failure) {
       setBusy(false);
-      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
-      setError([known.message, known.hint].filter(Boolean).join(" "));
+      setError(asApiError(failure).text);
     }
   };
   return (

@@ -54,12 +54,7 @@ export function Field(props: {
             w={260}
             events={{ hover: true, focus: true, touch: true }}
           >
-            <button
-              type="button"
-              className="field-help"
-              aria-label={`${title}: ${help}`}
-              tabIndex={-1}
-            >
+            <button type="button" className="field-help" aria-label={`${title}: ${help}`}>
               <IconHelp size={13} stroke={1.5} />
             </button>
           </Tooltip>

@@ -1,7 +1,5 @@
 import "./widgets/ofNodes";
-import { ActionIcon, Button, Menu, Textarea } from "@mantine/core";
-import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
-import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";
+import { Button, Menu, Textarea } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
 import { type ComponentType, useCallback, useMemo, useRef } from "react";
@@ -9,6 +7,7 @@ import { Link } from "react-router";
 import { roleText, runsText } from "../canvas/words";
 import { addKind } from "../commands/addNode";
 import { hueOf, portRoles } from "../designer/derived";
+import { helpText } from "../designer/localize";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { isAsked, kindOf, portsOf } from "../graph/catalog";
@@ -30,6 +29,7 @@ import { ParameterField } from "./ParameterField";
 import { isMissing } from "./problems";
 import { Section } from "./Section";
 import { useFocus } from "./useFocus";
+import { MoveButtons } from "./widgets/MoveButtons";
 
 /** How the node runs and what it gives, from the plan. */
 function Facts({ node }: { node: DocumentNode }) {
@@ -52,16 +52,11 @@ function Facts({ node }: { node: DocumentNode }) {
       ))}
       {plan?.guarantee == null ? null : (
         <p className="inspector-promise" data-testid="guarantee">
-          {uncited(plan.guarantee)}
+          {helpText(plan.guarantee)}
         </p>
       )}
     </div>
   );
-}
-
-/** What a citation such as ` [KT1]` refers to stands in the documentation, not on the page. */
-function uncited(text: string): string {
-  return text.replace(/\s*\[[A-Z]+\d+[a-z]?(,\s*[A-Z]+\d+)*\]/g, "");
 }
 
 /** Why it runs the way it does, and what Spark would have done instead. */
@@ -71,7 +66,7 @@ function HowItRuns({ node }: { node: string }) {
   return (
     <details className="inspector-help">
       <summary>{t("Why it runs this way")}</summary>
-      <p>{uncited(why)}</p>
+      <p>{helpText(why)}</p>
     </details>
   );
 }
@@ -194,22 +189,11 @@ function Children({ node }: { node: DocumentNode }) {
             )}
             {readOnly ? null : (
               <span className="list-tools">
-                <ActionIcon
-                  size={22}
-                  aria-label={t("Move up")}
-                  disabled={index === 0}
-                  onClick={() => move(edgeId(edge), -1)}
-                >
-                  <IconUp size={13} stroke={1.5} />
-                </ActionIcon>
-                <ActionIcon
-                  size={22}
-                  aria-label={t("Move down")}
-                  disabled={index === edges.length - 1}
-                  onClick={() => move(edgeId(edge), 1)}
-                >
-                  <IconDown size={13} stroke={1.5} />
-                </ActionIcon>
+                <MoveButtons
+                  index={index}
+                  count={edges.length}
+                  onMove={(by) => move(edgeId(edge), by)}
+                />
               </span>
             )}
           </div>
@@ -361,7 +345,7 @@ export function NodeForm(props: {
         <details className="inspector-help">
           <summary>{t("What it does")}</summary>
           <p>{kind.description}</p>
-          {kind.help === kind.description ? null : <p>{uncited(kind.help)}</p>}
+          {kind.help === kind.description ? null : <p>{kind.help}</p>}
         </details>
       )}
       {layer !== "runtime" && More !== undefined ? <More node={id} /> : null}

@@ -106,6 +106,14 @@ test.each(CATALOG.kinds.map((kind) => kind.kind))(
   },
 );
 
+test("the help of a field is reached by Tab as well", async () => {
+  edit.drop("suppress");
+  await show(<Inspector nodeRuntime={undefined} />);
+  const help = field("until").querySelector<HTMLButtonElement>(".field-help");
+  expect(help?.tabIndex).toBe(0);
+  expect(help?.getAttribute("aria-label")).toBe("Until: When to emit.");
+});
+
 test("what is typed is kept even if it is wrong, and one field is one undo entry", async () => {
   const id = edit.drop("suppress");
   await show(<Inspector nodeRuntime={undefined} />);

@@ -5,9 +5,8 @@ import { useEffect, useRef, useState } from "react";
 import { compileDocument } from "../api/compileCalls";
 import { getVersion } from "../api/topologyCalls";
 import type { TopologyDocument, VersionSummary } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
-import { reading } from "../code/editor";
+import { Waiting } from "../app/Waiting";
+import { comparing, reading } from "../code/editor";
 import { useDesigner } from "../designer/store";
 import { Segments } from "../ui";
 import { t } from "../ui/i18n";
@@ -25,7 +24,7 @@ function asText(document: TopologyDocument): string {
 }
 
 /** Two versions, or a version and the drawing, side by side: as document or as generated code. */
-export default function CompareDialog(props: {
+export function CompareDialog(props: {
   topology: number;
   version: number;
   versions: readonly VersionSummary[];
@@ -89,12 +88,11 @@ export default function CompareDialog(props: {
               { id: "code", title: t("Code") },
             ]}
           />
-          <span className={classes.note}>
+          <span className={`${classes.note} m-cut`} title={summary}>
             {sides.data === undefined ? "" : summary || t("No node differs.")}
           </span>
         </div>
-        {sides.isPending ? <Loading /> : null}
-        {sides.isError ? <Failed error={sides.error} retry={() => void sides.refetch()} /> : null}
+        <Waiting query={sides} />
         {sides.data === undefined ? null : (
           <Merge
             left={sides.data.left.text}
@@ -113,8 +111,8 @@ function Merge(props: { left: string; right: string; path: string }) {
   useEffect(() => {
     if (host.current === null) return;
     const view = new MergeView({
-      a: { doc: left, extensions: reading(path) },
-      b: { doc: right, extensions: reading(path) },
+      a: { doc: left, extensions: [reading(path), comparing(t("Left side"))] },
+      b: { doc: right, extensions: [reading(path), comparing(t("Right side"))] },
       parent: host.current,
       gutter: true,
       collapseUnchanged: { margin: 4, minSize: 8 },

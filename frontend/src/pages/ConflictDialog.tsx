@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
-import { ApiError } from "../api/client";
+import { type ApiError, asApiError } from "../api/client";
 import { notify } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { Note, Segments } from "../ui";
@@ -35,7 +35,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
       const version = await saveVersion(conflict.message, theirs.number);
       if (version !== null) notify(t("Version {n} is saved.", { n: version.number }));
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+      setError(asApiError(failure));
     }
   };
 
@@ -77,7 +77,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
             {error.message} {error.hint}
           </Note>
         )}
-        <div className={classes.end}>
+        <div className="ui-end">
           <Button onClick={() => takeTheirs(theirs)} data-testid="take-theirs">
             {t("Take theirs")}
           </Button>
@@ -143,15 +143,33 @@ function Difference(props: {
       </div>
       {opened ? (
         <div className={classes.sides}>
-          <pre data-chosen={props.side === "mine"}>{written(difference, "mine")}</pre>
-          <pre data-chosen={props.side === "theirs"}>{written(difference, "theirs")}</pre>
+          <Text difference={difference} side="mine" chosen={props.side} />
+          <Text difference={difference} side="theirs" chosen={props.side} />
         </div>
       ) : null}
     </div>
   );
 }
 
+/** One side of a node as text; lines that the other side does not have are marked. */
+function Text(props: { difference: NodeDifference; side: Side; chosen: Side }) {
+  const { chosen, difference, side } = props;
+  const other = new Set(written(difference, side === "mine" ? "theirs" : "mine").split("\n"));
+  const lines = written(difference, side).split("\n");
+  return (
+    <pre data-chosen={chosen === side}>
+      {lines.map((line, at) => (
+        <span key={at} data-differs={!other.has(line) || undefined}>
+          {`${line}\n`}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
 function written(difference: NodeDifference, side: Side): string {
   const node = difference[side];
-  return node === null ? "" : JSON.stringify(node.params ?? {}, null, 2);
+  if (node === null) return "";
+  const { id: _id, kind: _kind, position: _position, ...rest } = node;
+  return JSON.stringify(rest, null, 2);
 }

@@ -5,7 +5,7 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { ApiError } from "../api/client";
+import { asApiError } from "../api/client";
 import { createTopology, tryTemplate } from "../api/topologyCalls";
 import { may, useWorkspace } from "../app/session";
 import { readDocument, type TopologyDocument } from "../graph/document";
@@ -28,6 +28,40 @@ type Start =
   | { from: "template"; id: string }
   | { from: "file"; document: TopologyDocument; file: string };
 
+/** Requests a new topology and opens it; what fails is said in words. */
+function useCreation(ws: string, onFree: (name: string) => void) {
+  const [error, setError] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+
+  const request = async (send: () => Promise<number>, title: string) => {
+    setBusy(true);
+    setError(null);
+    try {
+      const made = await send();
+      void queries.invalidateQueries({ queryKey: ["topologies", ws] });
+      void navigate(`/w/${ws}/t/${made}`);
+    } catch (failure) {
+      setBusy(false);
+      const known = asApiError(failure);
+      if (known.code !== "name_taken") {
+        setError(known.fields.name ?? known.text);
+        return;
+      }
+      const free = await freeName(ws, title).catch(() => title);
+      onFree(free);
+      setError(
+        t("The name “{name}” is already used in this workspace. “{free}” is free.", {
+          name: title,
+          free,
+        }),
+      );
+    }
+  };
+  return { busy, error, request, setError };
+}
+
 /** A name and a beginning: empty, a template, or a document from disk. */
 export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   const templates = useTemplates();
@@ -40,11 +74,8 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   const [start, setStart] = useState<Start>(
     template === undefined ? { from: "empty" } : { from: "template", id: template },
   );
-  const [error, setError] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, error, request, setError } = useCreation(ws, setName);
   const operator = may(useWorkspace(ws)?.role, "operator");
-  const queries = useQueryClient();
-  const navigate = useNavigate();
 
   const propose = async (title: string) => {
     const free = await freeName(ws, title).catch(() => title);
@@ -67,53 +98,20 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
       );
     }
   };
-  const tryIt = async (id: string) => {
-    setBusy(true);
-    setError(null);
-    try {
-      const made = await tryTemplate(ws, id, language());
-      void queries.invalidateQueries({ queryKey: ["topologies", ws] });
-      void navigate(`/w/${ws}/t/${made.topology}`);
-    } catch (failure) {
-      setBusy(false);
-      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
-      setError([known.message, known.hint].filter(Boolean).join(" "));
-    }
-  };
+  const tryIt = (id: string) =>
+    request(async () => (await tryTemplate(ws, id, language())).topology, name);
   const create = async (event: FormEvent) => {
     event.preventDefault();
     const title = name.trim();
     if (title === "") return;
-    const chosen =
-      start.from === "template" ? templates.find((each) => each.id === start.id) : undefined;
-    setBusy(true);
-    setError(null);
-    try {
-      const made = await createTopology(ws, {
-        name: title,
-        ...(chosen === undefined
-          ? {}
-          : { template: chosen.id, description: textsOf(chosen).description }),
-        ...(start.from === "file" ? { document: { ...start.document, name: title } } : {}),
-      });
-      void queries.invalidateQueries({ queryKey: ["topologies", ws] });
-      void navigate(`/w/${ws}/t/${made.id}`);
-    } catch (failure) {
-      setBusy(false);
-      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
-      if (known.code === "name_taken") {
-        const free = await freeName(ws, title).catch(() => title);
-        setName(free);
-        setError(
-          t("The name “{name}” is already used in this workspace. “{free}” is free.", {
-            name: title,
-            free,
-          }),
-        );
-        return;
-      }
-      setError(known.fields.name ?? [known.message, known.hint].filter(Boolean).join(" "));
-    }
+    const chosen = templates.find((each) => start.from === "template" && each.id === start.id);
+    const beginning =
+      chosen === undefined ? {} : { template: chosen.id, description: textsOf(chosen).description };
+    const document = start.from === "file" ? { document: { ...start.document, name: title } } : {};
+    await request(
+      async () => (await createTopology(ws, { name: title, ...beginning, ...document })).id,
+      title,
+    );
   };
 
   return (
@@ -129,30 +127,11 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
           data-autofocus
           data-testid="topology-name"
         />
-        <div className={classes.choices} role="radiogroup" aria-label={t("Start from")}>
-          <Choice
-            checked={start.from === "empty"}
-            onChoose={() => setStart({ from: "empty" })}
-            icon={<IconPlus size={18} stroke={1.5} />}
-            title={t("Empty canvas")}
-            about={t("Start with the first node.")}
-          />
-          <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>
-            {(props) => (
-              <Choice
-                checked={start.from === "file"}
-                onChoose={props.onClick}
-                icon={<IconFileImport size={18} stroke={1.5} />}
-                title={start.from === "file" ? start.file : t("Import a document…")}
-                about={
-                  start.from === "file"
-                    ? t("{n} nodes", { n: start.document.nodes.length })
-                    : t("A topology document from a file.")
-                }
-              />
-            )}
-          </FileButton>
-        </div>
+        <Starts
+          start={start}
+          onEmpty={() => setStart({ from: "empty" })}
+          onFile={(file) => void read(file)}
+        />
         <h3 className={classes.choicesTitle}>{t("Templates, each with tests and sample data")}</h3>
         <div className={classes.templates} role="radiogroup" aria-label={t("Templates")}>
           {templates.map((each) => {
@@ -203,6 +182,36 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
         </div>
       </form>
     </Modal>
+  );
+}
+
+function Starts(props: { start: Start; onEmpty: () => void; onFile: (file: File | null) => void }) {
+  const { onEmpty, onFile, start } = props;
+  return (
+    <div className={classes.choices} role="radiogroup" aria-label={t("Start from")}>
+      <Choice
+        checked={start.from === "empty"}
+        onChoose={onEmpty}
+        icon={<IconPlus size={18} stroke={1.5} />}
+        title={t("Empty canvas")}
+        about={t("Start with the first node.")}
+      />
+      <FileButton accept="application/json,.json" onChange={onFile}>
+        {(button) => (
+          <Choice
+            checked={start.from === "file"}
+            onChoose={button.onClick}
+            icon={<IconFileImport size={18} stroke={1.5} />}
+            title={start.from === "file" ? start.file : t("Import a document…")}
+            about={
+              start.from === "file"
+                ? t("{n} {n|node|nodes}", { n: start.document.nodes.length })
+                : t("A topology document from a file.")
+            }
+          />
+        )}
+      </FileButton>
+    </div>
   );
 }
 

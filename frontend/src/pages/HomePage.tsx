@@ -37,7 +37,7 @@ export function HomePage() {
   return (
     <div className={classes.shell}>
       <header className={classes.bar}>
-        <span className={classes.space} />
+        <span className="ui-space" />
         <UserMenu />
       </header>
       <div className={classes.failed}>

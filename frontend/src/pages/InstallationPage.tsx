@@ -4,11 +4,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { accountLink, listAccounts, listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { AccountPage, WorkspaceSettings } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
 import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
+import { Waiting } from "../app/Waiting";
 import { ago } from "../ui/format";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
@@ -41,8 +40,7 @@ function Workspaces() {
         <h2 id="workspaces-title">{t("Workspaces")}</h2>
         <p>{t("A workspace can only use topics that begin with one of its prefixes.")}</p>
       </div>
-      {found.isPending ? <Loading /> : null}
-      {found.isError ? <Failed error={found.error} retry={() => void found.refetch()} /> : null}
+      <Waiting query={found} />
       {found.data === undefined ? null : (
         <div className={classes.card}>
           <table className={`${classes.list} ${classes.plain}`}>
@@ -115,7 +113,7 @@ function Accounts() {
       <div className={classes.sectionHead}>
         <h2 id="accounts-title">{t("Accounts")}</h2>
         <p>{t("A new sign-in link ends the account's earlier one.")}</p>
-        <span className={classes.space} />
+        <span className="ui-space" />
         <TextInput
           aria-label={t("Search accounts")}
           placeholder={t("Search accounts")}
@@ -126,8 +124,7 @@ function Accounts() {
           }}
         />
       </div>
-      {found.isPending ? <Loading /> : null}
-      {found.isError ? <Failed error={found.error} retry={() => void found.refetch()} /> : null}
+      <Waiting query={found} />
       {found.data === undefined ? null : (
         <div className={classes.card}>
           <table className={`${classes.list} ${classes.plain}`}>

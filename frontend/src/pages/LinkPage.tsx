@@ -68,7 +68,7 @@ export function LinkPage() {
         <p className={classes.entranceLead} role="alert">
           {error === null || error.status >= 500 || error.status === 0
             ? [error?.message, error?.hint].join(" ")
-            : t("It was used already, was replaced by a newer one, or is too old.")}
+            : t("It has already been used, has been replaced by a newer one, or is too old.")}
         </p>
         <p className={classes.entranceNote}>
           <Commands

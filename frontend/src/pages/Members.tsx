@@ -10,11 +10,12 @@ import {
 } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
 import { useSession } from "../app/session";
+import { Waiting } from "../app/Waiting";
 import { Note } from "../ui";
+import { Confirm } from "../ui/Confirm";
+import { DialogEnd } from "../ui/DialogEnd";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
@@ -61,13 +62,10 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
       <div className={classes.sectionHead}>
         <h2 id="members-title">{t("Members")}</h2>
         <p>{t("Each role includes the permissions of the roles before it.")}</p>
-        <span className={classes.space} />
+        <span className="ui-space" />
         {admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null}
       </div>
-      {members.isPending ? <Loading /> : null}
-      {members.isError ? (
-        <Failed error={members.error} retry={() => void members.refetch()} />
-      ) : null}
+      <Waiting query={members} />
       {members.data === undefined ? null : (
         <div className={classes.card}>
           <table className={`${classes.list} ${classes.plain}`}>
@@ -87,6 +85,7 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
                   admin={admin}
                   onRole={(role) => change.mutate({ id: member.id, role })}
                   onRemove={() => remove.mutate(member.id)}
+                  removing={remove.isPending && remove.variables === member.id}
                   onLink={() => link.mutate(member)}
                 />
               ))}
@@ -119,6 +118,7 @@ function MemberRow(props: {
   admin: boolean;
   onRole: (role: Role) => void;
   onRemove: () => void;
+  removing: boolean;
   onLink: () => void;
 }) {
   const { user, role, created_here } = props.member;
@@ -152,9 +152,16 @@ function MemberRow(props: {
           </Button>
         ) : null}
         {props.admin && !self ? (
-          <Button variant="subtle" color="red" onClick={props.onRemove}>
-            {t("Remove")}
-          </Button>
+          <Confirm
+            title={t("Remove…")}
+            question={t("{name} loses access to this workspace. The account is kept.", {
+              name: user.display_name || user.username,
+            })}
+            action={t("Remove from the workspace")}
+            busy={props.removing}
+            onConfirm={props.onRemove}
+            testId="remove-member"
+          />
         ) : null}
       </td>
     </tr>
@@ -211,17 +218,14 @@ function AddMember({ ws, onClose }: { ws: string; onClose: () => void }) {
             {error.message} {error.hint}
           </Note>
         )}
-        <div className={classes.formEnd}>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            type="submit"
-            variant="filled"
-            loading={add.isPending}
-            disabled={username.trim() === ""}
-          >
-            {t("Add")}
-          </Button>
-        </div>
+        <DialogEnd
+          onCancel={onClose}
+          type="submit"
+          loading={add.isPending}
+          disabled={username.trim() === ""}
+        >
+          {t("Add")}
+        </DialogEnd>
       </form>
     </Modal>
   );

@@ -65,7 +65,7 @@ export function PasswordForm(props: { onSkip?: () => void }) {
         </Note>
       )}
       {change.isSuccess ? <Note tone="accent">{t("The password is set.")}</Note> : null}
-      <div className={classes.formEnd}>
+      <div className="ui-end">
         {props.onSkip === undefined ? null : <Button onClick={props.onSkip}>{t("Not now")}</Button>}
         <Button type="submit" variant="filled" loading={change.isPending} disabled={next === ""}>
           {t("Set the password")}

@@ -1,6 +1,6 @@
 import { Button, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { ApiError } from "../api/client";
+import { type ApiError, asApiError } from "../api/client";
 import { notify } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { Note } from "../ui";
@@ -30,7 +30,7 @@ export function SaveDialog() {
       const version = await saveVersion(message.trim() || proposedMessage());
       if (version !== null) notify(t("Version {n} is saved.", { n: version.number }));
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+      setError(asApiError(failure));
     }
   };
 
@@ -53,9 +53,9 @@ export function SaveDialog() {
         />
         {errors > 0 ? (
           <Note tone="degraded">
-            {errors === 1
-              ? t("1 problem is open. You can save, but not deploy.")
-              : t("{n} problems are open. You can save, but not deploy.", { n: errors })}
+            {t("{n} {n|problem is|problems are} open. You can save, but not deploy.", {
+              n: errors,
+            })}
           </Note>
         ) : null}
         {error === null ? null : (
@@ -63,7 +63,7 @@ export function SaveDialog() {
             {error.message} {error.hint}
           </Note>
         )}
-        <div className={classes.formEnd}>
+        <div className="ui-end">
           <Button onClick={close}>{t("Cancel")}</Button>
           <Button type="submit" variant="filled" loading={saving} data-testid="save-version">
             {t("Save version {n}", { n: next })}

@@ -11,14 +11,14 @@ export function SignInLink(props: { title: string; link: string; onClose: () => 
         <p>{t("Share this link: it can be used once and is not shown again.")}</p>
         <div className={classes.secret}>
           <span data-testid="sign-in-link">{props.link}</span>
-          <span className={classes.space} />
+          <span className="ui-space" />
           <CopyButton value={props.link}>
             {({ copied, copy }) => (
               <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
             )}
           </CopyButton>
         </div>
-        <div className={classes.formEnd}>
+        <div className="ui-end">
           <Button variant="filled" onClick={props.onClose}>
             {t("Done")}
           </Button>

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Navigate, useNavigate, useSearchParams } from "react-router";
 import { signIn } from "../api/accountCalls";
-import { ApiError } from "../api/client";
+import { type ApiError, asApiError } from "../api/client";
 import { Mark } from "../app/Mark";
 import { forgetEnd, hasEnded, SESSION_KEY, useSession } from "../app/session";
 import { t } from "../ui/i18n";
@@ -38,7 +38,7 @@ export function SignInPage() {
       if (!signedIn.user) await queries.invalidateQueries({ queryKey: SESSION_KEY });
       void navigate(next, { replace: true });
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+      setError(asApiError(failure));
     } finally {
       setBusy(false);
     }

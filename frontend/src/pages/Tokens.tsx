@@ -2,10 +2,10 @@ import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/accountCalls";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
+import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
+import { Confirm } from "../ui/Confirm";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
@@ -42,7 +42,7 @@ export function Tokens() {
       <div className={classes.sectionHead}>
         <h2 id="tokens-title">{t("Your tokens")}</h2>
         <p>{t("For scripts and pipelines: they act in your name, with your role.")}</p>
-        <span className={classes.space} />
+        <span className="ui-space" />
         <form onSubmit={submit} className={classes.tools} style={{ marginBottom: 0 }}>
           <TextInput
             aria-label={t("Name of the token")}
@@ -67,7 +67,7 @@ export function Tokens() {
           <Note tone="accent">{t("Copy it now: it is not shown again.")}</Note>
           <div className={classes.secret}>
             <span>{create.data.token}</span>
-            <span className={classes.space} />
+            <span className="ui-space" />
             <CopyButton value={create.data.token}>
               {({ copied, copy }) => (
                 <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
@@ -76,8 +76,7 @@ export function Tokens() {
           </div>
         </div>
       )}
-      {tokens.isPending ? <Loading /> : null}
-      {tokens.isError ? <Failed error={tokens.error} retry={() => void tokens.refetch()} /> : null}
+      <Waiting query={tokens} />
       {tokens.data?.length === 0 ? (
         <div className={classes.card}>
           <Empty title={t("No tokens")}>
@@ -105,9 +104,16 @@ export function Tokens() {
                   <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
                   <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
                   <td className={classes.actions}>
-                    <Button variant="subtle" color="red" onClick={() => revoke.mutate(token.id)}>
-                      {t("Revoke")}
-                    </Button>
+                    <Confirm
+                      title={t("Revoke…")}
+                      question={t("Programs that use the token “{name}” lose access at once.", {
+                        name: token.name,
+                      })}
+                      action={t("Revoke the token")}
+                      busy={revoke.isPending && revoke.variables === token.id}
+                      onConfirm={() => revoke.mutate(token.id)}
+                      testId="revoke-token"
+                    />
                   </td>
                 </tr>
               ))}

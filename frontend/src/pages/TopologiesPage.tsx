@@ -105,7 +105,7 @@ export function TopologiesPage() {
       <div className={classes.head}>
         <h1 className={classes.title}>{t("Topologies")}</h1>
         {found === undefined || empty ? null : <span className={classes.count}>{found.count}</span>}
-        <span className={classes.space} />
+        <span className="ui-space" />
         {session !== undefined && session.workspaces.length > 1 ? (
           <Menu position="bottom-end">
             <Menu.Target>
@@ -213,7 +213,7 @@ function Rows(props: {
         <thead>
           <tr>
             <th aria-sort={sorted("name")}>
-              <button type="button" className={classes.sorter} onClick={() => sort("name")}>
+              <button type="button" className="ui-sorter" onClick={() => sort("name")}>
                 {t("Name")}
               </button>
             </th>
@@ -221,7 +221,7 @@ function Rows(props: {
             <th className={classes.number}>{t("Version")}</th>
             <th className={classes.number}>{t("Nodes")}</th>
             <th aria-sort={sorted("updated_at")}>
-              <button type="button" className={classes.sorter} onClick={() => sort("updated_at")}>
+              <button type="button" className="ui-sorter" onClick={() => sort("updated_at")}>
                 {t("Changed")}
               </button>
             </th>

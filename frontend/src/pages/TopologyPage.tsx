@@ -5,9 +5,9 @@ import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
 import { listTopics } from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
-import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";
+import { Waiting } from "../app/Waiting";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import Designer from "../designer/Designer";
@@ -131,10 +131,7 @@ export function TopologyPage() {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
-  if (loaded.isPending) return <Loading />;
-  if (loaded.isError) {
-    return <Failed error={loaded.error} retry={() => void loaded.refetch()} />;
-  }
+  if (loaded.isPending || loaded.isError) return <Waiting query={loaded} />;
   return <Opened key={id} ws={ws} data={loaded.data} role={workspace?.role} />;
 }
 

@@ -55,7 +55,9 @@ export function TopologyRow({ ws, topology, editor, onDelete }: TopologyRowProps
             {topology.name}
           </span>
           {topology.description === "" ? null : (
-            <span className={classes.rowNote}>{topology.description}</span>
+            <span className={classes.rowNote} title={topology.description}>
+              {topology.description}
+            </span>
           )}
         </Link>
       </td>

@@ -5,12 +5,11 @@ import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import IconGitCompare from "@tabler/icons-react/dist/esm/icons/IconGitCompare.mjs";
 import IconRocket from "@tabler/icons-react/dist/esm/icons/IconRocket.mjs";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { downloadExport, listVersions } from "../api/topologyCalls";
 import type { VersionSummary } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { notify, notifyError } from "../app/notify";
+import { Waiting } from "../app/Waiting";
 import { redeployWithPlan } from "../deployments/change";
 import { useShownState } from "../deployments/DeploymentPill";
 import { StatePill } from "../deployments/StatePill";
@@ -19,10 +18,11 @@ import { Empty } from "../ui";
 import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { openSave, restoreVersion, useEditing } from "../versions/editing";
 import classes from "./versions.module.css";
 
-const CompareDialog = lazy(() => import("./CompareDialog"));
+const CompareDialog = later(async () => (await import("./CompareDialog")).CompareDialog);
 
 interface VersionsTabProps {
   topology: number;
@@ -73,10 +73,7 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
     }
   };
 
-  if (versions.isPending) return <Loading />;
-  if (versions.isError) {
-    return <Failed error={versions.error} retry={() => void versions.refetch()} />;
-  }
+  if (versions.isPending || versions.isError) return <Waiting query={versions} />;
   const list = versions.data;
   return (
     <div className={`${classes.tab} m-scroll`} data-testid="versions">

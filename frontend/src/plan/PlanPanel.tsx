@@ -2,6 +2,7 @@ import { Button, CopyButton } from "@mantine/core";
 import { useState } from "react";
 import type { Plan, Subtopology } from "../api/types";
 import { runsText } from "../canvas/words";
+import { helpText } from "../designer/localize";
 import { useDesigner } from "../designer/store";
 import { areasOf } from "../graph/areas";
 import { type DocumentNode, isStoreKind, labelOf, paramsOf } from "../graph/document";
@@ -27,7 +28,7 @@ export function PlanPanel() {
   }
   const tasks = plan.subtopologies.reduce((sum, each) => sum + each.tasks, 0);
   return (
-    <div className={classes.panel} data-testid="plan">
+    <div className="ui-panel" data-testid="plan">
       <div className={classes.bar}>
         <Segments<Shape>
           label={t("View")}
@@ -38,7 +39,7 @@ export function PlanPanel() {
             { id: "text", title: t("Describe") },
           ]}
         />
-        <span className={classes.space} />
+        <span className="ui-space" />
         {shape === "text" ? (
           <CopyButton value={plan.text}>
             {({ copied, copy }) => (
@@ -50,15 +51,13 @@ export function PlanPanel() {
         ) : (
           <>
             <Chip>
-              {plan.subtopologies.length === 1
-                ? t("1 sub-topology")
-                : t("{n} sub-topologies", { n: plan.subtopologies.length })}
+              {t("{n} {n|sub-topology|sub-topologies}", { n: plan.subtopologies.length })}
             </Chip>
-            <Chip>{tasks === 1 ? t("1 task") : t("{n} tasks", { n: tasks })}</Chip>
+            <Chip>{t("{n} {n|task|tasks}", { n: tasks })}</Chip>
           </>
         )}
       </div>
-      <div className={`${classes.scroll} m-scroll`}>
+      <div className={`ui-scroll m-scroll`}>
         {shape === "text" ? (
           <pre className={classes.text} data-testid="describe">
             {plan.text}
@@ -146,7 +145,9 @@ function NodeLink({ node, plan }: { node: DocumentNode; plan: Plan }) {
     <button
       type="button"
       className={classes.node}
-      title={how === undefined ? undefined : [runsText(how.runs_as), how.guarantee].join(": ")}
+      title={
+        how?.guarantee == null ? undefined : `${runsText(how.runs_as)}: ${helpText(how.guarantee)}`
+      }
       onClick={() => goTo(node.id)}
       onPointerEnter={() => setHovered(node.id)}
       onPointerLeave={() => setHovered(null)}

@@ -22,4 +22,6 @@ test("a diagnostic is told in the page's language, with its facts; in English wi
   });
   const other = { ...MISSING, code: "no_such_code" };
   expect(told(other).message).toBe(MISSING.message);
+  const dropped = { ...MISSING, code: "plain_drops", facts: { what: "a null key" } };
+  expect(told(dropped).message).toBe("键为 null 的记录被丢弃而不计数；Kafka Streams 会计数。");
 });

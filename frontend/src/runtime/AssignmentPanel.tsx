@@ -88,7 +88,7 @@ export function AssignmentPanel() {
       <div className={classes.bar}>
         {choose}
         <AsOf view={view} />
-        <span className={classes.space} />
+        <span className="ui-space" />
         <Totals view={view} />
       </div>
       {shape === "matrix" ? <Matrix view={view} /> : <AssignmentTable tasks={view.tasks} />}
@@ -118,7 +118,7 @@ function Totals({ view }: { view: RuntimeView }) {
     <span className={classes.totals}>
       {view.lost.length === 0 ? null : (
         <Chip tone="degraded" title={lostText(view.lost)}>
-          {t("{n} records lost", {
+          {t("{n} {n|record|records} lost", {
             n: exact(view.lost.reduce((sum, each) => sum + each.records, 0)),
           })}
         </Chip>
@@ -129,11 +129,9 @@ function Totals({ view }: { view: RuntimeView }) {
           {t("batch {n}", { n: view.batch.number })} · {known(view.batch.duration, span)}
         </Chip>
       )}
-      <Chip>
-        {view.tasks.length === 1 ? t("1 task") : t("{n} tasks", { n: view.tasks.length })}
-      </Chip>
-      <Chip>{threads === 1 ? t("1 thread") : t("{n} threads", { n: threads })}</Chip>
-      <Chip>{executors === 1 ? t("1 executor") : t("{n} executors", { n: executors })}</Chip>
+      <Chip>{t("{n} {n|task|tasks}", { n: view.tasks.length })}</Chip>
+      <Chip>{t("{n} {n|thread|threads}", { n: threads })}</Chip>
+      <Chip>{t("{n} {n|executor|executors}", { n: executors })}</Chip>
     </span>
   );
 }
@@ -153,7 +151,7 @@ function Matrix({ view }: { view: RuntimeView }) {
   const rows = groupRows(view.tasks);
   const largest = Math.max(1_000, ...view.tasks.map((task) => task.lag ?? 0));
   return (
-    <div className={`${classes.scroll} m-scroll`}>
+    <div className={`ui-scroll m-scroll`}>
       <table className={classes.matrix} data-testid="assignment-matrix">
         <thead>
           <tr>

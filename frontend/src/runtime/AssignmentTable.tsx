@@ -1,12 +1,12 @@
 import { useState } from "react";
-import { useRuntime } from "../designer/runtime";
+import { TASK_STATES, useRuntime } from "../designer/runtime";
 import { StateDot } from "../ui";
 import { count, exact, rate, streamClock } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { assignmentRows, type Column, type Order, sorted } from "./assignment";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
-import { TASK_STATES, type TaskView } from "./view";
+import type { TaskView } from "./view";
 
 const COLUMNS: readonly { id: Column; title: Phrase; right?: boolean }[] = [
   { id: "task", title: phrase("Task") },
@@ -29,7 +29,7 @@ export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
   const sort = (column: Column) =>
     setOrder({ column, descending: order.column === column && !order.descending });
   return (
-    <div className={`${classes.scroll} m-scroll`}>
+    <div className={`ui-scroll m-scroll`}>
       <table className={classes.matrix} data-testid="assignment-table">
         <thead>
           <tr>
@@ -45,7 +45,7 @@ export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
                       : "ascending"
                 }
               >
-                <button type="button" className={classes.sorter} onClick={() => sort(column.id)}>
+                <button type="button" className="ui-sorter" onClick={() => sort(column.id)}>
                   {t(column.title)}
                 </button>
               </th>

@@ -3,8 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import { getFigures } from "../api/deploymentCalls";
 import type { Figures } from "../api/types";
-import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
+import { Waiting } from "../app/Waiting";
+import { reasonText } from "../designer/reasons";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Empty, Note, Segments } from "../ui";
@@ -53,8 +54,8 @@ function Charts({ deployment }: { deployment: number }) {
   });
   const title = useTitle(found.data?.of ?? "");
   return (
-    <div className={classes.panel} data-testid="charts">
-      <div className={classes.bar}>
+    <div className="ui-panel" data-testid="charts">
+      <div className="ui-bar">
         <Select
           aria-label={t("Figure")}
           value={figure}
@@ -84,7 +85,7 @@ function Charts({ deployment }: { deployment: number }) {
           w={160}
           data-testid="chart-name"
         />
-        <span className={classes.space} />
+        <span className="ui-space" />
         <Segments
           label={t("Range")}
           value={range}
@@ -92,10 +93,7 @@ function Charts({ deployment }: { deployment: number }) {
           items={RANGES.map(([id, label]) => ({ id, title: t(label) }))}
         />
       </div>
-      {found.isPending ? <Loading /> : null}
-      {found.isError && found.data === undefined ? (
-        <Failed error={found.error} retry={() => void found.refetch()} />
-      ) : null}
+      <Waiting query={found} kept={found.data !== undefined} />
       {found.isError && found.data !== undefined ? (
         <Note tone="degraded">{found.error.message}</Note>
       ) : null}
@@ -121,7 +119,7 @@ function useTitle(of: string): (name: string) => string {
     const [id = "", reason] = name.split(": ");
     const node = findNode(document, id);
     const label = node === undefined ? id : labelOf(node);
-    return reason === undefined ? label : `${label}: ${reason.replaceAll("_", " ")}`;
+    return reason === undefined ? label : `${label}: ${reasonText(reason)}`;
   };
 }
 

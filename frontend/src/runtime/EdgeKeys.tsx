@@ -10,7 +10,7 @@ export function EdgeKeys({ keys }: { keys: Keys }) {
   const { records, sampled, since, skew, tasks, top } = keys;
   const ofTasks = tasks.reduce((sum, each) => sum + each.records, 0);
   return (
-    <div className={`${classes.scroll} m-scroll`} data-testid="edge-keys">
+    <div className={`ui-scroll m-scroll`} data-testid="edge-keys">
       <p className={classes.keysNote}>
         {t("{n} {n|record|records} since this was opened ({when}); the keys of {m} were read.", {
           n: records,

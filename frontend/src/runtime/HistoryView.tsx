@@ -5,9 +5,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { listPlacements } from "../api/deploymentCalls";
 import type { Placement } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { Pages } from "../app/Pages";
+import { Waiting } from "../app/Waiting";
 import { useRuntime } from "../designer/runtime";
 import { Empty, Segments } from "../ui";
 import { hour, moment } from "../ui/format";
@@ -46,7 +45,7 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
   const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
   return (
     <div className={classes.history} data-testid="assignment-history">
-      <div className={classes.bar}>
+      <div className="ui-bar">
         {before}
         <Segments
           label={t("Range")}
@@ -67,19 +66,16 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
             setPage(1);
           }}
         />
-        <span className={classes.space} />
+        <span className="ui-space" />
         {pageCount > 1 ? <Pages total={pageCount} value={page} onChange={setPage} /> : null}
       </div>
-      {list.isPending ? <Loading /> : null}
-      {list.isError && found === undefined ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : null}
+      <Waiting query={list} kept={found !== undefined} />
       {found === undefined ? null : found.results.length === 0 ? (
         <Empty title={t("No moves in this period")}>
           {t("The placement of tasks is recorded while the deployment runs.")}
         </Empty>
       ) : (
-        <div className={`${classes.scroll} m-scroll`}>
+        <div className={`ui-scroll m-scroll`}>
           <Gantt placements={found.results} begin={now - SECONDS[range] * 1000} end={now} />
           <Moves placements={found.results} />
         </div>

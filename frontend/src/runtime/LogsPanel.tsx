@@ -7,8 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
 import { getLogs } from "../api/deploymentCalls";
 import type { LogLine } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
+import { Waiting } from "../app/Waiting";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Empty } from "../ui";
@@ -84,7 +83,7 @@ export function LogsPanel() {
           ]}
           w={170}
         />
-        <span className={classes.space} />
+        <span className="ui-space" />
         <Button
           variant="subtle"
           leftSection={<IconDownload size={16} stroke={1.5} />}
@@ -94,10 +93,7 @@ export function LogsPanel() {
           {t("Download")}
         </Button>
       </div>
-      {fetched.isPending ? <Loading /> : null}
-      {fetched.isError && live.length === 0 ? (
-        <Failed error={fetched.error} retry={() => void fetched.refetch()} />
-      ) : null}
+      <Waiting query={fetched} kept={live.length > 0} />
       {!fetched.isPending && !(fetched.isError && live.length === 0) ? (
         lines.length === 0 ? (
           <Empty title={t("Nothing to show")}>
@@ -129,7 +125,7 @@ function Lines({ lines }: { lines: readonly LogLine[] }) {
     <div className={classes.logBox}>
       <div
         ref={box}
-        className={`${classes.scroll} m-scroll`}
+        className={`ui-scroll m-scroll`}
         data-testid="logs"
         onScroll={(event) => {
           const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;

@@ -38,9 +38,7 @@ export function MovesStrip({ tasks }: { tasks: readonly TaskView[] }) {
         title={t("In each batch, Spark runs a task on any free thread of its executor.")}
         data-testid="thread-changes"
       >
-        {changes === 1
-          ? t("1 change of thread")
-          : t("{n} changes of thread", { n: exact(changes) })}
+        {t("{n} {n|change|changes} of thread", { n: exact(changes) })}
       </span>
     </div>
   );

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment, aDocument, aReport } from "../api/samples";
 import type { Runtime } from "../api/types";
 import { useRuntime } from "../designer/runtime";
+import { useDesigner } from "../designer/store";
 import { NodeRuntime } from "./NodeRuntime";
 import { viewOf } from "./view";
 
@@ -49,4 +50,34 @@ test("an old latency is not known", () => {
   const found = { ...DURATIONS, p50: 5, p99: 9 };
   show({ event: found, arrival: found }, true);
   expect(shown("Latency from the record's time")).toBe("–");
+});
+
+test("where the lag is heading stands below it, unless the figures are old", () => {
+  show(null);
+  cleanup();
+  const falling = Array.from({ length: 31 }, (_, second) => ({
+    at: second * 1000,
+    inRate: 0,
+    outRate: 0,
+    lag: 500 * second,
+  }));
+  useRuntime.setState({ history: { lines: falling } });
+  render(<NodeRuntime node="lines" />);
+  expect(shown("Lag grows by")).toBe("500 /s");
+  cleanup();
+  useRuntime.setState({
+    history: { lines: falling.map((point) => ({ ...point, lag: 15_500 - point.lag })) },
+  });
+  render(<NodeRuntime node="lines" />);
+  expect(shown("Caught up in about")).toBe("1 s");
+});
+
+test("a store has rows and no records that pass", () => {
+  useDesigner.setState({
+    document: { ...aDocument(), nodes: [{ id: "lines", kind: "store.key_value", params: {} }] },
+  });
+  show(null);
+  expect(screen.queryByText("Records out")).toBeNull();
+  expect(screen.queryByRole("img")).toBeNull();
+  expect(shown("State")).toBe("–");
 });

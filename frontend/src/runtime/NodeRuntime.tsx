@@ -1,5 +1,9 @@
 import { Suspense, useId, useMemo } from "react";
+import { trendOf } from "../designer/backlog";
+import { reasonText } from "../designer/reasons";
 import { type HistoryPoint, type Percentiles, useRuntime } from "../designer/runtime";
+import { useDesigner } from "../designer/store";
+import { findNode, isStoreKind } from "../graph/document";
 import { bytes, count, exact, rate, span, streamClock } from "../ui/format";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
@@ -26,6 +30,8 @@ export function NodeRuntime({ node }: { node: string }) {
 function Figures({ node }: { node: string }) {
   const figures = useRuntime((state) => state.figures);
   const points = useRuntime((state) => state.history[node] ?? NO_POINTS);
+  // No records pass through a store: its rows are its figures.
+  const store = useDesigner((state) => isStoreKind(findNode(state.document, node)?.kind ?? ""));
   const own = figures?.nodes[node];
   if (figures === null || own === undefined) return null;
   const { stale } = figures;
@@ -35,9 +41,9 @@ function Figures({ node }: { node: string }) {
     <section className={classes.nodeRuntime} aria-label={t("Running")} data-testid="node-runtime">
       <div className={classes.nodeHead}>
         <strong>{stale ? t("Unknown") : t("Running")}</strong>
-        <span>{covered(points)}</span>
+        {store ? null : <span>{covered(points)}</span>}
       </div>
-      <Spark points={points} />
+      {store ? null : <Spark points={points} />}
       <dl className={classes.nodeFacts}>
         {own.inTotal > 0 || own.inRate > 0 ? (
           <>
@@ -47,12 +53,19 @@ function Figures({ node }: { node: string }) {
             </dd>
           </>
         ) : null}
-        <dt>{t("Records out")}</dt>
-        <dd title={exactly(own.outTotal, t("records in all"))}>{known(live(own.outRate), rate)}</dd>
+        {store ? null : (
+          <>
+            <dt>{t("Records out")}</dt>
+            <dd title={exactly(own.outTotal, t("records in all"))}>
+              {known(live(own.outRate), rate)}
+            </dd>
+          </>
+        )}
         {own.lag === null ? null : (
           <>
             <dt>{t("Lag")}</dt>
             <dd title={exactly(own.lag)}>{known(live(own.lag), count)}</dd>
+            {stale ? null : <Heading points={points} />}
           </>
         )}
         {own.lost === 0 ? null : (
@@ -64,10 +77,7 @@ function Figures({ node }: { node: string }) {
           </>
         )}
         {drops.map(([reason, n]) => (
-          <FragmentOf
-            key={reason}
-            title={t("Dropped, {reason}", { reason: reason.replaceAll("_", " ") })}
-          >
+          <FragmentOf key={reason} title={t("Dropped, {reason}", { reason: reasonText(reason) })}>
             <dd data-tone="degraded" title={exactly(n)}>
               {count(n)}
             </dd>
@@ -99,11 +109,11 @@ function Figures({ node }: { node: string }) {
             </dd>
           </>
         )}
-        {own.storeRows === null ? null : (
+        {own.storeRows === null && !store ? null : (
           <>
             <dt>{t("State")}</dt>
-            <dd title={exactly(own.storeRows, t("rows"))}>
-              {t("{n} rows", { n: exact(own.storeRows) })}
+            <dd>
+              {known(own.storeRows, (n) => t("{n} {n|row|rows}", { n: exact(n) }))}
               {own.storeBytes === null || own.storeBytes === 0 ? "" : ` · ${bytes(own.storeBytes)}`}
             </dd>
           </>
@@ -116,6 +126,23 @@ function Figures({ node }: { node: string }) {
         )}
       </dl>
     </section>
+  );
+}
+
+/** When the lag will be gone, or how fast it grows. */
+function Heading({ points }: { points: readonly HistoryPoint[] }) {
+  const trend = trendOf(points);
+  if (trend === null) return null;
+  return trend.kind === "catching up" ? (
+    <>
+      <dt>{t("Caught up in about")}</dt>
+      <dd>{span(trend.inMs)}</dd>
+    </>
+  ) : (
+    <>
+      <dt>{t("Lag grows by")}</dt>
+      <dd data-tone="degraded">{rate(trend.perSecond)}</dd>
+    </>
   );
 }
 

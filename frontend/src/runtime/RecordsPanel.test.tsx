@@ -1,18 +1,13 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act } from "react";
-import { createRoot } from "react-dom/client";
 import { MemoryRouter } from "react-router";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment } from "../api/samples";
 import type { Deployment, EdgeRecord, EdgeRecords } from "../api/types";
+import { render } from "../app/rendering";
 import { useDesigner } from "../designer/store";
 import type { TopologyDocument } from "../graph/document";
-import { theme } from "../theme/theme";
 import { RecordsPanel } from "./RecordsPanel";
 import { useLive } from "./store";
-
-vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
 const EDGE = "in.out>out.in";
 const DOCUMENT: TopologyDocument = {
@@ -57,24 +52,11 @@ async function open(deployment: Deployment | null, edge: string | null = EDGE): 
     document: DOCUMENT,
     selection: { nodes: [], edges: edge === null ? [] : [edge] },
   });
-  const place = document.createElement("div");
-  document.body.append(place);
-  const root = createRoot(place);
-  await act(async () =>
-    root.render(
-      <QueryClientProvider client={new QueryClient()}>
-        <MantineProvider theme={theme} env="test">
-          <MemoryRouter>
-            <RecordsPanel ws="main" topology={1} />
-          </MemoryRouter>
-        </MantineProvider>
-      </QueryClientProvider>,
-    ),
+  close = await render(
+    <MemoryRouter>
+      <RecordsPanel ws="main" topology={1} />
+    </MemoryRouter>,
   );
-  close = async () => {
-    await act(async () => root.unmount());
-    place.remove();
-  };
 }
 
 async function seen(words: string): Promise<void> {
@@ -138,7 +120,6 @@ test("records are listed with the input record that caused them, and what is cut
 test.each([
   ["starting", "The driver is starting to sample records…"],
   ["on", "The next records on this edge appear here."],
-  ["elsewhere", "tasks run on the machine of their driver"],
   ["stopped", "Records appear here while the deployment runs."],
 ] as const)("where records are not there yet, words say why: %s", async (sampling, words) => {
   answers({ sampling });
@@ -186,7 +167,6 @@ test("records are copied as JSON, whole", async () => {
   await act(async () => button?.click());
   expect(JSON.parse(copied.mock.calls[0]?.[0] ?? "")).toEqual([RECORD]);
   vi.unstubAllGlobals();
-  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 });
 
 test("the hottest keys and the skew among tasks are shown beside the records", async () => {

@@ -139,7 +139,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
           ]}
         />
         <Title edge={edge} />
-        <span className={classes.space} />
+        <span className="ui-space" />
         <FollowButton topology={topology} ws={ws} />
         {reads ? (
           <Tip text={t("Adds these records to the inputs of the simulation.")}>
@@ -235,13 +235,6 @@ function List(props: {
       </Empty>
     );
   }
-  if (found.sampling === "elsewhere") {
-    return (
-      <Empty title={t("Not on this machine")}>
-        {t("Records are shown for deployments whose tasks run on the machine of their driver.")}
-      </Empty>
-    );
-  }
   if (found.sampling === "starting") {
     return <Loading what={t("The driver is starting to sample records…")} />;
   }
@@ -273,7 +266,7 @@ function List(props: {
   ];
   const rows = found.records.map((record) => ({ ...record, id: record.number }));
   return (
-    <div className={`${classes.scroll} m-scroll`} data-testid="edge-records-list">
+    <div className={`ui-scroll m-scroll`} data-testid="edge-records-list">
       <RecordTable rows={rows} before={before} after={after} />
     </div>
   );
@@ -297,7 +290,7 @@ function Place(props: { row: Listed; ws: string; follow: (record: EdgeRecord) =>
       </Link>
       <ActionIcon
         variant="subtle"
-        className={classes.follow ?? ""}
+        className={classes.followRecord ?? ""}
         aria-label={t("Follow {place}", { place: placeOf(row) ?? "" })}
         title={t("Follow it through the topology, in a simulation")}
         onClick={() => follow(row)}

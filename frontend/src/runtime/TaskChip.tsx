@@ -1,11 +1,11 @@
 import { HoverCard } from "@mantine/core";
-import { useRuntime } from "../designer/runtime";
+import { TASK_STATES, useRuntime } from "../designer/runtime";
 import { StateDot } from "../ui";
 import { ago, count, exact, rate, streamClock } from "../ui/format";
 import { t } from "../ui/i18n";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
-import { TASK_STATES, type TaskView } from "./view";
+import type { TaskView } from "./view";
 
 function partitionsText(task: TaskView): string {
   return task.topic_partitions.map((each) => `${each.topic}-${each.partition}`).join(" ");
@@ -79,7 +79,7 @@ function TaskCard({ task }: { task: TaskView }) {
         </dd>
         <dt>{t("Last thread")}</dt>
         <dd>
-          {task.thread} · {t("changed {n} times", { n: exact(task.thread_changes) })}
+          {task.thread} · {t("changed {n} {n|time|times}", { n: exact(task.thread_changes) })}
         </dd>
         <dt>{t("Records")}</dt>
         <dd title={exactly(task.records)}>
@@ -88,7 +88,7 @@ function TaskCard({ task }: { task: TaskView }) {
         <dt>{t("Stream time")}</dt>
         <dd>{known(task.stream_time, streamClock)}</dd>
         <dt>{t("State")}</dt>
-        <dd>{known(task.state_rows, (rows) => t("{n} rows", { n: exact(rows) }))}</dd>
+        <dd>{known(task.state_rows, (rows) => t("{n} {n|row|rows}", { n: exact(rows) }))}</dd>
         <dt>{t("Last active")}</dt>
         <dd>{known(task.last_active, (at) => ago(at))}</dd>
       </dl>

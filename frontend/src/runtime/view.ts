@@ -3,7 +3,6 @@
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
 import { isPlain } from "../deployments/dialect";
 import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
-import { type Phrase, phrase } from "../ui/i18n";
 import type { Deployed } from "./deployed";
 
 export interface TaskView extends TaskReport {
@@ -24,15 +23,6 @@ export interface RuntimeView extends RuntimeFigures {
   readonly realTime: boolean;
   readonly lost: Runtime["lost"];
 }
-
-/** The states of a task, under its dot. */
-export const TASK_STATES: Readonly<Record<TaskState, Phrase>> = {
-  running: phrase("running"),
-  starting: phrase("starting"),
-  degraded: phrase("degraded"),
-  failed: phrase("failed"),
-  unknown: phrase("unknown"),
-};
 
 /** Reports are sent every second; after this long without one the figures are no longer the truth. */
 export const STALE_AFTER = 5_000;

@@ -1,14 +1,10 @@
-import { MantineProvider } from "@mantine/core";
 import { act } from "react";
-import { createRoot } from "react-dom/client";
 import { afterEach, expect, test, vi } from "vitest";
+import { field, render, type } from "../app/rendering";
 import { useDesigner } from "../designer/store";
 import { ruleOf } from "../generate/recipe";
-import { theme } from "../theme/theme";
 import { GenerateDialog } from "./Adding";
 import { useSimulation } from "./store";
-
-vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
 const text = { format: "string" };
 const DOCUMENT = {
@@ -20,20 +16,6 @@ const DOCUMENT = {
 
 afterEach(() => useSimulation.setState({ rows: [] }));
 
-function field(label: string): HTMLInputElement {
-  const found = [...document.querySelectorAll("label")].find((each) => each.textContent === label);
-  return document.getElementById(found?.htmlFor ?? "") as HTMLInputElement;
-}
-
-async function type(label: string, typed: string) {
-  const input = field(label);
-  const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set;
-  await act(async () => {
-    set?.call(input, typed);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  });
-}
-
 const asked = vi.fn();
 vi.mock("../api/topicCalls", () => ({
   generateRecords: async (_ws: string, request: unknown) => {
@@ -44,26 +26,17 @@ vi.mock("../api/topicCalls", () => ({
 
 test("records are asked for as the form says, and no text that is no duration is taken", async () => {
   useDesigner.setState({ document: DOCUMENT as never });
-  const place = document.createElement("div");
-  document.body.append(place);
-  const root = createRoot(place);
-  await act(async () =>
-    root.render(
-      <MantineProvider theme={theme} env="test">
-        <GenerateDialog ws="main" onClose={() => undefined} />
-      </MantineProvider>,
-    ),
-  );
+  const close = await render(<GenerateDialog ws="main" onClose={() => undefined} />);
   const add = () =>
     [...document.querySelectorAll("button")].find((each) => each.textContent === "Add records");
-  await type("One every", "soon");
+  await type(field("One every"), "soon");
   expect(add()?.disabled).toBe(true);
   expect(document.body.textContent).toContain("A duration such as 5 minutes");
-  await type("One every", "1 h");
-  await type("Key skew (Zipf)", "1.5");
-  await type("Records", "30");
-  await type("value", "tea, 7");
-  await type("key", "order-1..5");
+  await type(field("One every"), "1 h");
+  await type(field("Key skew (Zipf)"), "1.5");
+  await type(field("Records"), "30");
+  await type(field("value"), "tea, 7");
+  await type(field("key"), "order-1..5");
   await act(async () => add()?.click());
   expect(asked.mock.calls[0]?.[0]).toMatchObject({
     topic: "in",
@@ -76,8 +49,7 @@ test("records are asked for as the form says, and no text that is no duration is
     },
   });
   expect(useSimulation.getState().rows.map((row) => row.value)).toEqual(["b"]);
-  await act(async () => root.unmount());
-  place.remove();
+  await close();
 });
 
 test("the text of a field becomes its rule", () => {

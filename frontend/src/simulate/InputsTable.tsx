@@ -31,7 +31,7 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
   });
   const wrong = useMemo(() => new Set(bad.map((each) => `${each.row}/${each.column}`)), [bad]);
   return (
-    <div className={`${classes.scroll} m-scroll`} ref={box} data-testid="simulation-inputs">
+    <div className={`ui-scroll m-scroll`} ref={box} data-testid="simulation-inputs">
       <div className={`${classes.inputRow} ${classes.inputHead}`}>
         <span />
         {COLUMNS.map((column) => (

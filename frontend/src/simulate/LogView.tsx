@@ -21,7 +21,7 @@ export function LogView({ shown }: { shown: Shown | null }) {
     useSimulation.getState().goTo(Math.max(0, stepOf(after, node)));
   };
   return (
-    <div className={`${classes.scroll} m-scroll`} data-testid="simulation-log">
+    <div className={`ui-scroll m-scroll`} data-testid="simulation-log">
       <table className={classes.table}>
         <thead>
           <tr>

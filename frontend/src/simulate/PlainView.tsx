@@ -3,9 +3,7 @@ import IconArrowLeft from "@tabler/icons-react/dist/esm/icons/IconArrowNarrowLef
 import IconArrowRight from "@tabler/icons-react/dist/esm/icons/IconArrowNarrowRight.mjs";
 import IconEqual from "@tabler/icons-react/dist/esm/icons/IconEqual.mjs";
 import IconEqualNot from "@tabler/icons-react/dist/esm/icons/IconEqualNot.mjs";
-import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { prepareSimulator } from "../api/compileCalls";
 import type {
   Cut,
   PlainComparison,
@@ -27,7 +25,6 @@ import { timeText, valueText } from "./words";
 
 /** Rows of a topic that are drawn. */
 const MOST_ROWS = 500;
-const POLL_MS = 1_000;
 
 const GROUPS: Readonly<Record<Group, Phrase>> = {
   equal: phrase("{n} equal"),
@@ -50,7 +47,7 @@ const ASPECTS: Readonly<Record<PlainRow["differs"][number], Phrase>> = {
 /** The same records in plain Spark: what differs from Kafka Streams, record by record, and why. */
 export function PlainView({ ws }: { ws: string }) {
   const { comparing, phase, rows, shown } = useSimulation();
-  if (comparing && (phase === "running" || phase === "starting")) return <Running ws={ws} />;
+  if (comparing && (phase === "running" || phase === "starting")) return <Running />;
   const plain = shown?.plain ?? null;
   if (plain === null)
     return (
@@ -124,21 +121,18 @@ function CutChoice() {
   );
 }
 
-function Running({ ws }: { ws: string }) {
-  const { data } = useQuery({
-    queryKey: ["simulator", ws],
-    queryFn: () => prepareSimulator(ws),
-    refetchInterval: POLL_MS,
-    gcTime: 0,
-  });
-  const progress = data?.progress ?? null;
+function Running() {
+  const progress = useSimulation((state) => state.progress);
   return (
     <div className={classes.running} role="status" data-testid="plain-running">
       <Loader size={16} />
       <span>
         {progress === null
           ? t("Starting the queries of plain Spark…")
-          : t("Plain Spark: {done} of {lines} {lines|record|records}", { ...progress })}
+          : t("Plain Spark: {done} of {lines} {lines|record|records}", {
+              done: progress.done,
+              lines: progress.lines,
+            })}
       </span>
       <Progress
         value={progress === null ? 0 : (100 * progress.done) / Math.max(1, progress.lines)}
@@ -172,7 +166,7 @@ function verdictText(comparison: PlainComparison): string {
     return t("Some differences were not predicted: this is a fault in Millrace.");
   if (different + missing + extra === 0)
     return time === 0
-      ? t("Plain Spark gives the same as Kafka Streams.")
+      ? t("Plain Spark gives the same results as Kafka Streams.")
       : t("Plain Spark gives the same records as Kafka Streams; only their time differs.");
   return t("{n} of {all} records are the same in plain Spark. Each difference was predicted.", {
     n: equal + time,
@@ -199,7 +193,7 @@ function Compared(props: { plain: PlainSimulation; comparison: PlainComparison }
         <span className={`${classes.muted} m-figures`}>
           {t("{s} s in plain Spark", { s: comparison.seconds.toFixed(1) })}
         </span>
-        <span className={classes.space} />
+        <span className="ui-space" />
         <Switch
           size="xs"
           label={t("Differences only")}

@@ -61,7 +61,7 @@ export function OutputsView({ shown }: { shown: Shown | null }) {
     if (!first.has(step.after)) first.set(step.after, index);
   });
   return (
-    <div className={`${classes.scroll} m-scroll`} data-testid="simulation-outputs">
+    <div className={`ui-scroll m-scroll`} data-testid="simulation-outputs">
       <Table
         topics
         rows={outputs.map((each, id) => ({ ...each, id, step: first.get(each.after) ?? null }))}
@@ -91,7 +91,7 @@ export function EdgeView({ shown }: { shown: Shown | null }) {
   if (rows.length === 0)
     return <Empty title={t("Records of an edge")}>{t("No record went over this edge.")}</Empty>;
   return (
-    <div className={`${classes.scroll} m-scroll`} data-testid="simulation-edge">
+    <div className={`ui-scroll m-scroll`} data-testid="simulation-edge">
       <Table topics={false} rows={rows} />
     </div>
   );

@@ -1,6 +1,6 @@
 import { Select, Switch } from "@mantine/core";
 import { useState } from "react";
-import { ApiError } from "../api/client";
+import { asApiError } from "../api/client";
 import { sampleTopic } from "../api/topicCalls";
 import { useDesigner } from "../designer/store";
 import { pathsOf } from "../generate/recipe";
@@ -52,8 +52,7 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
       onClose();
       return found.lines.map((line) => rowOf(line, sources));
     } catch (failure) {
-      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
-      setError([known.message, known.hint].filter(Boolean).join(" "));
+      setError(asApiError(failure).text);
       return null;
     }
   };

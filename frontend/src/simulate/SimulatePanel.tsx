@@ -1,4 +1,4 @@
-import { Button, Switch } from "@mantine/core";
+import { Button, Loader, Progress, Switch } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
@@ -17,7 +17,8 @@ import { Stepper } from "./Stepper";
 import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { runAndShow, type Shown, useSimulation, type View } from "./store";
-import { KeepDialog, TestsView } from "./Tests";
+import { KeepDialog } from "./TestDialog";
+import { TestsView } from "./Tests";
 import { WayView } from "./WayView";
 
 /** How long nothing may change before a simulation runs again by itself, in milliseconds. */
@@ -104,7 +105,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       )}
       {dialog === "paste" ? <PasteDialog onClose={() => setDialog(null)} /> : null}
       {dialog === "keep" && shown !== null ? (
-        <KeepDialog topology={topology} shown={shown} onClose={() => setDialog(null)} />
+        <KeepDialog topology={topology} ws={ws} shown={shown} onClose={() => setDialog(null)} />
       ) : null}
       {dialog === "sample" ? <SampleDialog ws={ws} onClose={() => setDialog(null)} /> : null}
       {dialog === "generate" ? <GenerateDialog ws={ws} onClose={() => setDialog(null)} /> : null}
@@ -118,7 +119,7 @@ function Bar(props: {
   onDialog: (which: "paste" | "generate" | "sample" | "keep") => void;
 }) {
   const { bad, onDialog, ws } = props;
-  const { auto, followed, phase, rows, setAuto, setView, shown, view } = useSimulation();
+  const { auto, followed, rows, setAuto, setView, shown, view } = useSimulation();
   // A test begins with empty stores.
   const begun = followed !== null && followed.begins !== null;
   const readOnly = useDesigner((state) => state.readOnly);
@@ -191,23 +192,40 @@ function Bar(props: {
         checked={auto}
         onChange={(event) => setAuto(event.currentTarget.checked)}
       />
-      {phase === "idle" ? null : (
-        <Button variant="default" onClick={() => useSimulation.getState().cancel(ws)}>
-          {t("Cancel")}
-        </Button>
-      )}
-      <Tip text={t("Run")} keys="Alt+R">
-        <Button
-          variant="filled"
-          loading={phase !== "idle"}
-          disabled={rows.length === 0 || bad > 0}
-          onClick={() => void runAndShow(ws)}
-          data-testid="simulate-run"
-        >
-          {t("Run")}
-        </Button>
-      </Tip>
+      <RunButton ws={ws} disabled={rows.length === 0 || bad > 0} />
     </div>
+  );
+}
+
+/** So long a second click on *Run* does not cancel, in milliseconds. */
+const CANCEL_MS = 400;
+
+/** *Run*, and in its place *Cancel* while a run takes longer than a moment. */
+export function RunButton({ disabled, ws }: { disabled: boolean; ws: string }) {
+  const phase = useSimulation((state) => state.phase);
+  const busy = phase !== "idle";
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    setLong(false);
+    if (!busy) return;
+    const timer = setTimeout(() => setLong(true), CANCEL_MS);
+    return () => clearTimeout(timer);
+  }, [busy]);
+  const cancels = busy && long;
+  return (
+    <Tip text={cancels ? t("Cancel") : t("Run")} keys={cancels ? undefined : "Alt+R"}>
+      <Button
+        className={classes.run ?? ""}
+        variant={cancels ? "default" : "filled"}
+        loading={busy && !long}
+        disabled={cancels ? phase === "cancelling" : disabled}
+        leftSection={cancels ? <Loader size={14} color="gray" /> : null}
+        onClick={() => (cancels ? useSimulation.getState().cancel(ws) : void runAndShow(ws))}
+        data-testid="simulate-run"
+      >
+        {phase === "cancelling" ? t("Cancelling…") : cancels ? t("Cancel") : t("Run")}
+      </Button>
+    </Tip>
   );
 }
 
@@ -241,8 +259,33 @@ function BreakpointNotes({ shown }: { shown: Shown }) {
   );
 }
 
+/** How far the run is; after one that could not stop between two records, how far it was. */
+function ProgressLine() {
+  const { comparing, phase, progress } = useSimulation();
+  if (progress === null || comparing) return null;
+  if (phase === "idle")
+    return (
+      <Note tone="degraded">
+        {t(
+          "Cancelled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.",
+          { done: progress.done, lines: progress.lines },
+        )}
+      </Note>
+    );
+  const { done, lines } = progress;
+  return (
+    <div className={classes.progress} data-testid="simulation-progress">
+      <Progress value={(100 * done) / Math.max(1, lines)} aria-label={t("Progress")} />
+      <span className={`${classes.summary} m-figures`}>
+        {t("{done} of {lines} {lines|record|records} so far", { done, lines })}
+      </span>
+    </div>
+  );
+}
+
 function Messages({ bad }: { bad: number }) {
-  const { diagnostics, failure, phase, shown } = useSimulation();
+  const { comparing, diagnostics, failure, phase, progress, shown } = useSimulation();
+  const counting = progress !== null && !comparing;
   const error = shown?.result.error ?? null;
   const refused = shown === null && diagnostics.some((each) => each.severity === "error");
   return (
@@ -262,13 +305,22 @@ function Messages({ bad }: { bad: number }) {
       {refused ? (
         <Note tone="failed">{t("The topology has errors. See the Problems tab.")}</Note>
       ) : null}
+      {shown?.cancelledOf === undefined || counting ? null : (
+        <Note tone="degraded">
+          {t("Cancelled: these are the results of the first {n} of {all} {all|record|records}.", {
+            n: shown.lines.length,
+            all: shown.cancelledOf,
+          })}
+        </Note>
+      )}
       {shown === null ? null : <BreakpointNotes shown={shown} />}
       {error === null ? null : (
         <Note tone="failed">
           {t("Stopped at record {n}: {why}", { n: error.after, why: error.message })}
         </Note>
       )}
-      {shown === null ? null : (
+      <ProgressLine />
+      {shown === null || counting ? null : (
         <span className={`${classes.summary} m-figures`} data-testid="simulation-summary">
           {t("{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s", {
             n: shown.lines.length,

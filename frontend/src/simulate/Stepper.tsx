@@ -1,4 +1,4 @@
-import { ActionIcon, Slider, Switch } from "@mantine/core";
+import { ActionIcon, Slider, Switch, TextInput } from "@mantine/core";
 import IconBack from "@tabler/icons-react/dist/esm/icons/IconChevronLeft.mjs";
 import IconNext from "@tabler/icons-react/dist/esm/icons/IconChevronRight.mjs";
 import IconRecordBack from "@tabler/icons-react/dist/esm/icons/IconChevronsLeft.mjs";
@@ -7,13 +7,13 @@ import IconWindowCloses from "@tabler/icons-react/dist/esm/icons/IconClockStop.m
 import IconFirst from "@tabler/icons-react/dist/esm/icons/IconPlayerSkipBack.mjs";
 import IconLast from "@tabler/icons-react/dist/esm/icons/IconPlayerSkipForward.mjs";
 import IconDrop from "@tabler/icons-react/dist/esm/icons/IconZoomExclamation.mjs";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { SimulationStep } from "../api/types";
 import { codeOf } from "../designer/breakpoints";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Tip } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
-import { go, type Move } from "./moves";
+import { go, type Move, useStepping } from "./moves";
 import classes from "./simulate.module.css";
 import {
   childrenOf,
@@ -44,7 +44,7 @@ const MOVES: readonly [Move, Phrase, typeof IconBack, string?][] = [
 /** The simulation step by step: the record on the canvas, the clocks, the stores. */
 export function Stepper({ shown }: { shown: Shown | null }) {
   const step = useSimulation((state) => state.step);
-  const [only, setOnly] = useState(false);
+  const { onlySelected, text } = useStepping();
   const stops = useMemo(() => (shown === null ? [] : stopsOf(shown.result.steps)), [shown]);
   if (shown === null || stops.length === 0) {
     return (
@@ -59,7 +59,7 @@ export function Stepper({ shown }: { shown: Shown | null }) {
       <div className={classes.bar}>
         {MOVES.map(([move, title, Icon, keys]) => (
           <Tip key={move} text={t(title)} {...(keys === undefined ? {} : { keys })}>
-            <ActionIcon variant="subtle" aria-label={t(title)} onClick={() => go(move, only)}>
+            <ActionIcon variant="subtle" aria-label={t(title)} onClick={() => go(move)}>
               <Icon size={16} stroke={1.5} />
             </ActionIcon>
           </Tip>
@@ -77,12 +77,24 @@ export function Stepper({ shown }: { shown: Shown | null }) {
         <span className="m-figures">
           {t("Step {n} of {m}", { n: position + 1, m: stops.length })}
         </span>
+        <TextInput
+          size="xs"
+          ml={12}
+          w={180}
+          aria-label={t("Only steps whose record contains")}
+          placeholder={t("Record contains …")}
+          value={text}
+          onChange={(event) => useStepping.setState({ text: event.currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") go(event.shiftKey ? "back" : "next");
+          }}
+        />
         <Switch
           size="xs"
           ml={12}
           label={t("Only steps of the selected node")}
-          checked={only}
-          onChange={(event) => setOnly(event.currentTarget.checked)}
+          checked={onlySelected}
+          onChange={(event) => useStepping.setState({ onlySelected: event.currentTarget.checked })}
         />
       </div>
       <div className={classes.stepBody}>

@@ -1,30 +1,27 @@
-import { ActionIcon, Button, Loader, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Loader } from "@mantine/core";
 import IconCheck from "@tabler/icons-react/dist/esm/icons/IconCheck.mjs";
 import IconPencil from "@tabler/icons-react/dist/esm/icons/IconPencil.mjs";
 import IconPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconScale from "@tabler/icons-react/dist/esm/icons/IconScale.mjs";
+import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError } from "../api/client";
-import { createTest, deleteTest, listTests, replaceTest } from "../api/compileCalls";
+import { deleteTest } from "../api/compileCalls";
 import type { TopologyTest } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { Empty, Note, Tip } from "../ui";
-import { phrase, t } from "../ui/i18n";
+import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import { CoverageNote } from "./CoverageNote";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
-import { type Shown, useSimulation } from "./store";
-import { testOf, useTests, type Verdict } from "./tests";
+import { useSimulation } from "./store";
+import { EditDialog, useTestList } from "./TestDialog";
+import { useTests, type Verdict } from "./tests";
 import { type Comparison, STEPS, useVerification } from "./verifying";
-
-function useTestList(topology: number) {
-  return useQuery({ queryKey: ["tests", topology], queryFn: () => listTests(topology) });
-}
 
 function Icon({ verdict }: { verdict: Verdict | undefined }) {
   if (verdict === undefined) return null;
@@ -42,6 +39,7 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
   const { busy, coverage, run, stop, verdicts } = useTests();
   const readOnly = useDesigner((state) => state.readOnly);
   const [removed, setRemoved] = useState<TopologyTest | null>(null);
+  const [edited, setEdited] = useState<TopologyTest | null>(null);
   if (error !== null) return <Note tone="failed">{(error as Error).message}</Note>;
   if (data === undefined) return <Empty title={t("Tests")}>{t("Loading…")}</Empty>;
   const tests = data.results;
@@ -55,7 +53,7 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
     );
   const ended = tests.map((test) => verdicts[test.id]?.state);
   return (
-    <div className={`${classes.scroll} m-scroll`} data-testid="topology-tests">
+    <div className={`ui-scroll m-scroll`} data-testid="topology-tests">
       <div className={classes.testsHead}>
         {busy ? (
           <Button onClick={stop}>{t("Cancel")}</Button>
@@ -80,10 +78,14 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
             verdict={verdicts[test.id]}
             readOnly={readOnly}
             onRun={() => void run(ws, [test])}
+            onEdit={() => setEdited(test)}
             onRemove={() => setRemoved(test)}
           />
         ))}
       </ul>
+      {edited === null ? null : (
+        <EditDialog topology={topology} ws={ws} test={edited} onClose={() => setEdited(null)} />
+      )}
       {removed === null ? null : (
         <RemoveDialog topology={topology} test={removed} onClose={() => setRemoved(null)} />
       )}
@@ -97,9 +99,11 @@ function TestRow(props: {
   verdict: Verdict | undefined;
   readOnly: boolean;
   onRun: () => void;
+  onEdit: () => void;
   onRemove: () => void;
 }) {
-  const { onRemove, onRun, readOnly, test, verdict } = props;
+  const { onEdit, onRemove, onRun, readOnly, test, verdict } = props;
+  const conditions = test.expected.conditions?.length ?? 0;
   const { cancel, comparison, start } = useVerification(props.ws, test.inputs);
   const open = () => {
     const sources = sourcesOf(useDesigner.getState().document);
@@ -113,7 +117,14 @@ function TestRow(props: {
         <Icon verdict={verdict} />
       </span>
       <span className={classes.testName}>{test.name}</span>
-      <span className={classes.number}>{t("{n} {n|input|inputs}", { n: test.inputs.length })}</span>
+      <span className={classes.number}>
+        {[
+          t("{n} {n|input|inputs}", { n: test.inputs.length }),
+          conditions === 0 ? "" : t("{n} {n|condition|conditions}", { n: conditions }),
+        ]
+          .filter((part) => part !== "")
+          .join(" · ")}
+      </span>
       <Tip text={t("Run")}>
         <ActionIcon variant="subtle" aria-label={`${t("Run")}: ${test.name}`} onClick={onRun}>
           <IconPlay size={16} stroke={1.5} />
@@ -136,9 +147,16 @@ function TestRow(props: {
           aria-label={`${t("Open its records")}: ${test.name}`}
           onClick={open}
         >
-          <IconPencil size={16} stroke={1.5} />
+          <IconTable size={16} stroke={1.5} />
         </ActionIcon>
       </Tip>
+      {readOnly ? null : (
+        <Tip text={t("Edit")}>
+          <ActionIcon variant="subtle" aria-label={`${t("Edit")}: ${test.name}`} onClick={onEdit}>
+            <IconPencil size={16} stroke={1.5} />
+          </ActionIcon>
+        </Tip>
+      )}
       {readOnly ? null : (
         <Tip text={t("Delete")}>
           <ActionIcon
@@ -224,71 +242,6 @@ function RemoveDialog(props: { topology: number; test: TopologyTest; onClose: ()
           {t("Delete")}
         </Button>
       </div>
-    </Modal>
-  );
-}
-
-const CANNOT_BE_KEPT = phrase(
-  "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.",
-);
-
-/** Keeps the inputs with what came out of them, as a new test or in place of one. */
-export function KeepDialog(props: { topology: number; shown: Shown; onClose: () => void }) {
-  const { onClose, shown, topology } = props;
-  const { data } = useTestList(topology);
-  const [name, setName] = useState("");
-  const queries = useQueryClient();
-  const same = data?.results.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
-  const test = testOf(name.trim(), shown);
-  const keep = useMutation<unknown, Error>({
-    mutationFn: () => {
-      if (test === null) throw new Error(t(CANNOT_BE_KEPT));
-      return same === undefined ? createTest(topology, test) : replaceTest(topology, same.id, test);
-    },
-    // The list is shown when the test is in it, so that “Run all tests” runs it, too.
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ["tests", topology] });
-      useSimulation.getState().setView("tests");
-      onClose();
-    },
-  });
-  const hint = keep.error instanceof ApiError ? (keep.error.hint ?? "") : "";
-  return (
-    <Modal opened onClose={onClose} title={t("Keep as a test")} size={480}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() !== "" && test !== null) keep.mutate();
-        }}
-      >
-        <p className={classes.hint}>
-          {t(
-            "The test has the inputs of the last run. It expects the outputs, the contents of named stores and the number of dropped records of that run.",
-          )}
-        </p>
-        <TextInput
-          label={t("Name")}
-          value={name}
-          maxLength={150}
-          onChange={(event) => setName(event.currentTarget.value)}
-          data-autofocus
-        />
-        {test === null ? <Note tone="failed">{t(CANNOT_BE_KEPT)}</Note> : null}
-        {keep.error === null ? null : (
-          <Note tone="failed">{`${keep.error.message} ${hint}`.trim()}</Note>
-        )}
-        <div className={classes.dialogButtons}>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            type="submit"
-            variant="filled"
-            disabled={name.trim() === "" || test === null}
-            loading={keep.isPending}
-          >
-            {same === undefined ? t("Keep") : t("Replace the test")}
-          </Button>
-        </div>
-      </form>
     </Modal>
   );
 }

@@ -61,6 +61,7 @@ export async function follow(
   const { signal } = controller;
   const set = useSimulation.setState;
   set({ phase: "searching", view: "way", failure: null, diagnostics: [], shown: null });
+  set({ name: null, progress: null });
   showOnCanvas(null);
   try {
     let answer = await found(deployment, asked, signal);

@@ -1,8 +1,9 @@
 /** Steps forward and back through a simulation, by step, by record, to the next one that ended. */
 
+import { create } from "zustand";
 import type { SimulationStep } from "../api/types";
 import { useDesigner } from "../designer/store";
-import { childrenOf, endingOf, stopsOf } from "./steps";
+import { childrenOf, endingOf, recordOf, stopsOf } from "./steps";
 import { type Shown, useSimulation } from "./store";
 import { closings } from "./windows";
 
@@ -21,10 +22,28 @@ function ended(shown: Shown): (step: SimulationStep) => boolean {
   return (step) => step.event === "drop" || endingOf(shown.document, step, children) !== null;
 }
 
+/** Which steps count: those of a node, and those whose record has a text in its key, value or headers. */
+export interface Wanted {
+  readonly node: string | null;
+  readonly text: string;
+}
+
+const ALL: Wanted = { node: null, text: "" };
+
+function chosen(steps: readonly SimulationStep[], { node, text }: Wanted): readonly number[] {
+  const sought = text.trim().toLowerCase();
+  return stopsOf(steps).filter((at) => {
+    if (node !== null && steps[at]?.node !== node) return false;
+    if (sought === "") return true;
+    const { key, value, headers } = recordOf(steps, at) ?? {};
+    return JSON.stringify([key, value, headers]).toLowerCase().includes(sought);
+  });
+}
+
 /** The index of the step after a move; the same where there is none. */
-export function moved(shown: Shown, from: number, move: Move, node: string | null): number {
+export function moved(shown: Shown, from: number, move: Move, wanted: Wanted = ALL): number {
   const { steps } = shown.result;
-  const stops = stopsOf(steps).filter((at) => node === null || steps[at]?.node === node);
+  const stops = chosen(steps, wanted);
   const input = steps[from]?.after ?? 0;
   const firstOf = (after: number | undefined) =>
     stops.find((at) => steps[at]?.after === after) ?? from;
@@ -63,11 +82,17 @@ export function moved(shown: Shown, from: number, move: Move, node: string | nul
   }
 }
 
-/** Makes a move; `node`: only steps at this node count. */
-export function go(move: Move, onlySelected = false): void {
+/** What the moves are limited to, by buttons and by keys. */
+export const useStepping = create<{ readonly onlySelected: boolean; readonly text: string }>()(
+  () => ({ onlySelected: false, text: "" }),
+);
+
+/** Makes a move. */
+export function go(move: Move): void {
   const { goTo, setView, shown, step, view } = useSimulation.getState();
   if (shown === null) return;
   if (view !== "steps") setView("steps");
+  const { onlySelected, text } = useStepping.getState();
   const node = onlySelected ? (useDesigner.getState().selection.nodes[0] ?? null) : null;
-  goTo(moved(shown, step, move, node));
+  goTo(moved(shown, step, move, { node, text }));
 }

@@ -1,23 +1,44 @@
 /** One simulation, with the wait for a simulator that is starting. */
 
-import { type SimulationOptions, simulate, simulateDeployed } from "../api/compileCalls";
-import type { Beginning, Simulation, TopologyTest } from "../api/types";
+import {
+  prepareSimulator,
+  type SimulationOptions,
+  simulate,
+  simulateDeployed,
+} from "../api/compileCalls";
+import type { Beginning, Simulation, SimulationProgress, TopologyTest } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 
 const POLL_MS = 1_000;
+/** How often a run is asked how far it is, in milliseconds. */
+const WATCH_MS = 400;
 /** A simulator that has not started after this many milliseconds will not. */
 const PATIENCE_MS = 240_000;
 
 /** Waits until it makes sense to ask again. */
-export function wait(signal: AbortSignal): Promise<void> {
+export function wait(signal: AbortSignal, milliseconds = POLL_MS): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, POLL_MS);
+    const timer = setTimeout(resolve, milliseconds);
     signal.addEventListener("abort", () => {
       clearTimeout(timer);
       reject(signal.reason);
     });
   });
+}
+
+/** Tells how far a run is until the signal says that it is over. */
+async function watch(
+  workspace: string,
+  run: string,
+  signal: AbortSignal,
+  tell: (progress: SimulationProgress) => void,
+): Promise<void> {
+  for (;;) {
+    await wait(signal, WATCH_MS);
+    const { progress } = await prepareSimulator(workspace, run);
+    if (progress !== null && !signal.aborted) tell(progress);
+  }
 }
 
 /** The answer, and the seconds that it took once the simulator was there. Throws as calls do. */
@@ -29,6 +50,8 @@ export async function simulated(
     readonly signal: AbortSignal;
     readonly expected?: TopologyTest["expected"];
     readonly starting?: () => void;
+    /** Called while a run that has a name is under way. */
+    readonly progress?: (progress: SimulationProgress) => void;
     /** The deployment whose version runs, and after which of its micro-batches. */
     readonly begins?: Beginning & { readonly deployment: number };
   } & SimulationOptions,
@@ -36,11 +59,14 @@ export async function simulated(
   const began = performance.now();
   for (;;) {
     const started = performance.now();
-    const { begins, expected = null, signal, starting, ...more } = options;
-    const answer =
-      begins === undefined
-        ? await simulate(workspace, document, lines, expected, signal, more)
-        : await simulateDeployed(begins.deployment, lines, begins, signal, more);
+    const { begins, expected = null, progress, signal, starting, ...more } = options;
+    const over = new AbortController();
+    if (more.run !== undefined && progress !== undefined)
+      void watch(workspace, more.run, over.signal, progress).catch(() => undefined);
+    const answer = await (begins === undefined
+      ? simulate(workspace, document, lines, expected, signal, more)
+      : simulateDeployed(begins.deployment, lines, begins, signal, more)
+    ).finally(() => over.abort());
     if (answer.state === "done") return { answer, seconds: (performance.now() - started) / 1_000 };
     if (performance.now() - began > PATIENCE_MS)
       throw new Error(

@@ -186,15 +186,33 @@ describe("steps", () => {
       seconds: 0,
       result: { steps },
     } as unknown as Shown;
-    expect(moved(shown, 0, "next", null)).toBe(1);
-    expect(moved(shown, 5, "back", null)).toBe(3);
-    expect(moved(shown, 0, "recordNext", null)).toBe(3);
-    expect(moved(shown, 5, "recordBack", null)).toBe(3);
-    expect(moved(shown, 3, "recordBack", null)).toBe(0);
-    expect(moved(shown, 0, "dropNext", null)).toBe(2);
-    expect(moved(shown, 0, "next", "out")).toBe(6);
-    expect(moved(shown, 0, "last", null)).toBe(6);
-    expect(moved(shown, 6, "first", null)).toBe(0);
-    expect(moved(shown, 6, "next", null)).toBe(6);
+    expect(moved(shown, 0, "next")).toBe(1);
+    expect(moved(shown, 5, "back")).toBe(3);
+    expect(moved(shown, 0, "recordNext")).toBe(3);
+    expect(moved(shown, 5, "recordBack")).toBe(3);
+    expect(moved(shown, 3, "recordBack")).toBe(0);
+    expect(moved(shown, 0, "dropNext")).toBe(2);
+    expect(moved(shown, 0, "next", { node: "out", text: "" })).toBe(6);
+    expect(moved(shown, 0, "last")).toBe(6);
+    expect(moved(shown, 6, "first")).toBe(0);
+    expect(moved(shown, 6, "next")).toBe(6);
+  });
+
+  it("are walked at the records that contain a text", () => {
+    const bread = { key: "ann", value: { item: "Bread" }, timestamp: 5, headers: {} };
+    const steps = [
+      record(0, 1, "orders", null),
+      { ...record(1, 2, "orders", null), record: bread },
+      { ...LATE, seq: 2, after: 2 },
+      record(3, 3, "orders", null),
+    ];
+    const shown = { document: DOCUMENT, result: { steps } } as unknown as Shown;
+    const text = { node: null, text: "bread " };
+    expect(moved(shown, 0, "next", text)).toBe(1);
+    // What has no record of its own is of the record that caused it.
+    expect(moved(shown, 1, "next", text)).toBe(2);
+    expect(moved(shown, 2, "next", text)).toBe(2);
+    expect(moved(shown, 3, "first", { node: "valid", text: "ANN" })).toBe(2);
+    expect(moved(shown, 0, "next", { node: null, text: "milk" })).toBe(0);
   });
 });

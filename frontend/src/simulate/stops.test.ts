@@ -51,8 +51,8 @@ afterEach(() => {
 
 test("a stop is a step of its own, forward and back; a printed line is not", () => {
   expect(STEPS.filter(isStop).map(({ seq }) => seq)).toEqual([0, 2, 5]);
-  expect(moved(SHOWN, 0, "next", null)).toBe(2);
-  expect(moved(SHOWN, 5, "back", null)).toBe(2);
+  expect(moved(SHOWN, 0, "next")).toBe(2);
+  expect(moved(SHOWN, 5, "back")).toBe(2);
   expect(storesAt(STEPS, 0).size).toBe(0);
   // What comes after the line is not in the store yet.
   expect(storesAt(STEPS, 2).size).toBe(0);

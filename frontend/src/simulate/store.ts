@@ -11,6 +11,7 @@ import type {
   FollowedPlace,
   FollowRequest,
   PlainSimulation,
+  SimulationProgress,
   SimulationResult,
   SimulationStep,
 } from "../api/types";
@@ -25,7 +26,7 @@ import { simulated } from "./polling";
 import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
 import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
 import type { PartitionStart } from "./way";
-import { dropText, endingText } from "./words";
+import { dropText, endingText, reasonText } from "./words";
 
 export type View = "inputs" | "results" | "log" | "steps" | "way" | "edge" | "plain" | "tests";
 
@@ -39,6 +40,8 @@ export interface Shown {
   readonly plain: PlainSimulation | null;
   /** Whether the comparison with plain Spark is that of an earlier run. */
   readonly former?: boolean;
+  /** Of a run that was cancelled, the number of all its lines; `lines` are those that it took. */
+  readonly cancelledOf?: number;
 }
 
 /** A record of a deployment that is followed, and what its simulation begins with. */
@@ -63,7 +66,11 @@ interface SimulationState {
   readonly view: View;
   /** The micro-batches of runs in plain Spark. */
   readonly cut: Cut;
-  readonly phase: "idle" | "searching" | "starting" | "running";
+  readonly phase: "idle" | "searching" | "starting" | "running" | "cancelling";
+  /** The name of what runs; null where it cannot be watched. */
+  readonly name: string | null;
+  /** How far it is; null where that is not known. After a run that had to be killed, its last one. */
+  readonly progress: SimulationProgress | null;
   /** Whether what runs is compared with plain Spark. */
   readonly comparing: boolean;
   readonly shown: Shown | null;
@@ -121,6 +128,9 @@ async function fillIn(topology: number): Promise<void> {
 }
 
 let running: AbortController | null = null;
+/** Names of runs differ from those of the person's other tabs. */
+const SESSION = Math.random().toString(36).slice(2);
+let lastRun = 0;
 
 /** Takes the place of what runs; it is aborted by the next one, and by *Cancel*. */
 export function begin(): AbortController {
@@ -131,6 +141,8 @@ export function begin(): AbortController {
 
 const NOTHING = {
   phase: "idle",
+  name: null,
+  progress: null,
   comparing: false,
   shown: null,
   failure: null,
@@ -209,39 +221,67 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       return;
     }
     const controller = begin();
-    set({ phase: "running", comparing: plain, failure: null, diagnostics: [], followed: null });
+    lastRun += 1;
+    const name = `${SESSION}-${lastRun}`;
+    set({ ...NOTHING, shown: get().shown, step: get().step, input: get().input });
+    set({ phase: "running", comparing: plain, name });
     try {
       const { answer, seconds } = await simulated(workspace, document, lines, {
         signal: controller.signal,
         breakpoints: breakpointsIn(document),
+        run: name,
         ...(plain ? { plain: get().cut } : {}),
         starting: () => set({ phase: "starting" }),
+        progress: (progress) => {
+          if (running !== controller) return;
+          set(get().phase === "starting" ? { phase: "running", progress } : { progress });
+          if (progress.edges !== undefined) showProgress(document, progress);
+        },
       });
       if (running !== controller) return;
       const { diagnostics, result } = answer;
       const former = plain ? null : (get().shown?.plain ?? null);
-      const shown =
+      const stopped = result?.stopped_after ?? null;
+      const shown: Shown | null =
         result === null
           ? null
           : {
-              ...{ document, lines, seconds, result },
+              ...{ document, seconds, result },
+              lines: stopped === null ? lines : lines.slice(0, stopped),
               plain: answer.plain ?? former,
               former: former !== null,
+              ...(stopped === null ? {} : { cancelledOf: lines.length }),
             };
-      set({ phase: "idle", shown, diagnostics });
+      set({ phase: "idle", progress: null, shown, diagnostics });
       if (shown !== null) moveBreakpoints(shown);
       showOnCanvas(shown);
     } catch (error) {
       if (controller.signal.aborted || running !== controller) return;
-      set({ phase: "idle", failure: failureOf(error) });
+      if (error instanceof ApiError && error.code === "simulation_cancelled") {
+        // It did not stop between two records: all there is are the counts so far.
+        const { progress } = get();
+        set({ phase: "idle", ...(progress?.edges === undefined ? {} : { shown: null }) });
+        return;
+      }
+      set({ phase: "idle", progress: null, failure: failureOf(error) });
+      showOnCanvas(get().shown);
     }
   },
 
   cancel: (workspace) => {
-    running?.abort();
-    running = null;
-    set({ phase: "idle" });
-    void cancelSimulation(workspace).catch(() => undefined);
+    const { comparing, name, phase } = get();
+    const stops = phase === "running" && !comparing && name !== null;
+    if (stops) set({ phase: "cancelling" });
+    else {
+      running?.abort();
+      running = null;
+      set({ phase: "idle", progress: null });
+      showOnCanvas(get().shown);
+    }
+    const gently = stops || phase === "starting" || comparing;
+    void cancelSimulation(workspace, gently ? (name ?? undefined) : undefined).catch(
+      () => undefined,
+    );
   },
 }));
 
@@ -292,6 +332,20 @@ export function failureOf(error: unknown): SimulationState["failure"] {
   return { message: (error as Error).message, hint: known?.hint ?? null };
 }
 
+/** Puts the counts of a run that is under way on the canvas. */
+function showProgress(document: TopologyDocument, progress: SimulationProgress) {
+  const drops: Record<string, Record<string, number>> = {};
+  for (const [node, { dropped }] of Object.entries(progress.nodes ?? {})) {
+    const words = Object.entries(dropped).map(([reason, n]) => [reasonText(reason), n] as const);
+    if (words.length > 0) drops[node] = Object.fromEntries(words);
+  }
+  useSimulated.getState().show({ edges: byEdge(document, progress.edges ?? []), drops, at: null });
+}
+
+function byEdge(document: TopologyDocument, counts: readonly number[]): Record<string, number> {
+  return Object.fromEntries(document.edges.map((edge, at) => [edgeId(edge), counts[at] ?? 0]));
+}
+
 /** Puts the counts of a result on the canvas, and the step where the last one was. */
 export function showOnCanvas(shown: Shown | null) {
   if (shown === null) {
@@ -300,10 +354,7 @@ export function showOnCanvas(shown: Shown | null) {
     return;
   }
   const { document, result } = shown;
-  const edges: Record<string, number> = {};
-  document.edges.forEach((edge, index) => {
-    edges[edgeId(edge)] = result.edges[index] ?? 0;
-  });
+  const edges = byEdge(document, result.edges);
   const drops: Record<string, Record<string, number>> = {};
   const count = (node: string, words: string) => {
     const mine = drops[node] ?? {};

@@ -54,8 +54,8 @@ test("the step at which stream time closes a window is found, and its row is clo
   ];
   const shown = { document: TUMBLING, result: { steps } } as unknown as Shown;
   expect(closings(TUMBLING, steps).at).toEqual([4]);
-  expect(moved(shown, 0, "closeNext", null)).toBe(4);
-  expect(moved(shown, 4, "closeNext", null)).toBe(4);
+  expect(moved(shown, 0, "closeNext")).toBe(4);
+  expect(moved(shown, 4, "closeNext")).toBe(4);
   expect([...closings(TUMBLING, steps, 3).closed]).toEqual([]);
   expect([...closings(TUMBLING, steps, 4).closed]).toEqual([rowName("totals", KEY)]);
   // A row that is gone is not closed.

@@ -57,9 +57,14 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
       kept: timeText(step.kept_from),
     });
   }
-  const known = REASONS[step.reason as keyof typeof REASONS];
+  return reasonText(step.reason ?? "");
+}
+
+/** A reason without the facts of a record. */
+export function reasonText(reason: string): string {
+  const known = REASONS[reason as keyof typeof REASONS];
   return known === undefined
-    ? t("Dropped: {reason}.", { reason: (step.reason ?? "").replaceAll("_", " ") })
+    ? t("Dropped: {reason}.", { reason: reason.replaceAll("_", " ") })
     : t(known);
 }
 

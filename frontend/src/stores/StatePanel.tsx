@@ -3,7 +3,7 @@ import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
 import { useState } from "react";
 import type { StateStore, StorePage } from "../api/types";
 import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
+import { Waiting } from "../app/Waiting";
 import { useRunsPlain } from "../deployments/dialect";
 import { PlainEmpty } from "../deployments/PlainEmpty";
 import { useLive } from "../runtime/store";
@@ -35,11 +35,7 @@ export function StatePanel() {
     return <PlainEmpty>{t("The state of its queries can only be read by Spark.")}</PlainEmpty>;
   }
   if (found.data === undefined) {
-    return found.isError ? (
-      <Failed error={found.error} retry={() => void found.refetch()} />
-    ) : (
-      <Loading />
-    );
+    return <Waiting query={found} />;
   }
   const { stores } = found.data;
   const store = stores.find((each) => each.id === chosen) ?? stores[0];
@@ -53,7 +49,7 @@ export function StatePanel() {
     );
   }
   return (
-    <div className={classes.panel} data-testid="state">
+    <div className="ui-panel" data-testid="state">
       <Rows key={`${deployment.id} ${store.id}`} id={deployment.id} store={store} stores={stores} />
     </div>
   );
@@ -65,7 +61,7 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
   const { error, more, page, phase, refresh } = useRows(props.id, store, question);
   return (
     <>
-      <div className={classes.bar}>
+      <div className="ui-bar">
         <Select
           aria-label={t("Store")}
           value={store.id}
@@ -116,11 +112,11 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
             : t("No row matches. The key must be exactly the one in the store.")}
         </Empty>
       ) : (
-        <div className={classes.scroll}>
+        <div className="ui-scroll">
           <Table store={store} page={page} />
           <div className={classes.foot}>
             {page.next === null ? (
-              t("{n} rows. There are no more.", { n: exact(page.rows.length) })
+              t("{n} {n|row|rows}. There are no more.", { n: exact(page.rows.length) })
             ) : (
               <Button variant="default" onClick={more} loading={phase === "reading"}>
                 {t("Next rows")}

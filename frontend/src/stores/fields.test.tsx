@@ -1,19 +1,15 @@
-import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, type ReactNode } from "react";
-import { createRoot } from "react-dom/client";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import type { Deployment, StateStore, TopologyDocument } from "../api/types";
+import { render } from "../app/rendering";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { useLive } from "../runtime/store";
-import { theme } from "../theme/theme";
 import { useChosenStore } from "./chosen";
 import { EVERYTHING, type StoreQuestion } from "./query";
 import { StateFields } from "./StateFields";
 import { StoreLinks } from "./StoreLinks";
-
-vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
 const COUNTS: StateStore = {
   ...{ id: "counts", name: "Counts", kind: "key_value", key: "STRING" },
@@ -27,20 +23,7 @@ const HOURS: StateStore = {
 let close: (() => Promise<void>) | null = null;
 
 async function show(part: ReactNode) {
-  const place = document.createElement("div");
-  document.body.append(place);
-  const root = createRoot(place);
-  await act(async () =>
-    root.render(
-      <MantineProvider theme={theme} env="test">
-        {part}
-      </MantineProvider>,
-    ),
-  );
-  close = async () => {
-    await act(async () => root.unmount());
-    place.remove();
-  };
+  close = await render(part);
 }
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 /** Pages of a store's rows, one below the other. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import { ApiError } from "../api/client";
+import { ApiError, asApiError } from "../api/client";
 import { readStore } from "../api/deploymentCalls";
 import type { StateStore, StoreAnswer, StorePage } from "../api/types";
 import { queryOf, type StoreQuestion } from "./query";
@@ -61,7 +61,7 @@ export function useRows(deployment: number, store: StateStore, question: StoreQu
         (error: unknown) =>
           set({
             ...{ page: before, phase: "idle" },
-            error: error instanceof ApiError ? error : new ApiError(0, null),
+            error: asApiError(error),
           }),
       );
     },

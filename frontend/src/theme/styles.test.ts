@@ -5,6 +5,13 @@ import { expect, test } from "vitest";
 
 const mantine = dirname(createRequire(import.meta.url).resolve("@mantine/core/styles.css"));
 
+/** The classes that a file of styles defines. */
+function classesOf(file: string): Set<string> {
+  const text = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\/|\d\.\d+|:global\([^)]*\)/g, "");
+  const selectors = text.replace(/\{[^{}]*\}/g, "{}");
+  return new Set([...selectors.matchAll(/\.([A-Za-z][\w-]*)/g)].map(([, name = ""]) => name));
+}
+
 /** The modules that a file of Mantine stands on, itself among them. */
 function standsOn(file: string, seen: Set<string>): Set<string> {
   if (seen.has(file)) return seen;
@@ -15,11 +22,43 @@ function standsOn(file: string, seen: Set<string>): Set<string> {
   return seen;
 }
 
+const source = join(import.meta.dirname, "..");
+const files = readdirSync(source, { recursive: true, encoding: "utf8" })
+  .filter((file) => /\.tsx?$/.test(file) && !file.includes(".test."))
+  .map((file) => ({ file: join(source, file), text: readFileSync(join(source, file), "utf8") }));
+
+test("every class that a component names is in its module of styles, and every one there is named", () => {
+  const named = new Map<string, Set<string>>();
+  const missing: string[] = [];
+  for (const { file, text } of files) {
+    for (const [, name = "", path = ""] of text.matchAll(
+      /^import (\w+) from "([^"]+\.module\.css)"/gm,
+    )) {
+      const module = join(dirname(file), path);
+      const used = [...text.matchAll(new RegExp(`\\b${name}\\.(?!module\\.css)(\\w+)`, "g"))];
+      const computed = text.includes(`${name}[`);
+      const all = named.get(module) ?? new Set<string>(computed ? ["*"] : []);
+      if (computed) all.add("*");
+      for (const [, each = ""] of used) {
+        all.add(each);
+        if (!classesOf(module).has(each)) missing.push(`${basename(file)}: ${each}`);
+      }
+      named.set(module, all);
+    }
+  }
+  const unused = [...named].flatMap(([module, used]) =>
+    used.has("*")
+      ? []
+      : [...classesOf(module)]
+          .filter((each) => !used.has(each))
+          .map((each) => `${basename(module)}: ${each}`),
+  );
+  expect(named.size).toBeGreaterThan(10);
+  expect({ missing, unused }).toEqual({ missing: [], unused: [] });
+});
+
 test("every Mantine component of the page has its styles", () => {
-  const source = join(import.meta.dirname, "..");
-  const texts = readdirSync(source, { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.tsx?$/.test(file) && !file.includes(".test."))
-    .map((file) => readFileSync(join(source, file), "utf8"));
+  const texts = files.map(({ text }) => text);
   const names = texts
     .flatMap((text) => [...text.matchAll(/import \{([^}]*)\} from "@mantine\/core"/g)])
     .flatMap(([, names = ""]) => names.split(","))

@@ -44,6 +44,9 @@ test.each([
     ...TEXTS.flatMap((name) => GROUNDS.map((ground) => [name, ground] as const)),
     ...CODE.flatMap((name) => ["panel", "sunken"].map((ground) => [name, ground] as const)),
     ["on-accent", "accent"] as const,
+    ["on-accent", "accent-hover"] as const,
+    ["on-accent", "danger"] as const,
+    ["on-accent", "danger-hover"] as const,
     ["accent-text", "accent-soft"] as const,
     ...["failed", "degraded", "running", "starting"].map(
       (state) => [`${state}-text`, `${state}-soft`] as const,

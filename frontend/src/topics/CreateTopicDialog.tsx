@@ -1,11 +1,12 @@
-import { Button, NumberInput, Select, TextInput } from "@mantine/core";
+import { NumberInput, Select, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { ApiError } from "../api/client";
+import { asApiError } from "../api/client";
 import { createTopics, listTopicFigures } from "../api/topicCalls";
 import { newTopic, RETENTIONS } from "../deployments/topics";
 import { Note } from "../ui";
+import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
@@ -36,8 +37,7 @@ export function CreateTopicDialog({ ws, onClose }: { ws: string; onClose: () => 
       await queries.invalidateQueries({ queryKey: ["topic-figures", ws] });
       void navigate(topicAddress(ws, name));
     } catch (failure) {
-      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
-      setError([known.message, known.hint].filter(Boolean).join(" "));
+      setError(asApiError(failure).text);
     } finally {
       setBusy(false);
     }
@@ -72,18 +72,15 @@ export function CreateTopicDialog({ ws, onClose }: { ws: string; onClose: () => 
           data={RETENTIONS.map((each) => ({ value: each.value, label: t(each.label) }))}
         />
         {error === null ? null : <Note tone="failed">{error}</Note>}
-        <div className={pages.formEnd}>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            type="submit"
-            variant="filled"
-            loading={busy}
-            disabled={!/^[\w.-]+$/.test(name)}
-            data-testid="create-topic"
-          >
-            {t("Create")}
-          </Button>
-        </div>
+        <DialogEnd
+          onCancel={onClose}
+          type="submit"
+          loading={busy}
+          disabled={!/^[\w.-]+$/.test(name)}
+          data-testid="create-topic"
+        >
+          {t("Create")}
+        </DialogEnd>
       </form>
     </Modal>
   );

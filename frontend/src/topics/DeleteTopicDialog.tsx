@@ -30,7 +30,7 @@ export function DeleteTopicDialog(props: { ws: string; topic: TopicDetail; onClo
       onClose={onClose}
     >
       <p>
-        {t("This deletes the topic with its {n} records for all users of the cluster.", {
+        {t("This deletes the topic with its {n} {n|record|records} for all users of the cluster.", {
           n: exact(topic.records),
         })}
       </p>

@@ -1,14 +1,15 @@
 import { Button, Select, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { ApiError } from "../api/client";
+import { type ApiError, asApiError } from "../api/client";
 import { produceRecord } from "../api/topicCalls";
-import type { NewRecord } from "../api/types";
+import type { NewRecord, RawRecord, RecordPart } from "../api/types";
 import { notify } from "../app/notify";
 import { Note } from "../ui";
 import { phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
-import { FORMATS } from "./records";
+import { FORMATS, hexDigits } from "./records";
+import { timeText } from "./times";
 import classes from "./topics.module.css";
 
 interface Part {
@@ -26,6 +27,28 @@ function newPart(part: Part): NewRecord["value"] {
   return part.format === "null"
     ? null
     : { format: part.format as NonNullable<NewRecord["value"]>["format"], text: part.text };
+}
+
+/** A part of a record that was read: its text where that can be written, else its bytes. */
+export function partOf(part: RecordPart, raw: string | null): Part {
+  if (raw === null) return { format: "null", text: "" };
+  const known = PARTS.some((each) => each.value === part.format);
+  return known && !part.cut && part.text !== null
+    ? { format: part.format, text: part.text }
+    : { format: "bytes", text: hexDigits(raw) };
+}
+
+/** Headers as they are typed, and the names of those that are no text. */
+export function headersOf(record: RawRecord): { text: string; others: readonly string[] } {
+  const isText = ({ format, text }: RecordPart) =>
+    (format === "string" || format === "json") && text !== null && !/[\r\n]/.test(text);
+  return {
+    text: record.headers
+      .filter(isText)
+      .map(({ key, text }) => `${key}: ${text}`)
+      .join("\n"),
+    others: record.headers.filter((each) => !isText(each)).map(({ key }) => key),
+  };
 }
 
 /** Why a part cannot be written; checks JSON only. */
@@ -57,15 +80,24 @@ export function ProduceDialog(props: {
   ws: string;
   topic: string;
   partitions: number;
+  /** The record to write again. */
+  again: RawRecord | null;
   onClose: () => void;
   onWritten: () => void;
 }) {
-  const { ws, topic } = props;
-  const [key, setKey] = useState<Part>({ format: "string", text: "" });
-  const [value, setValue] = useState<Part>({ format: "json", text: "" });
-  const [headers, setHeaders] = useState("");
-  const [partition, setPartition] = useState("");
-  const [time, setTime] = useState("");
+  const { again, ws, topic } = props;
+  const [key, setKey] = useState<Part>(
+    again === null ? { format: "string", text: "" } : partOf(again.key, again.raw_key),
+  );
+  const [value, setValue] = useState<Part>(
+    again === null ? { format: "json", text: "" } : partOf(again.value, again.raw_value),
+  );
+  const left = again === null ? { text: "", others: [] } : headersOf(again);
+  const [headers, setHeaders] = useState(left.text);
+  const [partition, setPartition] = useState(again === null ? "" : String(again.partition));
+  const [time, setTime] = useState(
+    again === null || again.timestamp < 1 ? "" : timeText(again.timestamp).replace(" ", "T"),
+  );
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const [checked, setChecked] = useState(false);
@@ -89,14 +121,19 @@ export function ProduceDialog(props: {
       notify(t("Written to partition {partition} at offset {offset}.", place));
       props.onWritten();
     } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+      setError(asApiError(failure));
     } finally {
       setBusy(false);
     }
   };
 
   return (
-    <Modal opened onClose={props.onClose} title={t("Produce a record")} size={560}>
+    <Modal
+      opened
+      onClose={props.onClose}
+      title={again === null ? t("Produce a record") : t("Produce the record again")}
+      size={560}
+    >
       <form onSubmit={(event) => void write(event)} className={pages.form}>
         <PartField
           name="key"
@@ -121,6 +158,13 @@ export function ProduceDialog(props: {
           minRows={1}
           maxRows={6}
         />
+        {left.others.length === 0 ? null : (
+          <Note tone="degraded">
+            {t("Headers that are not text are left out: {names}", {
+              names: left.others.join(", "),
+            })}
+          </Note>
+        )}
         <div className={classes.pair}>
           <Select
             label={t("Partition")}
@@ -133,7 +177,7 @@ export function ProduceDialog(props: {
           />
           <TextInput
             type="datetime-local"
-            step={1}
+            step={again === null ? 1 : 0.001}
             label={t("Timestamp")}
             description={t("Empty: now")}
             inputWrapperOrder={["label", "input", "description", "error"]}
@@ -146,7 +190,7 @@ export function ProduceDialog(props: {
             {error.message} {error.hint}
           </Note>
         )}
-        <div className={pages.formEnd}>
+        <div className="ui-end">
           <Button onClick={props.onClose}>{t("Close")}</Button>
           <Button type="submit" variant="filled" loading={busy} data-testid="write-record">
             {t("Write")}

@@ -1,14 +1,14 @@
 import { ActionIcon, Button } from "@mantine/core";
 import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
+import IconSend from "@tabler/icons-react/dist/esm/icons/IconSend.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { getRecord } from "../api/topicCalls";
 import type { RawRecord, RecordPart, TopicUse } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
 import { notify } from "../app/notify";
+import { Waiting } from "../app/Waiting";
 import { useView } from "../designer/view";
 import { addInput, followLater } from "../simulate/kept";
 import { Chip, Note, Segments } from "../ui";
@@ -25,6 +25,8 @@ export function RecordDetail(props: {
   place: string;
   question: Question;
   uses: readonly TopicUse[];
+  /** Null for people who may not write records. */
+  onProduce: ((record: RawRecord) => void) | null;
   onClose: () => void;
 }) {
   const { ws, topic, place, question } = props;
@@ -49,13 +51,24 @@ export function RecordDetail(props: {
           <IconX size={16} stroke={1.5} />
         </ActionIcon>
       </div>
-      {found.isPending ? <Loading /> : null}
-      {found.isError ? <Failed error={found.error} retry={() => void found.refetch()} /> : null}
+      <Waiting query={found} />
       {found.data === undefined ? null : (
-        <Content ws={ws} topic={topic} record={found.data} uses={props.uses} />
+        <Content
+          ws={ws}
+          topic={topic}
+          record={found.data}
+          uses={props.uses}
+          onProduce={props.onProduce}
+        />
       )}
     </aside>
   );
+}
+
+/** Whether its bytes are not all here. */
+function isCut({ key, raw_key, raw_value, value }: RawRecord): boolean {
+  const isPart = (size: number, raw: string | null) => raw !== null && atob(raw).length < size;
+  return isPart(key.size, raw_key) || isPart(value.size, raw_value);
 }
 
 function Content(props: {
@@ -63,8 +76,9 @@ function Content(props: {
   topic: string;
   record: RawRecord;
   uses: readonly TopicUse[];
+  onProduce: ((record: RawRecord) => void) | null;
 }) {
-  const { record, topic, uses, ws } = props;
+  const { onProduce, record, topic, uses, ws } = props;
   const navigate = useNavigate();
   const simulate = (use: TopicUse) => {
     addInput(use.topology, topic, record);
@@ -101,6 +115,16 @@ function Content(props: {
         >
           {t("Copy as JSON line")}
         </Button>
+        {onProduce === null || isCut(record) ? null : (
+          <Button
+            variant="subtle"
+            leftSection={<IconSend size={16} stroke={1.5} />}
+            onClick={() => onProduce(record)}
+            data-testid="produce-again"
+          >
+            {t("Produce again…")}
+          </Button>
+        )}
         {uses
           .filter((use) => use.reads)
           .map((use) => (
@@ -167,7 +191,7 @@ function Part(props: { title: string; part: RecordPart; raw: string | null; byte
     <section>
       <h3>
         {props.title} <Chip>{format === undefined ? t("Null") : t(format.label)}</Chip>{" "}
-        <small>{t("{n} bytes", { n: exact(part.size) })}</small>
+        <small>{t("{n} {n|byte|bytes}", { n: exact(part.size) })}</small>
       </h3>
       {part.error === null ? null : <Note tone="degraded">{part.error}</Note>}
       {part.schema_id === null ? null : (

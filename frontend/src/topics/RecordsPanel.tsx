@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import { topicUses } from "../api/topicCalls";
-import type { RecordPart, TopicRecord } from "../api/types";
+import type { RawRecord, RecordPart, TopicRecord } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Empty, Note } from "../ui";
 import { bytes, exact } from "../ui/format";
@@ -23,6 +23,7 @@ export function RecordsPanel(props: {
   topic: string;
   partitions: number;
   paused: boolean;
+  onProduce: ((record: RawRecord) => void) | null;
 }) {
   const { ws, topic } = props;
   const [address, setAddress] = useSearchParams();
@@ -95,6 +96,7 @@ export function RecordsPanel(props: {
               place={open}
               question={question}
               uses={uses}
+              onProduce={props.onProduce}
               onClose={() => show(null)}
             />
           )}
@@ -151,7 +153,10 @@ function Rows(props: {
                 <td>
                   <Text part={record.value} />
                 </td>
-                <td className={classes.small} title={t("{n} bytes", { n: exact(record.size) })}>
+                <td
+                  className={classes.small}
+                  title={t("{n} {n|byte|bytes}", { n: exact(record.size) })}
+                >
                   {bytes(record.size)}
                 </td>
               </tr>
@@ -195,7 +200,7 @@ function Foot(props: {
   if (props.searching) {
     return (
       <div className={classes.foot} role="status" data-testid="searching">
-        <Loader size={16} /> {t("Scanned {n} records.", { n: exact(scanned) })}
+        <Loader size={16} /> {t("Scanned {n} {n|record|records}.", { n: exact(scanned) })}
         <Button variant="default" onClick={props.cancel} data-testid="cancel-search">
           {t("Cancel")}
         </Button>
@@ -213,14 +218,14 @@ function Foot(props: {
     return (
       <Empty title={t("No records")}>
         {filtered
-          ? t("None of {n} records matches.", { n: exact(scanned) })
+          ? t("None of {n} {n|record|records} matches.", { n: exact(scanned) })
           : t("There are no records here, or they have expired.")}
       </Empty>
     );
   }
   return (
     <div className={classes.foot} role="status" data-testid="scanned">
-      {filtered ? t("Scanned {n} records.", { n: exact(scanned) }) : null}
+      {filtered ? t("Scanned {n} {n|record|records}.", { n: exact(scanned) }) : null}
       {stopped === "end" ? (
         <span>{t("There are no more.")}</span>
       ) : (

@@ -6,10 +6,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useParams } from "react-router";
 import { getTopic } from "../api/topicCalls";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
+import type { RawRecord } from "../api/types";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
+import { Waiting } from "../app/Waiting";
 import { GeneratorsList } from "../generate/GeneratorsList";
 import { StartDialog } from "../generate/StartDialog";
 import { Chip, Tabs } from "../ui";
@@ -30,6 +30,7 @@ export function TopicPage() {
   const role = useWorkspace(ws)?.role;
   const [tab, setTab] = useState<Tab>("records");
   const [dialog, setDialog] = useState<"produce" | "generate" | "delete" | null>(null);
+  const [again, setAgain] = useState<RawRecord | null>(null);
   const [written, setWritten] = useState(0);
   useEffect(() => {
     document.title = `${topic} · Millrace`;
@@ -45,11 +46,7 @@ export function TopicPage() {
   if (detail === undefined) {
     return (
       <Shell ws={ws} wide>
-        {found.isError ? (
-          <Failed error={found.error} retry={() => void found.refetch()} />
-        ) : (
-          <Loading />
-        )}
+        <Waiting query={found} />
       </Shell>
     );
   }
@@ -59,14 +56,19 @@ export function TopicPage() {
         <h1 className={`${pages.title} ${classes.name}`} title={topic}>
           {topic}
         </h1>
-        <Chip>{t("{n} partitions", { n: detail.partitions.length })}</Chip>
-        <Chip title={exact(detail.records)}>{t("{n} records", { n: count(detail.records) })}</Chip>
+        <Chip>{t("{n} {n|partition|partitions}", { n: detail.partitions.length })}</Chip>
+        <Chip title={exact(detail.records)}>
+          {t("{n} {n|record|records}", { n: count(detail.records) })}
+        </Chip>
         <Chip title={t("Cleanup policy")}>{detail.cleanup_policy}</Chip>
-        <span className={pages.space} />
+        <span className="ui-space" />
         {may(role, "operator") ? (
           <Button
             leftSection={<IconSend size={16} stroke={1.5} />}
-            onClick={() => setDialog("produce")}
+            onClick={() => {
+              setAgain(null);
+              setDialog("produce");
+            }}
             data-testid="produce"
           >
             {t("Produce a record")}
@@ -116,6 +118,14 @@ export function TopicPage() {
             topic={topic}
             partitions={detail.partitions.length}
             paused={paused}
+            onProduce={
+              may(role, "operator")
+                ? (record) => {
+                    setAgain(record);
+                    setDialog("produce");
+                  }
+                : null
+            }
           />
         ) : null}
         {tab === "partitions" ? <Partitions detail={detail} /> : null}
@@ -127,6 +137,7 @@ export function TopicPage() {
           ws={ws}
           topic={topic}
           partitions={detail.partitions.length}
+          again={again}
           onClose={() => setDialog(null)}
           onWritten={() => {
             setWritten(written + 1);

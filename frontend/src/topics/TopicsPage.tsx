@@ -57,7 +57,7 @@ export function TopicsPage() {
       <div className={pages.head}>
         <h1 className={pages.title}>{t("Topics")}</h1>
         {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
-        <span className={pages.space} />
+        <span className="ui-space" />
         {operator && !empty ? create : null}
       </div>
       {list.isError && found === undefined ? (

@@ -1,13 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { listGroups } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
+import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
 import { count, exact } from "../ui/format";
-import { t } from "../ui/i18n";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import classes from "./topics.module.css";
+
+/** The states of a consumer group, by Kafka's names. */
+const STATES: Readonly<Record<string, Phrase>> = {
+  stable: phrase("stable"),
+  empty: phrase("empty"),
+  preparing_rebalancing: phrase("rebalancing"),
+  completing_rebalancing: phrase("rebalancing"),
+};
+
+function stateText(state: string): string {
+  const known = STATES[state];
+  return known === undefined ? state.replaceAll("_", " ") : t(known);
+}
 
 const LIST = `${pages.list} ${pages.plain}`;
 
@@ -82,11 +94,7 @@ export function Groups(props: { ws: string; topic: string; paused: boolean }) {
     refetchInterval: paused ? false : 5_000,
   });
   if (found.data === undefined) {
-    return found.isError ? (
-      <Failed error={found.error} retry={() => void found.refetch()} />
-    ) : (
-      <Loading />
-    );
+    return <Waiting query={found} />;
   }
   const { groups, complete } = found.data;
   return (
@@ -117,7 +125,7 @@ export function Groups(props: { ws: string; topic: string; paused: boolean }) {
               {groups.map((each) => (
                 <tr key={each.group}>
                   <td className={pages.rowName}>{each.group}</td>
-                  <td>{each.state.replaceAll("_", " ")}</td>
+                  <td>{stateText(each.state)}</td>
                   <td className={pages.number} title={exact(each.lag)}>
                     {count(each.lag)}
                   </td>

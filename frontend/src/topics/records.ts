@@ -203,8 +203,17 @@ export function pretty(part: RecordPart): string {
 }
 
 /** Bytes in lines of sixteen: place, hexadecimal digits, and what is printable. */
+function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+}
+
+/** Two hexadecimal digits for each byte. */
+export function hexDigits(base64: string): string {
+  return [...bytesOf(base64)].map((each) => each.toString(16).padStart(2, "0")).join("");
+}
+
 export function hexDump(base64: string): string {
-  const bytes = Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+  const bytes = bytesOf(base64);
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += 16) {
     const line = [...bytes.slice(at, at + 16)];

@@ -1,7 +1,7 @@
 /** Pages of a topic's records, and the live ones while the page is visible. */
 
 import { useCallback, useEffect, useReducer, useRef } from "react";
-import { ApiError } from "../api/client";
+import { ApiError, asApiError } from "../api/client";
 import { listRecords, type RecordsQuery } from "../api/topicCalls";
 import type { RecordPage, TopicRecord } from "../api/types";
 import { MOST_ROWS, type Question, queryOf, searchesOn } from "./records";
@@ -59,8 +59,6 @@ function reduce(state: State, change: Change): State {
     }
   }
 }
-
-const asApiError = (error: unknown) => (error instanceof ApiError ? error : new ApiError(0, null));
 
 /** What reads a topology's formats may have to start first: it is waited for. */
 async function readRecords(

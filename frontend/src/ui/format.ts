@@ -41,19 +41,27 @@ const WHOLE = { en: new Intl.NumberFormat("en-GB"), zh: new Intl.NumberFormat("z
 
 /** The whole number with separators: `1,214,003`. */
 export function exact(value: number): string {
-  return WHOLE[language() === "zh" ? "zh" : "en"].format(value);
+  return WHOLE[language()].format(value);
 }
+
+const TIME = {
+  en: { ms: "ms", s: "s", min: "min", h: "h", d: "d" },
+  zh: { ms: "毫秒", s: "秒", min: "分钟", h: "小时", d: "天" },
+};
 
 /** A length of time: `34 ms`, `1.9 s`, `5 min`, `2 h 5 min`. */
 export function span(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 59_950) return `${trim(milliseconds / 1000, 1)} s`;
+  const { d, h, min, ms, s } = TIME[language()];
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ${ms}`;
+  if (milliseconds < 59_950) return `${trim(milliseconds / 1000, 1)} ${s}`;
   const minutes = Math.round(milliseconds / 60_000);
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 60) return `${minutes} ${min}`;
   const hours = Math.floor(minutes / 60);
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  if (hours < 48) {
+    return minutes % 60 === 0 ? `${hours} ${h}` : `${hours} ${h} ${minutes % 60} ${min}`;
+  }
   const days = Math.floor(hours / 24);
-  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
+  return hours % 24 === 0 ? `${days} ${d}` : `${days} ${d} ${hours % 24} ${h}`;
 }
 
 /** How long ago: `just now`, `3 min ago`, `yesterday`. */

@@ -80,14 +80,24 @@ type Table = Readonly<Record<string, string>>;
 /** Message and hint by the code of a diagnostic. */
 type Sentences = Readonly<Record<string, readonly [string, string]>>;
 
+/** The compiler's sentences about nodes by their English form, and the parts that they are made of. */
+export interface Forms {
+  readonly sentences: readonly (readonly [english: string, translation: string])[];
+  readonly windows: readonly (readonly [english: string, translation: string])[];
+  readonly units: Table;
+}
+
 let translations: {
   readonly texts: Table;
   readonly catalog: Table;
   readonly diagnostics: Sentences;
+  readonly forms?: Forms;
+  readonly words: Table;
 } = {
   texts: {},
   catalog: {},
   diagnostics: {},
+  words: {},
 };
 
 /** Fetches what a language needs before the page is drawn in it; English comes with the page. */
@@ -113,7 +123,22 @@ export function catalogText(text: string): string | undefined {
   return language() === "en" ? undefined : translations.catalog[text];
 }
 
-/** Message and hint of a diagnostic's code in the page's language, with its facts in braces. */
-export function diagnosticTexts(code: string): readonly [string, string] | undefined {
-  return language() === "en" ? undefined : translations.diagnostics[code];
+/** Forms of the sentences about nodes in the page's language; undefined in English. */
+export function sentenceForms(): Forms | undefined {
+  return language() === "en" ? undefined : translations.forms;
+}
+
+/** Message and hint of a diagnostic in the page's language; undefined without a translation. */
+export function diagnosticTexts(
+  code: string,
+  facts: Readonly<Record<string, string>>,
+): { readonly message: string; readonly hint: string } | undefined {
+  const texts = language() === "en" ? undefined : translations.diagnostics[code];
+  if (texts === undefined) return undefined;
+  const told = Object.entries(facts).map(([name, fact]) => [
+    name,
+    translations.words[fact] ?? fact,
+  ]);
+  const values = Object.fromEntries(told) as Values;
+  return { message: fill(texts[0], values), hint: fill(texts[1], values) };
 }

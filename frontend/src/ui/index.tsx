@@ -85,26 +85,41 @@ export function Tabs<Id extends string>(props: {
   );
 }
 
-/** One of a few, all of them in view. */
+/** One of a few, all of them in view; arrows choose the next, as in the ARIA pattern. */
 export function Segments<Id extends string>(props: {
   items: readonly { id: Id; title: string; hint?: string; disabled?: boolean }[];
   value: Id;
   onChange: (id: Id) => void;
   label: string;
 }) {
+  const { items, label, onChange, value } = props;
+  const row = useRef<HTMLDivElement>(null);
+  const move = (event: KeyboardEvent) => {
+    const back = event.key === "ArrowLeft" || event.key === "ArrowUp";
+    if (!back && event.key !== "ArrowRight" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    const open = items.filter((item) => item.disabled !== true);
+    const at = open.findIndex((item) => item.id === value);
+    const next = open[(at + (back ? -1 : 1) + open.length) % open.length];
+    if (next === undefined) return;
+    onChange(next.id);
+    row.current?.querySelector<HTMLElement>(`[data-segment="${next.id}"]`)?.focus();
+  };
   return (
-    <div className="ui-segments" role="radiogroup" aria-label={props.label}>
-      {props.items.map((item) => (
+    <div ref={row} className="ui-segments" role="radiogroup" aria-label={label} onKeyDown={move}>
+      {items.map((item) => (
         // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a segment
         <button
           key={item.id}
           type="button"
           role="radio"
-          aria-checked={item.id === props.value}
+          aria-checked={item.id === value}
+          tabIndex={item.id === value ? 0 : -1}
           className="ui-segment"
+          data-segment={item.id}
           title={item.hint}
           disabled={item.disabled}
-          onClick={() => props.onChange(item.id)}
+          onClick={() => onChange(item.id)}
         >
           {item.title}
         </button>

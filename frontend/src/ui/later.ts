@@ -1,4 +1,5 @@
 import { type ComponentType, lazy, useEffect } from "react";
+import { patiently } from "./reach";
 
 /** Milliseconds after which a page that was drawn has all it shows, and fetches what it may show next. */
 const SETTLED_MS = 4_000;
@@ -11,7 +12,7 @@ const rest: (() => Promise<unknown>)[] = [];
  */
 export function later<Props>(load: () => Promise<ComponentType<Props>>) {
   rest.push(load);
-  return lazy(async () => ({ default: await load() }));
+  return lazy(async () => ({ default: await patiently(load) }));
 }
 
 /** Fetches the views for later once the page has settled: they open without a wait, and while the server is away. */

@@ -39,6 +39,9 @@ describe("figures for people", () => {
       "2 h 5 min",
       "3 d",
     ]);
+    setLanguage("zh");
+    expect([34, 7_500_000].map(span)).toEqual(["34 毫秒", "2 小时 5 分钟"]);
+    setLanguage("en");
     expect(clock(Date.UTC(2026, 0, 1, 9, 58, 12, 407))).toBe("09:58:12.407");
   });
 

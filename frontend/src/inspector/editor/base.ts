@@ -15,6 +15,7 @@ import { tags } from "@lezer/highlight";
 import type { Diagnostic } from "../../api/types";
 import { openDialog } from "../../commands/dialogs";
 import { told } from "../../problems/prose";
+import { t } from "../../ui/i18n";
 import { OWN_ESCAPE } from "../../ui/useEscape";
 import { offsetOf } from "../problems";
 
@@ -66,7 +67,7 @@ const looks = EditorView.theme({
   ".cm-placeholder": { color: "var(--m-faint)" },
   ".cm-gutters": {
     backgroundColor: "transparent",
-    color: "var(--m-ghost)",
+    color: "var(--m-faint)",
     border: "0",
     fontVariantNumeric: "tabular-nums",
   },
@@ -119,7 +120,7 @@ const looks = EditorView.theme({
     marginLeft: "auto",
     color: "var(--m-faint)",
     fontStyle: "normal",
-    fontSize: "11px",
+    fontSize: "12px",
   },
   ".cm-tooltip.cm-completionInfo": {
     padding: "8px 10px",
@@ -129,7 +130,7 @@ const looks = EditorView.theme({
     color: "var(--m-muted)",
     whiteSpace: "pre-wrap",
   },
-  ".cm-hover": { padding: "3px 8px", fontFamily: "var(--m-mono)", fontSize: "11px" },
+  ".cm-hover": { padding: "3px 8px", fontFamily: "var(--m-mono)", fontSize: "12px" },
 });
 
 /** Extensions of every editor of the page. */
@@ -150,6 +151,7 @@ export function baseExtensions(options: {
     EditorView.lineWrapping,
     placeholder(options.placeholder),
     EditorState.readOnly.of(options.readOnly),
+    EditorState.phrases.of({ Completions: t("Completions") }),
     EditorView.contentAttributes.of({ "aria-labelledby": options.labelId, spellcheck: "false" }),
     // While completions are open Escape closes them, not the window around the editor.
     EditorView.contentAttributes.of(

@@ -1,3 +1,4 @@
+import { durationWords } from "../../designer/sentences";
 import type { Json } from "../../graph/document";
 import { durationText, milliseconds } from "../../graph/durations";
 import { type Phrase, phrase, t } from "../../ui/i18n";
@@ -22,7 +23,7 @@ function ms(value: Json | undefined): number {
 }
 
 function label(milliseconds: number): string {
-  return milliseconds === 0 ? "0" : durationText(milliseconds);
+  return milliseconds === 0 ? "0" : durationWords(durationText(milliseconds));
 }
 
 interface Bar {
@@ -115,7 +116,7 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
   return (
     <figure className="window-picture">
       <svg
-        viewBox={`0 0 ${WIDTH} ${LINE + 18}`}
+        viewBox={`0 0 ${WIDTH} ${LINE + (type === "session" ? 24 : 18)}`}
         role="img"
         aria-label={t("Windows on a time line")}
       >
@@ -148,7 +149,7 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
         {type === "session" ? (
           <g className="window-gap">
             <path d={`M${0.6 * WIDTH} ${LINE + 7}V${LINE + 11}H${0.79 * WIDTH}V${LINE + 7}`} />
-            <text x={0.695 * WIDTH} y={LINE + 18} textAnchor="middle" dy="-1">
+            <text x={0.695 * WIDTH} y={LINE + 22} textAnchor="middle">
               {`> ${label(picture.size)}`}
             </text>
           </g>
@@ -173,7 +174,7 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
             y={Math.max(9, top - 4)}
             textAnchor={room ? "middle" : "end"}
           >
-            {t("late by up to {grace}", { grace: durationText(grace) })}
+            {t("late by up to {grace}", { grace: durationWords(durationText(grace)) })}
           </text>
         ) : null}
       </svg>

@@ -5,10 +5,11 @@ import { useBreakpoints } from "../../designer/breakpoints";
 import { Tip } from "../../ui";
 import { t } from "../../ui/i18n";
 import { Modal } from "../../ui/Modal";
+import { patiently } from "../../ui/reach";
 import { at } from "../problems";
 import { asText, type WidgetProps } from "./widget";
 
-const PythonEditor = lazy(() => import("../editor/PythonEditor"));
+const PythonEditor = lazy(() => patiently(() => import("../editor/PythonEditor")));
 
 const NONE: readonly number[] = [];
 

@@ -1,18 +1,45 @@
 import { lazy, Suspense, useMemo } from "react";
+import type { Diagnostic } from "../../api/types";
 import { useDesigner } from "../../designer/store";
 import { t } from "../../ui/i18n";
-import { columnsOf } from "../columns";
+import { patiently } from "../../ui/reach";
+import { type Column, columnsOf } from "../columns";
 import { at } from "../problems";
 import { asText, type WidgetProps } from "./widget";
 
-const ExpressionEditor = lazy(() => import("../editor/ExpressionEditor"));
+const ExpressionEditor = lazy(() => patiently(() => import("../editor/ExpressionEditor")));
 
 /** What the editor looks like while it loads: the same text in the same place. */
 function Waiting({ text }: { text: string }) {
   return <pre className="editor editor-waiting">{text || " "}</pre>;
 }
 
-/** A Spark SQL expression: columns in reach, functions, errors under the exact characters. */
+/** A Spark SQL expression over columns: functions, errors under the exact characters. */
+export function ExpressionField(props: {
+  text: string;
+  columns: readonly Column[];
+  diagnostics: readonly Diagnostic[];
+  labelId: string;
+  readOnly: boolean;
+  placeholder?: string | undefined;
+  onChange: (text: string) => void;
+  onDone: () => void;
+}) {
+  const { placeholder = t("Spark SQL"), text, ...more } = props;
+  const functions = useDesigner((state) => state.catalog?.functions);
+  return (
+    <Suspense fallback={<Waiting text={text} />}>
+      <ExpressionEditor
+        {...more}
+        value={text}
+        functions={functions ?? []}
+        placeholder={placeholder}
+      />
+    </Suspense>
+  );
+}
+
+/** The expression of a parameter, with the columns in reach of its node. */
 export function ExpressionWidget(
   props: WidgetProps & {
     context?: string | undefined;
@@ -35,28 +62,22 @@ export function ExpressionWidget(
   } = props;
   const document = useDesigner((state) => state.document);
   const result = useDesigner((state) => state.result);
-  const functions = useDesigner((state) => state.catalog?.functions);
   const formats = useDesigner((state) => state.catalog?.formats);
   const reach = context ?? parameter.expression?.columns ?? "record";
   const columns = useMemo(
     () => (node === null ? [] : columnsOf(reach, node, document, result, formats, port)),
     [node, document, result, reach, formats, port],
   );
-  const text = asText(value);
-  const here = at(diagnostics, path);
   return (
-    <Suspense fallback={<Waiting text={text} />}>
-      <ExpressionEditor
-        value={text}
-        columns={columns}
-        functions={functions ?? []}
-        diagnostics={here}
-        labelId={labelId}
-        readOnly={readOnly}
-        placeholder={props.placeholder ?? t("Spark SQL")}
-        onChange={(next) => onChange(next === "" ? undefined : next)}
-        onDone={onDone}
-      />
-    </Suspense>
+    <ExpressionField
+      text={asText(value)}
+      columns={columns}
+      diagnostics={at(diagnostics, path)}
+      labelId={labelId}
+      readOnly={readOnly}
+      placeholder={props.placeholder}
+      onChange={(next) => onChange(next === "" ? undefined : next)}
+      onDone={onDone}
+    />
   );
 }

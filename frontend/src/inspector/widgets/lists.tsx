@@ -1,8 +1,6 @@
 /** Widgets for lists of things: branches, inputs of a cogroup, output ports, names with values. */
 
 import { ActionIcon, Button, TextInput } from "@mantine/core";
-import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
-import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { type ReactNode, useEffect, useState } from "react";
@@ -12,6 +10,7 @@ import { FieldProblems } from "../Field";
 import { at } from "../problems";
 import { ExpressionWidget } from "./expression";
 import { GroupByWidget } from "./groupBy";
+import { MoveButtons } from "./MoveButtons";
 import { PartField } from "./PartField";
 import { asList, asObject, asText, moved, replaced, type WidgetProps, withPart } from "./widget";
 
@@ -65,26 +64,7 @@ function Row(props: {
         <div className="list-name">{head}</div>
         {readOnly ? null : (
           <span className="list-tools">
-            {ordered ? (
-              <>
-                <ActionIcon
-                  size={22}
-                  aria-label={t("Move up")}
-                  disabled={index === 0}
-                  onClick={() => onMove(-1)}
-                >
-                  <IconUp size={13} stroke={1.5} />
-                </ActionIcon>
-                <ActionIcon
-                  size={22}
-                  aria-label={t("Move down")}
-                  disabled={index === count - 1}
-                  onClick={() => onMove(1)}
-                >
-                  <IconDown size={13} stroke={1.5} />
-                </ActionIcon>
-              </>
-            ) : null}
+            {ordered ? <MoveButtons index={index} count={count} onMove={onMove} /> : null}
             <ActionIcon size={22} aria-label={t("Remove")} onClick={onRemove}>
               <IconX size={13} stroke={1.5} />
             </ActionIcon>
@@ -111,192 +91,168 @@ function AddButton(props: { text: string; hidden: boolean; onClick: () => void }
   );
 }
 
-/** Branches in the order in which they are tried: a port and what a record must be to go there. */
-export function BranchesWidget(props: WidgetProps) {
-  const { diagnostics, onChange, onDone, path, readOnly, value } = props;
-  const items = asList(value);
-  const change = (next: readonly (typeof items)[number][]) => onChange([...next]);
+/** Rows with a port each, which are added, named, moved and removed. */
+function PortList<T>(props: {
+  widget: WidgetProps;
+  items: readonly T[];
+  /** The name of an item's port, and where the document has it. */
+  portOf: (item: T) => string;
+  portPath?: string;
+  named: (item: T, port: string) => T;
+  created: (port: string) => T;
+  /** Of the name of a new port, before its number. */
+  prefix: string;
+  addText: string;
+  ordered?: boolean;
+  /** Whether the last one stays. */
+  atLeastOne?: boolean;
+  children?: (item: T, place: string, change: (item: T) => void) => ReactNode;
+}) {
+  const { addText, children, created, items, named, ordered = false, portOf, prefix } = props;
+  const { diagnostics, onChange, onDone, path, readOnly } = props.widget;
+  // The types of a list's items are those of the parameter.
+  const change = (next: readonly T[]) => onChange(next as never);
+  const changeAndEnd = (next: readonly T[]) => {
+    change(next);
+    onDone();
+  };
   return (
-    <div className="list">
+    <div className={children === undefined ? "list list-tight" : "list"}>
       {items.map((item, index) => {
         const place = `${path}[${index}]`;
+        const wrong = at(diagnostics, `${place}${props.portPath ?? ""}`);
         return (
           <Row
             key={index}
             index={index}
             count={items.length}
-            ordered
-            readOnly={readOnly}
-            onMove={(by) => {
-              change(moved(items, index, by));
-              onDone();
-            }}
-            onRemove={() => {
-              change(items.filter((_, other) => other !== index));
-              onDone();
-            }}
+            ordered={ordered}
+            readOnly={readOnly || (props.atLeastOne === true && items.length === 1)}
+            onMove={(by) => changeAndEnd(moved(items, index, by))}
+            onRemove={() => changeAndEnd(items.filter((_, other) => other !== index))}
             head={
               <NameInput
-                value={asText(asObject(item).port)}
+                value={portOf(item)}
                 label={t("Port")}
                 readOnly={readOnly}
-                wrong={at(diagnostics, `${place}.port`).length > 0}
-                onCommit={(name) => {
-                  change(replaced(items, index, withPart(item, "port", name)));
-                  onDone();
-                }}
+                wrong={wrong.length > 0}
+                onCommit={(name) => changeAndEnd(replaced(items, index, named(item, name)))}
               />
             }
           >
-            <FieldProblems diagnostics={at(diagnostics, `${place}.port`)} />
-            <ExpressionWidget
-              {...props}
-              value={asObject(item).predicate}
-              path={`${place}.predicate`}
-              placeholder={t("value.amount > 10")}
-              onChange={(text) => change(replaced(items, index, withPart(item, "predicate", text)))}
-            />
-            <FieldProblems diagnostics={at(diagnostics, `${place}.predicate`)} />
+            <FieldProblems diagnostics={wrong} />
+            {children?.(item, place, (next) => change(replaced(items, index, next)))}
           </Row>
         );
       })}
       <AddButton
-        text={t("Add a branch")}
+        text={addText}
         hidden={readOnly}
         onClick={() => {
-          const taken = new Set(items.map((item) => asText(asObject(item).port)));
-          change([...items, { port: freshId(taken, `branch-${items.length + 1}`), predicate: "" }]);
-          onDone();
+          const name = freshId(new Set(items.map(portOf)), `${prefix}-${items.length + 1}`);
+          changeAndEnd([...items, created(name)]);
         }}
       />
     </div>
+  );
+}
+
+type Item = ReturnType<typeof asList>[number];
+
+const OBJECTS = {
+  portOf: (item: Item) => asText(asObject(item).port),
+  portPath: ".port",
+  named: (item: Item, port: string) => withPart(item, "port", port),
+};
+
+/** Branches in the order in which they are tried: a port and what a record must be to go there. */
+export function BranchesWidget(props: WidgetProps) {
+  return (
+    <PortList<Item>
+      {...OBJECTS}
+      widget={props}
+      items={asList(props.value)}
+      created={(port) => ({ port, predicate: "" })}
+      prefix="branch"
+      addText={t("Add a branch")}
+      ordered
+    >
+      {(item, place, change) => (
+        <>
+          <ExpressionWidget
+            {...props}
+            value={asObject(item).predicate}
+            path={`${place}.predicate`}
+            placeholder={t("value.amount > 10")}
+            onChange={(text) => change(withPart(item, "predicate", text))}
+          />
+          <FieldProblems diagnostics={at(props.diagnostics, `${place}.predicate`)} />
+        </>
+      )}
+    </PortList>
   );
 }
 
 /** Inputs of a cogroup: a port, what it is grouped by, and how it changes the aggregate. */
 export function CogroupInputsWidget(props: WidgetProps) {
-  const { diagnostics, onChange, onDone, path, readOnly, value } = props;
-  const items = asList(value);
-  const change = (next: readonly (typeof items)[number][]) => onChange([...next]);
   return (
-    <div className="list">
-      {items.map((item, index) => {
-        const place = `${path}[${index}]`;
-        const port = asText(asObject(item).port);
-        return (
-          <Row
-            key={index}
-            index={index}
-            count={items.length}
-            ordered={false}
-            readOnly={readOnly}
-            onMove={() => undefined}
-            onRemove={() => {
-              change(items.filter((_, other) => other !== index));
-              onDone();
-            }}
-            head={
-              <NameInput
-                value={port}
-                label={t("Port")}
-                readOnly={readOnly}
-                wrong={at(diagnostics, `${place}.port`).length > 0}
-                onCommit={(name) => {
-                  change(replaced(items, index, withPart(item, "port", name)));
-                  onDone();
-                }}
-              />
-            }
+    <PortList<Item>
+      {...OBJECTS}
+      widget={props}
+      items={asList(props.value)}
+      created={(port) => ({ port, aggregator: "" })}
+      prefix="in"
+      addText={t("Add an input")}
+    >
+      {(item, place, change) => (
+        <>
+          <GroupByWidget
+            {...props}
+            value={asObject(item).group_by}
+            path={`${place}.group_by`}
+            port={OBJECTS.portOf(item)}
+            keyOnly
+            onChange={(part) => change(withPart(item, "group_by", part))}
+          />
+          <PartField
+            title={t("Aggregator")}
+            path={`${place}.aggregator`}
+            diagnostics={props.diagnostics}
           >
-            <FieldProblems diagnostics={at(diagnostics, `${place}.port`)} />
-            <GroupByWidget
-              {...props}
-              value={asObject(item).group_by}
-              path={`${place}.group_by`}
-              port={port}
-              keyOnly
-              onChange={(part) => change(replaced(items, index, withPart(item, "group_by", part)))}
-            />
-            <PartField
-              title={t("Aggregator")}
-              path={`${place}.aggregator`}
-              diagnostics={diagnostics}
-            >
-              {(id) => (
-                <ExpressionWidget
-                  {...props}
-                  labelId={id}
-                  context="aggregate"
-                  port={port}
-                  value={asObject(item).aggregator}
-                  path={`${place}.aggregator`}
-                  placeholder="agg + value.amount"
-                  onChange={(text) =>
-                    change(replaced(items, index, withPart(item, "aggregator", text)))
-                  }
-                />
-              )}
-            </PartField>
-          </Row>
-        );
-      })}
-      <AddButton
-        text={t("Add an input")}
-        hidden={readOnly}
-        onClick={() => {
-          const taken = new Set(items.map((item) => asText(asObject(item).port)));
-          change([...items, { port: freshId(taken, `in-${items.length + 1}`), aggregator: "" }]);
-          onDone();
-        }}
-      />
-    </div>
+            {(id) => (
+              <ExpressionWidget
+                {...props}
+                labelId={id}
+                context="aggregate"
+                port={OBJECTS.portOf(item)}
+                value={asObject(item).aggregator}
+                path={`${place}.aggregator`}
+                placeholder="agg + value.amount"
+                onChange={(text) => change(withPart(item, "aggregator", text))}
+              />
+            )}
+          </PartField>
+        </>
+      )}
+    </PortList>
   );
 }
 
 /** Names of output ports. */
 export function OutputsWidget(props: WidgetProps) {
-  const { diagnostics, onChange, onDone, parameter, path, readOnly, value } = props;
-  const items = asList(value ?? parameter.default ?? undefined).map(asText);
+  const items = asList(props.value ?? props.parameter.default ?? undefined).map(asText);
   const names = items.length === 0 ? ["out"] : items;
   return (
-    <div className="list list-tight">
-      {names.map((name, index) => (
-        <Row
-          key={index}
-          index={index}
-          count={names.length}
-          ordered={false}
-          readOnly={readOnly || names.length === 1}
-          onMove={() => undefined}
-          onRemove={() => {
-            onChange(names.filter((_, other) => other !== index));
-            onDone();
-          }}
-          head={
-            <NameInput
-              value={name}
-              label={t("Port")}
-              readOnly={readOnly}
-              wrong={at(diagnostics, `${path}[${index}]`).length > 0}
-              onCommit={(next) => {
-                onChange(replaced(names, index, next));
-                onDone();
-              }}
-            />
-          }
-        >
-          <FieldProblems diagnostics={at(diagnostics, `${path}[${index}]`)} />
-        </Row>
-      ))}
-      <AddButton
-        text={t("Add an output")}
-        hidden={readOnly}
-        onClick={() => {
-          onChange([...names, freshId(new Set(names), `out-${names.length + 1}`)]);
-          onDone();
-        }}
-      />
-    </div>
+    <PortList
+      widget={props}
+      items={names}
+      portOf={(name) => name}
+      named={(_, name) => name}
+      created={(name) => name}
+      prefix="out"
+      addText={t("Add an output")}
+      atLeastOne
+    />
   );
 }
 

@@ -34,7 +34,6 @@ export const alerts = {
   "(off)": "（已停用）",
   all: "全部",
   "Send a test": "发送测试",
-  "Its alerts are deleted too.": "它的告警也会被删除。",
   "this page only": "仅此页面",
   "{target}: the test was accepted.": "{target}：测试已被接受。",
   "{target}: {error}": "{target}：{error}",
@@ -49,4 +48,7 @@ export const alerts = {
   "{condition} for {time}": "{condition}，持续 {time}",
   "Latency from the record's time (p99)": "自记录时间起的延迟（p99）",
   "Latency from its arrival (p99)": "自到达时起的延迟（p99）",
+  "The rule “{name}” and its alerts are deleted.": "规则“{name}”及其告警将被删除。",
+  "Delete the rule": "删除规则",
+  "Edit the rule": "编辑规则",
 };

@@ -40,17 +40,15 @@ export const canvas = {
   "{name} · {n} {n|partition|partitions}": "{name} · {n} 个分区",
   "The key changed: the next node that groups or joins by key repartitions the records":
     "键已改变：下一个按键处理的节点会重新分区",
-  "{n} records in the simulation": "模拟中有 {n} 条记录",
   dead: "死信",
-  late: "迟到",
   dropped: "丢弃",
   lost: "丢失",
-  "{n} records that the broker deleted before they were read": "{n} 条记录在读取前已被 broker 删除",
   lag: "滞后",
-  "{n} records not yet read": "{n} 条记录尚未读取",
+  "{n} {n|record|records} not yet read": "{n} 条记录尚未读取",
+  "caught up in about {time}": "约 {time} 后追上",
+  "grows by {rate}": "增长速率 {rate}",
   "Records out per second": "每秒输出记录数",
   "in all": "总计",
-  "{n} {n|row|rows}": "{n} 行",
   "Connect to the node that uses this store": "连接到使用此存储的节点",
   Reconnect: "重新连接",
   stream: "流",
@@ -74,4 +72,7 @@ export const canvas = {
   "Requires a stream, this is a {found}: add “To stream” between them":
     "需要流，这里是{found}：中间加入“转为流”",
   "Requires a {needs}, this is a {found}": "需要{needs}，这里是{found}",
+  "{n} {n|record|records} in the simulation": "模拟中有 {n} 条记录",
+  "{n} {n|record|records} that the broker deleted before {n|it was|they were} read":
+    "{n} 条记录在读取前已被 broker 删除",
 };

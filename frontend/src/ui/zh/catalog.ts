@@ -168,6 +168,9 @@ export const catalog: Readonly<Record<string, string>> = {
   Avro: "Avro",
   "Protocol Buffers": "Protocol Buffers",
 
+  bytes: "字节",
+  ms: "毫秒",
+
   at_least_once: "至少一次",
   exactly_once: "恰好一次",
   earliest: "最早",

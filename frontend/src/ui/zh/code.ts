@@ -11,10 +11,10 @@ export const code = {
   "Add a source to the canvas to see the generated program.":
     "在画布上添加一个数据源，即可看到生成的程序。",
   "No code while there are errors": "有错误时没有代码",
-  "1 problem must be fixed first. See the Problems tab.": "请先解决 1 个问题，见“问题”标签页。",
-  "{n} problems must be fixed first. See the Problems tab.":
-    "请先解决 {n} 个问题，见“问题”标签页。",
   "Loading the editor…": "正在加载编辑器…",
   "Generated code": "生成的代码",
   "Generated files": "生成的文件",
+  "{n} {n|problem|problems} must be fixed first. See the Problems tab.":
+    "需先修正 {n} 个问题，见“问题”面板。",
+  "$ unchanged lines": "$ 行未改变",
 };

@@ -92,8 +92,6 @@ export const deployments = {
   Driver: "驱动程序",
   "process {pid}": "进程 {pid}",
   Started: "启动时间",
-  "1 restart": "重启 1 次",
-  "{n} restarts": "重启 {n} 次",
   Resume: "继续",
   Restart: "重启",
   "More actions": "更多操作",
@@ -118,7 +116,6 @@ export const deployments = {
   "Delete for good": "永久删除",
   "Waiting since {time} ({ago}).": "自 {time} 起等待（{ago}）。",
   "Next attempt in {time}.": "{time} 后重试。",
-  "Retrying automatically.": "正在自动重试。",
   "Each run is listed here with its start, its end and the reason it ended.":
     "部署后，每次运行的开始、结束和结束原因都会列在这里。",
   "Last deployment": "最近一次部署",
@@ -144,8 +141,6 @@ export const deployments = {
   "Enter a date and a time.": "请给出日期和时间。",
   "Enter one line for each partition: topic, partition, offset.":
     "每个分区写一行：主题、分区、偏移量。",
-  "1 problem prevents deployment.": "1 个问题使部署无法进行。",
-  "{n} problems prevent deployment.": "{n} 个问题使部署无法进行。",
   "Fail without reading": "失败，不读取任何记录",
   Checkpoint: "检查点",
   "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.":
@@ -191,7 +186,6 @@ export const deployments = {
   "Sent to the dead letters": "已发送到死信",
   stopped: "已停止",
   "Removed by {name}": "已由 {name} 移除",
-  "Remove…": "移除…",
   "Remove the decision": "移除该决定",
   "If the record was not reached yet, the next start fails at it again.":
     "如果尚未处理到该记录，下次启动会再次在此失败。",
@@ -228,8 +222,6 @@ export const deployments = {
   Differing: "不同",
   "Only v{n}": "仅 v{n}",
   "{n} in another order": "{n} 条顺序不同",
-  "{n} records of {topic} have been deleted by the broker and are not compared.":
-    "{topic} 的 {n} 条记录已被 broker 删除，未参与比较。",
   "Compared at {time}, for these input offsets": "比较时间 {time}，输入偏移量如下",
   Differs: "不同",
   "Only in one": "仅一方有",
@@ -253,4 +245,12 @@ export const deployments = {
     "普通 PySpark 程序不能在另一个驱动程序旁等待。",
   "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.":
     "普通 PySpark：不能与其他版本比较；从其他位置启动时，存储必须为空。",
+  "{n} {n|problem prevents|problems prevent} deployment.": "{n} 个问题使部署无法进行。",
+  "{n} {n|restart|restarts}": "重启 {n} 次",
+  "{n} {n|record|records} of {topic} {n|has|have} been deleted by the broker and {n|is|are} not compared.":
+    "{topic} 的 {n} 条记录已被 broker 删除，未参与比较。",
+  crashed: "崩溃",
+  killed: "被终止",
+  outage: "服务中断",
+  "Retrying automatically.": "正在自动重试。",
 };

@@ -37,4 +37,16 @@ export const designer = {
   "Filter nodes": "筛选节点",
   "{nodes} {nodes|node|nodes} · {stores} {stores|store|stores} · {edges} {edges|edge|edges}":
     "{nodes} 个节点 · {stores} 个存储 · {edges} 条连线",
+  expired: "已过期",
+  "null key": "键为空",
+  "null value": "值为空",
+  "null foreign key": "外键为空",
+  outdated: "已有更新版本",
+  stale: "请求已失效",
+  "skipped timestamp": "跳过的时间戳",
+  deserialization: "反序列化",
+  processing: "处理失败",
+  starting: "启动中",
+  degraded: "异常",
+  unknown: "未知",
 };

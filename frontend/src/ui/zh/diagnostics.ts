@@ -1,6 +1,6 @@
 /**
  * What the compiler says, by its code: the message, and what to do. Values in braces are facts of the diagnostic, by
- * the names of `compiler/millrace_compiler/prose.py`. Codes that are not here are shown in English.
+ * the names of `prose.py` and `plain/sentences.py` in `compiler/millrace_compiler`.
  */
 
 export const diagnostics: Readonly<Record<string, readonly [message: string, hint: string]>> = {
@@ -124,6 +124,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "before 与 after 之和不能为负数。",
   ],
   join_grace: ["连接设置了宽限期，但表没有版本。", "请将版本化存储连接到该表，或删除宽限期。"],
+  join_grace_history: [
+    "宽限期 {found} ms 比该表的历史 {history} ms 更长。",
+    "请在版本化存储中设置更长的历史，或缩短宽限期。",
+  ],
   suppress_window: ["该表没有窗口，因此没有窗口会关闭。", "请选择 time_limit，或按窗口聚合。"],
   not_copartitioned: [
     "输入没有共同分区：{topics}。",
@@ -154,4 +158,267 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   dead_letter_topic: ["有处理程序是 dead_letter，但没有设置死信主题。", "请填写主题。"],
   analyzer: ["无法检查表达式：{reason}", "请启动分析器。"],
+  document_text: ["文档不是 JSON：{reason}。", "请提供一个 JSON 对象，编码为 UTF-8。"],
+  compile_time: ["编译超过 {limit} 秒，已被停止。", "请简化最近的改动，或把拓扑拆分为多个。"],
+  compile_memory: [
+    "编译需要超过 {limit} MB 内存，已被停止。",
+    "请缩小模式和表达式，或把拓扑拆分为多个。",
+  ],
+  compile_output: ["编译结果超过 {limit} MB。", "请缩小模式，或把拓扑拆分为多个。"],
+  compile_waiting: ["{limit} 秒内没有可用的编译进程。", "请稍后重试。"],
+  compile_busy: ["此账户已有 {limit} 个等待中的编译。", "请稍后重试。"],
+  compile_process: ["编译进程意外结束。", "请重试。如果再次发生，请简化最近的改动。"],
+  half_character: [
+    "字符串含有不成对的代理字符。",
+    "请重新输入文本；它在 😀 这样的字符中间被截断。",
+  ],
+  document_shape: ["这里是 {found}。", "应为 {needed}。"],
+  document_format: ["文档的格式为 {found}。", "支持的格式为“{needed}”。"],
+  node_id: [
+    "{place} 的 ID 为 {found}。",
+    "ID 以小写字母开头，后接小写字母、数字、“_”或“-”，最多 200 个字符。",
+  ],
+  node_part: ["这里是 {found}。", "应为 {needed}。"],
+  edge_part: ["边的 {part} 为 {found}。", "它必须是字符串，即节点的 ID 或端口的名称。"],
+  topic_shape: ["主题 {topic} 的设置为 {found}。", "请使用带有 partitions 的对象。"],
+  role_global: [
+    "输入“{port}”收到全局表，但需要 {needed}。",
+    "全局表只能作为“流与全局表连接”的右侧输入。",
+  ],
+  role_not_global: [
+    "输入“{port}”收到 {found}，但需要全局表。",
+    "请用“主题全局表”读取该主题，或使用其他连接。",
+  ],
+  duration_too_long: ["{what}超过支持的最长时长。", "请将其缩短。"],
+  pattern: [
+    "不支持此模式：{reason}。",
+    "请使用没有反向引用、环视和占有量词的正则表达式，例如 orders-[a-z]+ 或 (eu|us)\\..*",
+  ],
+  format_schema_or_registry: [
+    "{format} 格式需要模式或模式注册表。",
+    "请输入模式，或注册表和主题（subject）。",
+  ],
+  registry: [
+    "无法从模式注册表读取 {subject} 的模式：{reason}。",
+    "请更正注册表和主题（subject），或在此处也输入模式。",
+  ],
+  format_registry_secret: [
+    "注册表的地址含有用户名或密码。",
+    "请只输入地址；凭据请放入 MILLRACE_REGISTRY_PASSWORDS。",
+  ],
+  expression_character: ["SQL 中不允许使用“{found}”。", "请替换为 {plain}。"],
+  expression_data_type: [
+    "未知的类型“{found}”。",
+    "请使用 BIGINT、STRING 或 DECIMAL(10, 2) 这样的类型。",
+  ],
+  expression_star: [
+    "“{found}”代表多个列，但表达式只返回一个值。",
+    "请写出列名，例如用 struct(…)。",
+  ],
+  expression_parameter: ["“{found}”是参数标记，在此没有值。", "请直接写出值；文本用单引号括起。"],
+  expression_large: ["表达式过大：{reason}。", "请拆分到多个节点中。"],
+  expression_slow: ["表达式过慢：{reason}。", "请简化，或拆分到多个节点中。"],
+  expression_function_refused: [
+    "函数 {found} 不可用：{reason}。",
+    "请使用只由参数计算结果的函数。",
+  ],
+  expression_deep: ["表达式嵌套过深。", "请拆分到多个节点中。"],
+  group_by_value: ["流只能按键分组，但设置了值。", "请删除值。"],
+  group_by_needs_value: ["表按键和值分组，但没有设置值。", "请同时设置值。"],
+  suppress_versioned: ["版本化的表不能抑制。", "请断开它的版本化存储。"],
+  suppress_emit: ["最终结果不能提前输出。", "请选择停止，或将“直到”设为达到时限。"],
+  topic_times: [
+    "主题 {topic} 也由 {other} 读取，但时间戳、起点或读取器不同。",
+    "请在两处使用相同的时间戳、无效时间戳、起点和读取器。",
+  ],
+  reader_missing: ["没有读取器时，此参数无效。", "请设置读取器，或删除此参数。"],
+  reader_topics: ["带读取器的源只有一个主题名称。", "请在主题列表中只填一个名称。"],
+  reader_start: [
+    "读取器的起点由其选项设置。",
+    "请删除起点，并设置该格式的选项，例如 startingVersion。",
+  ],
+  reader_schema: [
+    "读取器的模式为 {found}，没有列。",
+    "请输入列及其类型，例如 id STRING, at TIMESTAMP。",
+  ],
+  reader_column: ["记录没有列 {name}。", "可用的列：{known}。"],
+  reader_written: [
+    "此处写入主题 {topic}，但 {other} 用读取器而不是从 broker 读取其记录。",
+    "请为读取器选择其他主题名称。",
+  ],
+  real_time_reader: [
+    "实时模式只从 Kafka 读取，但此源有读取器。",
+    "请以微批次运行拓扑，或读取主题。",
+  ],
+  topic_overlap: [
+    "主题 {topic} 也由 {other} 与其他主题一起读取。",
+    "请在两处使用相同的主题列表，或没有共同主题的列表。",
+  ],
+  topic_pattern_overlap: ["模式匹配主题 {topic}，而它由 {other} 读取。", "请缩小模式的范围。"],
+  store_for_tables: [
+    "连接了存储 {store}，但输入是流，没有存储。",
+    "请删除该边，或在之前插入“转为表”节点。",
+  ],
+  store_type: ["类型为 {found}，但 {operator} 保存 {needed}。", "请留空，或使用 {needed}。"],
+  store_across_levels: [
+    "共用 {stores} 的处理器位于重新分区的两侧。",
+    "请为每个处理器提供自己的存储，或将它们移到同一侧。",
+  ],
+  repartition_name_twice: [
+    "重分区主题 {topic} 已存在。",
+    "请为其中一个节点选择 {name} 以外的名称。",
+  ],
+  process_values_key: [
+    "键的类型为 {found}，但“处理值”不改变键，键为 {needed}。",
+    "请将键类型留空，或使用“处理”。",
+  ],
+  condition_topic: ["没有数据汇写入主题 {found}。", "写入的主题：{known}。"],
+  condition_store: ["没有名为 {found} 的存储节点。", "有名称的存储：{known}。"],
+  condition_types: [
+    "写入 {found} 的记录类型不同：{first}，以及 {second}。",
+    "表达式需要同一种类型：请精确比较这些记录。",
+  ],
+  plain_sink_timestamp: [
+    "主题中记录的时间是写入时间；Kafka Streams 保留记录自己的时间。",
+    "Spark 的 Kafka 数据汇不能设置时间戳。如果消费者需要它，请将它放入值中。",
+  ],
+  plain_updates: [
+    "每个微批只发出一个键的最后结果；Kafka Streams 发出每次更新。",
+    "微批越短，发出的更新越多。",
+  ],
+  plain_order: [
+    "同一微批的记录在{what}之间没有固定的写入顺序。",
+    "请在消费者中按时间戳排序，或让每个微批只处理一条记录。",
+  ],
+  plain_late: [
+    "迟到的记录由整个查询的水位线判定，水位线在微批之间设置；Kafka Streams 将每条记录与其任务的流时间比较。",
+    "宽限期越长，两者中迟到的记录都越少。",
+  ],
+  plain_session_final: [
+    "会话只在关闭时发出一个结果；Kafka Streams 还会发出它的更新，并为每个被合并的会话发出 null。",
+    "Spark 在 update 模式下没有会话窗口。",
+  ],
+  plain_outer_results: [
+    "没有匹配的记录在两个输入的水位线都超过窗口时才发出；Kafka Streams 在流时间超过窗口时立即发出。",
+    "Spark 会等待较慢的输入以及下一个微批。",
+  ],
+  plain_headers: [
+    "结果没有消息头；Kafka Streams 保留引起该结果的记录的消息头。",
+    "请在此节点之前将需要的消息头复制到值中。",
+  ],
+  plain_drops: [
+    "{what}的记录被丢弃而不计数；Kafka Streams 会计数。",
+    "如果需要数量，请用 DataFrame.observe 计数。",
+  ],
+  plain_aggregate_null: [
+    "null 结果作为值保留；在 Kafka Streams 中它会删除聚合，下一条记录重新从初始值开始。",
+    "请在表达式中使用 coalesce，使它不会返回 null。",
+  ],
+  plain_table_now: [
+    "每个微批读取一次表，包含此时主题上的全部内容；Kafka Streams 使用处理该记录时的行。",
+    "",
+  ],
+  plain_null_array: [
+    "explode 会丢弃 null 数组；在 Kafka Streams 中这是处理错误。",
+    "请在表达式中使用 coalesce。",
+  ],
+  plain_failed_batch: [
+    "一条失败的记录会停止它的查询，该微批不写入任何内容；其他查询继续运行。Kafka Streams 在写入之前的所有结果后停止整个拓扑。",
+    "",
+  ],
+  plain_processing_handler: [
+    "失败的表达式会停止查询；Kafka Streams 在此丢弃该记录。",
+    "请在表达式中使用 try_cast、try_divide 等函数。",
+  ],
+  plain_processor_fields: [
+    "处理器的对象只存在于一个微批：init 在每个微批中运行，其他方法设置的字段和定时任务都会消失；Kafka Streams 将它们与任务一起保留。",
+    "请将它们保存在存储中。",
+  ],
+  plain_stream_time: [
+    "流时间只取决于到达此节点的记录；Kafka Streams 计入任务读取的每条记录。",
+    "请将处理器放在丢弃记录的步骤之前。",
+  ],
+  plain_sides: [
+    "两侧的变更按各自的顺序连接：两侧来自相同的记录，或其中一侧经过程序自己的主题；Kafka Streams 在每次变更发生时连接。",
+    "所有变更之后的行相同；中间的结果可能不同。",
+  ],
+  plain_fold_order: [
+    "同一微批的记录按 Spark 读取的顺序聚合，该顺序只在一个主题内固定；Kafka Streams 按时间戳的顺序处理各输入。",
+    "请让聚合与顺序无关，或让每个微批只处理一条记录。",
+  ],
+  plain_unchanged: [
+    "对不存在的行的删除会继续传递；Kafka Streams 会省略它能识别的那些，这取决于表在哪里保存行。",
+    "行是相同的；消费者可能看到同一个键的结果两次。",
+  ],
+  plain_first_update: [
+    "一个键的第一行不会从聚合中减去任何内容；Kafka Streams 会减去之前聚合的初始值。",
+    "",
+  ],
+  plain_packages: [
+    "Spark 的 transformWithState 需要 Python 包 pandas、pyarrow 和 protobuf，执行器上也需要。",
+    "请安装它们：pip install 'pandas<3' pyarrow protobuf",
+  ],
+  plain_peek: ["消息不会写入日志：普通 Spark 没有对应的算子。", "记录原样转发。"],
+  plain_at_least_once: [
+    "Spark 的 Kafka 数据汇至少写入一次记录，但保证是 exactly_once。",
+    "发生故障后，结果可能会再次写入。",
+  ],
+  plain_kind: ["普通 Spark 没有对应的算子：{reason}。", "请使用精确方言，或{instead}。"],
+  plain_processor: [
+    "transformWithState 不能运行这个处理器：{reason}。",
+    "请使用精确方言，或修改处理器。",
+  ],
+  plain_format: [
+    "格式 {format} 需要 pyspark 之外的包或模式注册表。",
+    "请使用精确方言，或其他格式。",
+  ],
+  plain_source: ["普通 Spark 不能读取这个数据源：{reason}。", "请使用精确方言，或{instead}。"],
+  plain_handler: ["普通 Spark 不支持这个处理程序：{reason}。", "请选择 fail，或使用精确方言。"],
+  plain_column: [
+    "表达式读取 {column}，但在普通 Spark 中 {kind} 的结果没有它。",
+    "请在之前将它复制到值中，或使用精确方言。",
+  ],
+};
+
+/** Facts that are words, by the compiler's English; others stand as they are. */
+export const words: Readonly<Record<string, string>> = {
+  keys: "各个键",
+  pairs: "各个匹配对",
+  "the inputs": "各个输入",
+  "a null key": "键为 null ",
+  "a null key or value": "键或值为 null ",
+  "a null foreign key": "外键为 null ",
+  "bytes that cannot be read": "字节无法读取",
+  "an invalid timestamp": "时间戳无效",
+  "sliding windows are kept for one input": "滑动窗口只为一个输入保存",
+  "use a hopping window": "使用跳跃窗口",
+  "nothing sends it to another topic": "没有步骤能将它写入其他主题",
+  "sessions that merge can only be counted, summed, or give the highest or lowest":
+    "会合并的会话只能计数、求和，或取最大值或最小值",
+  "write the aggregator as agg + x, from 0, with the merger left + right":
+    "将聚合表达式写为从 0 开始的 agg + x，合并表达式写为 left + right",
+  "a table has its present rows only": "表只有当前的行",
+  "leave the grace period out": "去掉宽限期",
+  "tables have no versions": "表没有版本",
+  "a store.key_value": "使用 store.key_value",
+  "another type": "使用其他类型",
+  "another key": "使用其他键",
+  "a sliding window with difference 0 has no length": "时间差为 0 的滑动窗口没有长度",
+  "choose a difference": "选择一个时间差",
+  "a program of the plain dialect reads topics": "普通方言的程序读取主题",
+  "read a topic": "读取主题",
+  "no step knows the highest time seen on a partition": "没有步骤知道分区上出现过的最大时间",
+  "choose skip": "选择 skip",
+  "a json that fails stops the query": "无法读取的 JSON 会停止查询",
+  "final results come from the aggregation itself": "最终结果来自聚合本身",
+  "put it right behind the aggregation": "将它直接放在聚合之后",
+  "the aggregation emits every update to another node": "该聚合还向其他节点发出每次更新",
+  "use an aggregation for each": "为每个节点各用一个聚合",
+  "the size of updates in Kafka Streams' memory is not known":
+    "更新在 Kafka Streams 内存中的大小未知",
+  "use a number of records": "使用记录数",
+  "Spark's timers by the wall clock fire between micro-batches, and only once a partition has had a record":
+    "Spark 的系统时钟定时器在微批之间触发，并且分区要先有过一条记录",
+  "there are no tasks with an id": "没有带 ID 的任务",
+  "the class needs a module of its own": "该类需要自己的模块",
 };

@@ -1,33 +1,41 @@
 /**
  * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
- * use, in `catalog` and `diagnostics` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
+ * use, in `catalog`, `help`, `sentences` and `diagnostics` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
  */
 
 import { alerts } from "./alerts";
+import { api } from "./api";
 import { app } from "./app";
 import { canvas } from "./canvas";
+import { catalog as kinds } from "./catalog";
 import { code } from "./code";
 import { commands } from "./commands";
 import { common } from "./common";
 import { deployments } from "./deployments";
 import { designer } from "./designer";
 import { generate } from "./generate";
+import { help } from "./help";
 import { inspector } from "./inspector";
 import { pages } from "./pages";
 import { palette } from "./palette";
 import { plan } from "./plan";
 import { problems } from "./problems";
 import { runtime } from "./runtime";
+import { sentences, units, windows } from "./sentences";
 import { simulate } from "./simulate";
 import { stores } from "./stores";
 import { topics } from "./topics";
 import { versions } from "./versions";
 
-export { catalog } from "./catalog";
-export { diagnostics } from "./diagnostics";
+export { diagnostics, words } from "./diagnostics";
+
+export const catalog: Readonly<Record<string, string>> = { ...kinds, ...help };
+
+export const forms = { sentences, units, windows };
 
 export const rooms = {
   alerts,
+  api,
   app,
   canvas,
   code,

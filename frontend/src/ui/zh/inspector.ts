@@ -85,4 +85,6 @@ export const inspector = {
   "Earlier records are not counted; epoch milliseconds": "早于此时间的记录不计入，毫秒时间戳",
   "No window: over all time": "无窗口：全部时间",
   "Stop here in a simulation (F9)": "模拟时停在这里（F9）",
+  Remove: "移除",
+  Completions: "补全",
 };

@@ -49,7 +49,6 @@ export const pages = {
   "Empty canvas": "空白画布",
   "Start with the first node.": "从第一个节点开始绘制。",
   "Import a document…": "导入文档…",
-  "{n} nodes": "{n} 个节点",
   "A topology document from a file.": "来自文件的拓扑文档。",
   "Templates, each with tests and sample data": "模板（均附测试和示例数据）",
   Templates: "模板",
@@ -108,7 +107,7 @@ export const pages = {
     "链接只能使用一次。设置密码后，您可以再次以 {name} 登录。",
   "Signing in…": "正在登录…",
   "This link no longer works": "此链接已失效",
-  "It was used already, was replaced by a newer one, or is too old.":
+  "It has already been used, has been replaced by a newer one, or is too old.":
     "它已被使用、已被新链接替换，或者已过期。",
   "`./millrace up` prints a new link. On a server, an administrator creates it.":
     "`./millrace up` 会打印新的链接。在服务器上，由管理员创建新链接。",
@@ -156,9 +155,6 @@ export const pages = {
   "Save version {n}": "保存版本 {n}",
   "What changed": "更改了什么",
   "in a few words": "简短说明",
-  "1 problem is open. You can save, but not deploy.": "还有 1 个问题未解决。可以保存，但不能部署。",
-  "{n} problems are open. You can save, but not deploy.":
-    "还有 {n} 个问题未解决。可以保存，但不能部署。",
   "Share this link: it can be used once and is not shown again.":
     "请转交此链接：它只能使用一次，且不会再次显示。",
   "Draw Kafka Streams topologies and run them on Spark.":
@@ -183,7 +179,6 @@ export const pages = {
   "Create one above, then send it as the header “Authorization: Token …”.":
     "在上方创建一个，然后作为请求头 “Authorization: Token …” 发送。",
   Created: "创建于",
-  Revoke: "吊销",
   "Search topologies": "搜索拓扑",
   "Search by name or description": "按名称或描述搜索",
   "No topology matches “{search}”.": "没有拓扑匹配 “{search}”。",
@@ -234,4 +229,14 @@ export const pages = {
   "Stop the deployment": "停止部署",
   "Restart the deployment": "重启部署",
   "Switch between light and dark": "切换浅色和深色",
+  "{n} {n|node|nodes}": "{n} 个节点",
+  "{n} {n|problem is|problems are} open. You can save, but not deploy.":
+    "还有 {n} 个问题未解决。可以保存，但不能部署。",
+  "{name} loses access to this workspace. The account is kept.":
+    "{name} 将无法再访问此工作区，账户保留。",
+  "Remove from the workspace": "移出工作区",
+  "Revoke…": "吊销…",
+  "Programs that use the token “{name}” lose access at once.":
+    "使用令牌“{name}”的程序将立即失去访问权限。",
+  "Revoke the token": "吊销令牌",
 };

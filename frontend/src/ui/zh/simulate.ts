@@ -1,4 +1,10 @@
 export const simulate = {
+  "Cancelling…": "正在取消…",
+  "Cancelled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.":
+    "在处理一条记录时取消，已处理 {done}/{lines} 条：只有画布上的计数是已知的。",
+  "{done} of {lines} {lines|record|records} so far": "目前 {done}/{lines} 条记录",
+  "Cancelled: these are the results of the first {n} of {all} {all|record|records}.":
+    "已取消：这是前 {n} 条记录的结果，共 {all} 条。",
   "Add to the records": "追加到记录",
   "Replace the records": "替换记录",
   "Add records": "添加记录",
@@ -103,6 +109,8 @@ export const simulate = {
   "Next record that ended": "下一条结束的记录",
   "Step {n} of {m}": "第 {n} 步，共 {m} 步",
   "Only steps of the selected node": "只看所选节点的步骤",
+  "Only steps whose record contains": "只看记录中包含的内容",
+  "Record contains …": "记录包含…",
   "A schedule of {node} is due": "{node} 的定时任务到期",
   "Record {n} ends at {node}": "记录 {n} 在 {node} 结束",
   "Record {n} enters {node}": "记录 {n} 进入 {node}",
@@ -134,8 +142,29 @@ export const simulate = {
   "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.":
     "上次运行因错误停止，或输出多于所显示的内容：无法保存为测试。",
   "Keep as a test": "保存为测试",
-  "The test has the inputs of the last run. It expects the outputs, the contents of named stores and the number of dropped records of that run.":
-    "测试包含上次运行的输入，并期望得到相同的输出、具名存储的内容和丢弃的记录数。",
+  "Edit the test": "编辑测试",
+  "Expected exactly": "精确的预期",
+  "Expected by expression": "按表达式的预期",
+  "{n} {n|record|records} of the topic {name}": "主题 {name} 的 {n} 条记录",
+  "{n} {n|row|rows} of the store {name}": "存储 {name} 的 {n} 行",
+  "{n} dropped {n|record|records}": "{n} 条被丢弃的记录",
+  "no output": "没有输出",
+  "every record": "每条记录",
+  "at least one record": "至少一条记录",
+  "every row": "每一行",
+  "at least one row": "至少一行",
+  exactly: "恰好",
+  "Topic or store": "主题或存储",
+  "For which records": "针对哪些记录",
+  "Number of records": "记录数",
+  "Remove the condition": "删除条件",
+  "Add a condition": "添加条件",
+  "Spark SQL that is true or false, such as value.total > 0":
+    "结果为真或假的 Spark SQL，例如 value.total > 0",
+  "Add a condition for {topics}, or expect these records exactly.":
+    "请为 {topics} 添加条件，或精确预期这些记录。",
+  "The test expects nothing yet.": "该测试还没有任何预期。",
+  "{n} {n|condition|conditions}": "{n} 个条件",
   "Replace the test": "替换该测试",
   "The simulator did not start. See the log of the service simulator for the cause.":
     "模拟器未能启动。原因见服务 simulator 的日志。",
@@ -260,7 +289,8 @@ export const simulate = {
     "普通 Spark 无法实现此拓扑。以下节点在 Structured Streaming 中没有对应的算子；精确方言可以运行它们。",
   "Some differences were not predicted: this is a fault in Millrace.":
     "有些差异未被预测：这是 Millrace 的缺陷。",
-  "Plain Spark gives the same as Kafka Streams.": "普通 Spark 的结果与 Kafka Streams 相同。",
+  "Plain Spark gives the same results as Kafka Streams.":
+    "普通 Spark 的结果与 Kafka Streams 相同。",
   "Plain Spark gives the same records as Kafka Streams; only their time differs.":
     "普通 Spark 的记录与 Kafka Streams 相同，只有时间不同。",
   "{n} of {all} records are the same in plain Spark. Each difference was predicted.":
@@ -280,6 +310,5 @@ export const simulate = {
   "Not predicted": "未预测",
   equal: "相同",
   "not written": "未写入",
-  "{n} {n|record|records}": "{n} 条记录",
   "Kafka Streams": "Kafka Streams",
 };

@@ -26,7 +26,6 @@ export const stores = {
     "还没有批次写入行，或者所有行都已删除或过期。",
   "No row matches. The key must be exactly the one in the store.":
     "没有匹配的行。键必须与存储中的完全一致。",
-  "{n} rows. There are no more.": "{n} 行。没有更多了。",
   "Next rows": "后面的行",
   "as of batch {n}, {time}": "截至批次 {n}，{time}",
   Window: "窗口",
@@ -34,4 +33,5 @@ export const stores = {
   "empty text": "空文本",
   "Show the rows of {store}": "查看 {store}",
   "The state of its queries can only be read by Spark.": "其查询的状态只能由 Spark 读取。",
+  "{n} {n|row|rows}. There are no more.": "{n} 行。没有更多了。",
 };

@@ -2,8 +2,6 @@ export const versions = {
   "added {names}": "添加了 {names}",
   "removed {names}": "移除了 {names}",
   "changed {names}": "更改了 {names}",
-  "changed 1 edge": "更改了 1 条连线",
-  "changed {n} edges": "更改了 {n} 条连线",
   "changed settings": "更改了设置",
   "changed topics": "更改了主题",
   "changed the description": "更改了描述",
@@ -15,4 +13,5 @@ export const versions = {
   Saved: "已保存",
   "Take the other window's draft": "采用另一个窗口的草稿",
   "Keep this window's draft": "保留此窗口的草稿",
+  "changed {n} {n|edge|edges}": "更改了 {n} 条连线",
 };

@@ -1,0 +1,21 @@
+/** Why records were dropped, in a word or two; a reason that this page does not know by its own name. */
+
+import { type Phrase, phrase, t } from "../ui/i18n";
+
+const REASONS: Readonly<Record<string, Phrase>> = {
+  late: phrase("late"),
+  expired: phrase("expired"),
+  null_key: phrase("null key"),
+  null_value: phrase("null value"),
+  null_foreign_key: phrase("null foreign key"),
+  outdated: phrase("outdated"),
+  stale: phrase("stale"),
+  skipped_timestamp: phrase("skipped timestamp"),
+  deserialization: phrase("deserialization"),
+  processing: phrase("processing"),
+};
+
+export function reasonText(reason: string): string {
+  const known = REASONS[reason];
+  return known === undefined ? reason.replaceAll("_", " ") : t(known);
+}

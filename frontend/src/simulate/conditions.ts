@@ -1,0 +1,158 @@
+/** What a test expects, as it is edited: parts that are compared exactly, and conditions. */
+
+import { useEffect, useState } from "react";
+import { compileDocument } from "../api/compileCalls";
+import type { CheckedCondition, Condition, TopologyTest } from "../api/types";
+import { useDesigner } from "../designer/store";
+import { paramsOf, type TopologyDocument } from "../graph/document";
+
+export type Expected = TopologyTest["expected"];
+
+/** Records of a topic or rows of a store; `dropped` and `nothing` are the number of drops, and no output. */
+export interface Part {
+  readonly kind: "topic" | "store" | "dropped" | "nothing";
+  readonly name: string;
+  readonly count: number;
+}
+
+/** Where a condition looks. */
+export interface Place {
+  readonly kind: "topic" | "store";
+  readonly name: string;
+}
+
+/** A condition while it is typed; `count` is of `records: "count"`. */
+export interface Typed {
+  readonly id: number;
+  readonly place: string;
+  readonly predicate: string;
+  readonly records: "every" | "any" | "count";
+  readonly count: number;
+}
+
+export const keyOf = ({ kind, name }: Pick<Part, "kind" | "name">) => `${kind}:${name}`;
+
+/** The parts of results that can be compared exactly. */
+export function partsOf(expected: Expected): readonly Part[] {
+  const { dropped, outputs, stores } = expected;
+  const topics = [...new Set(outputs?.map((each) => each.topic))];
+  return [
+    ...topics.map((name) => ({
+      ...{ kind: "topic" as const, name },
+      count: outputs?.filter((each) => each.topic === name).length ?? 0,
+    })),
+    ...(outputs?.length === 0 ? [{ kind: "nothing" as const, name: "", count: 0 }] : []),
+    ...Object.entries(stores ?? {}).map(([name, rows]) => ({
+      ...{ kind: "store" as const, name },
+      count: rows.length,
+    })),
+    ...(dropped === undefined ? [] : [{ kind: "dropped" as const, name: "", count: dropped }]),
+  ];
+}
+
+/** Topics that are written and stores that have a name: conditions can be about these. */
+export function placesOf(document: TopologyDocument, parts: readonly Part[]): readonly Place[] {
+  const found = new Map<string, Place>();
+  const add = (kind: Place["kind"], name: unknown) => {
+    if (typeof name === "string" && name !== "") found.set(keyOf({ kind, name }), { kind, name });
+  };
+  for (const node of document.nodes) {
+    const params = paramsOf(node);
+    if (node.kind === "sink.topic") add("topic", params.topic);
+    if (node.kind.startsWith("store.")) add("store", params.name);
+  }
+  for (const { kind, name } of parts) if (kind === "topic" || kind === "store") add(kind, name);
+  return [...found.values()].sort((a, b) => b.kind.localeCompare(a.kind));
+}
+
+let lastId = 0;
+
+/** A new condition about a place, true for every record until it is typed. */
+export function newCondition(place: string): Typed {
+  lastId += 1;
+  return { id: lastId, place, predicate: "", records: "every", count: 1 };
+}
+
+export function typedOf(expected: Expected): readonly Typed[] {
+  return (expected.conditions ?? []).map((each) => {
+    const { predicate, records = "every", store, topic } = each;
+    const kind = store === undefined ? ("topic" as const) : ("store" as const);
+    const made = { ...newCondition(keyOf({ kind, name: store ?? topic ?? "" })), predicate };
+    return typeof records === "number"
+      ? { ...made, records: "count", count: records }
+      : { ...made, records };
+  });
+}
+
+export function conditionOf({ count, place, predicate, records }: Typed): Condition {
+  const kind = place.startsWith("store:") ? "store" : "topic";
+  const name = place.slice(kind.length + 1);
+  return { [kind]: name, predicate, records: records === "count" ? count : records } as Condition;
+}
+
+/** What a test is kept with: the chosen parts of `expected`, and the conditions. */
+export function expectedOf(
+  expected: Expected,
+  exact: ReadonlySet<string>,
+  typed: readonly Typed[],
+): Expected {
+  const has = (kind: Part["kind"], name = "") => exact.has(keyOf({ kind, name }));
+  const { dropped, outputs = [], stores = {} } = expected;
+  const kept = outputs.filter((each) => has("topic", each.topic));
+  const rows = Object.entries(stores).filter(([name]) => has("store", name));
+  return {
+    ...(kept.length > 0 || has("nothing") ? { outputs: kept } : {}),
+    ...(rows.length > 0 ? { stores: Object.fromEntries(rows) } : {}),
+    ...(dropped !== undefined && has("dropped") ? { dropped } : {}),
+    ...(typed.length > 0 ? { conditions: typed.map(conditionOf) as never } : {}),
+  };
+}
+
+/**
+ * Topics of which nothing would be said: where others are compared exactly, none of their records may
+ * be there.
+ */
+export function unsaid(
+  parts: readonly Part[],
+  exact: ReadonlySet<string>,
+  typed: readonly Typed[],
+): readonly string[] {
+  const topics = parts.filter(({ kind }) => kind === "topic");
+  if (!topics.some((each) => exact.has(keyOf(each)))) return [];
+  const judged = new Set(typed.map(({ place }) => place));
+  const missing = topics.filter((each) => !exact.has(keyOf(each)) && !judged.has(keyOf(each)));
+  return missing.map(({ name }) => name);
+}
+
+/** How long nothing may be typed before conditions are checked, in milliseconds. */
+const QUIET_MS = 150;
+
+/** Types and faults of conditions on the document as it is drawn, by their ids. */
+export function useChecked(
+  workspace: string,
+  typed: readonly Typed[],
+): ReadonlyMap<number, CheckedCondition> {
+  const document = useDesigner((state) => state.document);
+  const [checked, setChecked] = useState<ReadonlyMap<number, CheckedCondition>>(new Map());
+  const asked = JSON.stringify(typed);
+  useEffect(() => {
+    const found: readonly Typed[] = JSON.parse(asked);
+    if (found.length === 0) return;
+    const controller = new AbortController();
+    const timer = setTimeout(() => {
+      const conditions = found.map(conditionOf);
+      compileDocument(workspace, document, 0, controller.signal, "exact", conditions)
+        .then((result) => {
+          const each = result.conditions?.map((one, at) => [found[at]?.id ?? 0, one] as const);
+          setChecked(new Map(each));
+        })
+        // Who keeps the test learns of it; running it does as well.
+        .catch(() => undefined);
+    }, QUIET_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [workspace, document, asked]);
+  return checked;
+}

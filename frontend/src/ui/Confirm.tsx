@@ -1,0 +1,56 @@
+import { Button, Popover } from "@mantine/core";
+import { useState } from "react";
+import { DialogEnd } from "./DialogEnd";
+import classes from "./pages.module.css";
+
+/** A button that asks before it acts: for what cannot be undone, and is too small for a name to be typed. */
+export function Confirm(props: {
+  /** What the button says. */
+  title: string;
+  /** What will be gone. */
+  question: string;
+  /** What the button says that acts. */
+  action: string;
+  busy: boolean;
+  onConfirm: () => void;
+  testId?: string;
+}) {
+  const { action, busy, onConfirm, question, testId, title } = props;
+  const [asked, setAsked] = useState(false);
+  return (
+    <Popover
+      opened={asked}
+      onChange={setAsked}
+      position="bottom-end"
+      width="max-content"
+      trapFocus
+      returnFocus
+    >
+      <Popover.Target>
+        <Button
+          variant="subtle"
+          color="red"
+          loading={busy}
+          onClick={() => setAsked(!asked)}
+          data-testid={testId}
+        >
+          {title}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown className={classes.confirm}>
+        <p>{question}</p>
+        <DialogEnd
+          onCancel={() => setAsked(false)}
+          color="red"
+          onClick={() => {
+            setAsked(false);
+            onConfirm();
+          }}
+          data-testid={testId === undefined ? undefined : `${testId}-now`}
+        >
+          {action}
+        </DialogEnd>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

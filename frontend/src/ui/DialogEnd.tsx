@@ -1,0 +1,15 @@
+import { Button, type ButtonProps } from "@mantine/core";
+import type { ComponentPropsWithoutRef } from "react";
+import { t } from "./i18n";
+
+type Action = ButtonProps & Omit<ComponentPropsWithoutRef<"button">, keyof ButtonProps>;
+
+/** The end of a dialog: a button that leaves it, and the one that does what it is about. */
+export function DialogEnd({ onCancel, ...action }: Action & { onCancel: () => void }) {
+  return (
+    <div className="ui-end">
+      <Button onClick={onCancel}>{t("Cancel")}</Button>
+      <Button variant="filled" {...action} />
+    </div>
+  );
+}
