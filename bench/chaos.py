@@ -20,11 +20,9 @@ import random
 import shutil
 import signal
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -36,20 +34,16 @@ from urllib.parse import quote
 
 import httpx
 import psutil
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from bench._broker import free_ports
 from bench._documents import chain, document, node
+from bench._load import PARTITIONS, PATIENCE_SECONDS, SINK, SOURCE, Reader, Writer
 from tests.e2e.api import Api
 from tests.e2e.system import System, running_system
 from tests.e2e.topics import create_topic
 
-SOURCE, SINK = "chaos-purchases", "chaos-counts"
-PARTITIONS, ITEMS = 4, 500
 SERVICES = ("worker", "beat", "backend", "redis", "broker", "analyzer")
-#: whatever happened, everything is well again within this time
-PATIENCE_SECONDS = 240.0
-WINDOW_START = 1_767_225_600_000
 #: of the data folder where it can be a disk of its own: logs, checkpoint and topics of ten minutes
 DISK_BYTES = 3_000_000_000
 
@@ -70,108 +64,6 @@ def counting(*, checked: bool) -> dict[str, Any]:
     made["topics"] = {name: {"partitions": PARTITIONS} for name in (SOURCE, SINK)}
     made["settings"] = {"processing_guarantee": "exactly_once"}
     return made
-
-
-class Writer(threading.Thread):
-    """Writes so many purchases a second until it is stopped, also over outages of the broker."""
-
-    def __init__(self, servers: str, rate: int, seed: int) -> None:
-        super().__init__(name="writer", daemon=True)
-        self._producer = Producer(
-            {
-                "bootstrap.servers": servers,
-                "enable.idempotence": True,
-                "message.timeout.ms": 0,
-                "linger.ms": 20,
-                "log_level": 0,
-            }
-        )
-        self._rate, self._random = rate, random.Random(seed)  # noqa: S311
-        self._ended = threading.Event()
-        #: by item, those that the broker has
-        self.written: Counter[str] = Counter()
-        self.total = 0
-
-    def run(self) -> None:
-        """Write at the rate; what could not be written in time is written later."""
-        began, asked = time.monotonic(), 0
-        while not self._ended.is_set():
-            while asked < (time.monotonic() - began) * self._rate and not self._ended.is_set():
-                item = f"item-{self._random.randrange(ITEMS)}"
-                try:
-                    self._producer.produce(
-                        SOURCE, item, f"c{asked % 97}", on_delivery=self._done,
-                        timestamp=WINDOW_START + asked % 3_600_000,
-                    )  # fmt: skip
-                except BufferError:
-                    self._producer.poll(0.1)
-                    continue
-                asked += 1
-            self._producer.poll(0.01)
-        while self._producer.flush(5) > 0:
-            pass
-
-    def _done(self, error: Any, message: Any) -> None:
-        if error is not None:
-            raise RuntimeError(f"a purchase was not written: {error}")
-        self.written[message.value().decode()] += 1
-        self.total += 1
-
-    def stop(self) -> None:
-        """Write no more, and wait until the broker has all."""
-        self._ended.set()
-        self.join(PATIENCE_SECONDS)
-
-
-class Reader(threading.Thread):
-    """Reads committed counts: those of each item must be 1, 2, 3 …"""
-
-    def __init__(self, servers: str) -> None:
-        super().__init__(name="reader", daemon=True)
-        self._consumer = Consumer(
-            {
-                "bootstrap.servers": servers,
-                "group.id": "chaos",
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "error",
-                "log_level": 0,
-            }
-        )
-        self._consumer.assign([TopicPartition(SINK, n, 0) for n in range(PARTITIONS)])
-        self._ended = threading.Event()
-        self.counts: Counter[str] = Counter()
-        self.total = 0
-        self.wrong: list[str] = []
-        self.heard = time.monotonic()
-        #: longest time without a record since it was last reset
-        self.gap = 0.0
-
-    def run(self) -> None:
-        """Read until it is stopped."""
-        while not self._ended.is_set():
-            for message in self._consumer.consume(1_000, 0.2):
-                if message.error() is not None:
-                    continue  # the broker is away
-                key, value = message.key(), message.value()
-                if key is None or value is None:
-                    raise RuntimeError("a count without an item")
-                item = key.decode()
-                count = struct.unpack(">q", value)[0]
-                if count != self.counts[item] + 1:
-                    place = f"{message.partition()}@{message.offset()}"
-                    self.wrong.append(f"{item}: {count} after {self.counts[item]} at {place}")
-                self.counts[item] = count
-                self.total += 1
-                now = time.monotonic()
-                self.gap = max(self.gap, now - self.heard)
-                self.heard = now
-
-    def stop(self) -> None:
-        """Read no more."""
-        self._ended.set()
-        self.join(30)
-        self._consumer.close()
 
 
 @dataclass

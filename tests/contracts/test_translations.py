@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import re
 
-from millrace_compiler.prose import PROSE
+from millrace_compiler.diagnostics import SENTENCES
+from millrace_compiler.operator import registry
 
 from launcher import places
 
 CHINESE = places.REPOSITORY / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
-#: what people who draw a topology see most, all of which are translated
-USUAL = (
-    "cycle", "input_missing", "role", "parameter_missing", "duration", "expression_syntax",
-    "expression_column", "expression_function", "expression_type", "not_copartitioned",
-    "store_unused", "no_nodes", "code_syntax",
-)  # fmt: skip
+HELP = CHINESE.with_name("help.ts")
 
 
 def translated() -> dict[str, tuple[str, str]]:
@@ -25,14 +21,36 @@ def translated() -> dict[str, tuple[str, str]]:
     return {code: (json.loads(message), json.loads(hint)) for code, message, hint in found}
 
 
+def literals(text: str) -> set[str]:
+    return {json.loads(each) for each in re.findall(r'"(?:[^"\\]|\\.)*"', text)}
+
+
 def facts(text: str) -> set[str]:
     return set(re.findall(r"(?<!\{)\{(\w+)\}(?!\})", text))
 
 
+def test_each_guarantee_and_its_reason_is_in_chinese() -> None:
+    found = HELP.read_text(encoding="utf-8")
+    for cls in registry().values():
+        for text in (cls.guarantee, cls.why):
+            shown = re.sub(r"\s*\[[A-Z]{2}(-?\d+[a-z]?)?\]", "", text)
+            assert f"{json.dumps(shown, ensure_ascii=False)}:" in found, (cls.kind, shown)
+
+
 def test_sentences_in_chinese_belong_to_a_code_and_name_its_facts() -> None:
     found = translated()
-    assert len(found) > 80
-    assert set(USUAL) <= found.keys()
+    assert found.keys() == SENTENCES.keys()
     for code, (message, hint) in found.items():
-        assert facts(message) == facts(PROSE[code].message), code
-        assert facts(hint) == facts(PROSE[code].hint), code
+        assert facts(message) == facts(SENTENCES[code].message), code
+        assert facts(hint) == facts(SENTENCES[code].hint), code
+
+
+def test_words_that_the_plain_dialect_puts_into_its_sentences_are_translated() -> None:
+    folder = places.REPOSITORY / "compiler" / "millrace_compiler" / "plain"
+    code = "\n".join(path.read_text("utf-8") for path in folder.glob("*.py"))
+    used = re.findall(r'\b(?:what|instead)="([^"]+)"', code)
+    used += [each for call in re.findall(r"drops_nulls\((.*)\)", code) for each in literals(call)]
+    assert len(set(used)) > 15
+    words = CHINESE.read_text(encoding="utf-8").partition("export const words")[2]
+    translated = set(re.findall(r"^  (\w+):", words, re.MULTILINE)) | literals(words)
+    assert set(used) <= translated

@@ -35,3 +35,15 @@ def test_the_wider_generator_draws_every_kind_of_node() -> None:
         for node in fuzz.scenario(1, number, wide=True)["topology"]["nodes"]
     }
     assert drawn == set(registry())
+
+
+def test_times_are_as_often_as_long_and_a_millisecond_off_at_most() -> None:
+    for number in range(40):
+        short = fuzz.scenario(5, number, wide=True)
+        long = fuzz.scenario(5, number, wide=True, times=1000)
+        assert long["id"] == f"X5x1000-{number:04d}"
+        assert long["topology"]["edges"] == short["topology"]["edges"]
+        for one, other in zip(short["inputs"], long["inputs"], strict=True):
+            assert abs(other.get("timestamp", 0) - 1000 * one.get("timestamp", 0)) <= 1
+    suppressed = fuzz.scenario(3, 5, wide=True, times=1000)["topology"]["nodes"]
+    assert {"until": "time_limit", "limit": 2000} in [node["params"] for node in suppressed]
