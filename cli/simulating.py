@@ -235,7 +235,7 @@ def conformance_command(arguments: argparse.Namespace) -> int:
             found = verdict(scenario, result, arguments.cut)
             verdicts[found] += 1
             if found == "wrong":
-                print(f"{scenario['id']}: a difference that nothing announced", file=sys.stderr)
+                print(f"{scenario['id']}: a difference without a diagnostic", file=sys.stderr)
 
     try:
         with ThreadPoolExecutor(arguments.parallel) as pool:

@@ -156,9 +156,9 @@ def _complete(group: str, jars: list[Jar]) -> None:
         return
     if os.environ.get("MILLRACE_JARS"):
         raise Problem(
-            f"MILLRACE_JARS is {place}, which lacks a sound copy of "
-            f"{', '.join(jar.file for jar in missing)}. Put them there, or unset MILLRACE_JARS to "
-            "have them fetched."
+            f"MILLRACE_JARS is {place}, which has no valid copy of "
+            f"{', '.join(jar.file for jar in missing)}. Add the files, or unset MILLRACE_JARS to "
+            "download them."
         )
     missing = [jar for jar in missing if not _linked_from_another_group(jar, place)]
     if missing:
@@ -196,15 +196,15 @@ def fetch(jars: list[Jar], place: Path) -> None:
             if not path.exists():
                 raise Problem(
                     f"The jar {jar.coordinates} could not be downloaded: {_why(output)}. Check the "
-                    "network, set MILLRACE_JAR_MIRROR to the root of a Maven repository that can "
-                    "be reached, or MILLRACE_JARS to a folder that has the jars."
+                    "network, set MILLRACE_JAR_MIRROR to the root of another Maven repository, "
+                    "or MILLRACE_JARS to a folder that contains the jars."
                 )
             found = sha256(path)
             if found != jar.sha256:
                 raise Problem(
-                    f"The jar {jar.coordinates} came with sha256 {found}, and the lock says "
-                    f"{jar.sha256}. The download is broken or not the published file; nothing was "
-                    "kept. Try again, or from another network or mirror (MILLRACE_JAR_MIRROR)."
+                    f"The jar {jar.coordinates} has sha256 {found}, but the lock file has "
+                    f"{jar.sha256}. The download is corrupt or is not the published file, and was "
+                    "deleted. Try again, or use another network or mirror (MILLRACE_JAR_MIRROR)."
                 )
         size = 0
         for jar in jars:
@@ -250,7 +250,7 @@ def _split(jar: Path, output: str) -> tuple[str, str]:
     ):
         if jar.name == f"{artifact}-{version}.jar":
             return artifact, version
-    raise Problem(f"Ivy did not say where {jar.name} comes from.")
+    raise Problem(f"Ivy did not report where {jar.name} comes from.")
 
 
 def _ivy(
@@ -347,7 +347,7 @@ def _one_at_a_time(group: str) -> Iterator[None]:
     except OSError as error:
         raise Problem(
             f"The folder {place} cannot be written ({error.strerror}). "
-            "Set MILLRACE_CACHE to a folder that this user may write."
+            "Set MILLRACE_CACHE to a folder that this user can write to."
         ) from error
     with handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

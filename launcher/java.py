@@ -36,7 +36,7 @@ def home() -> Path:
     for candidate in _candidates():
         version = major(candidate)
         if version is None:
-            refused.append(f"{candidate} does not answer as a Java")
+            refused.append(f"{candidate} is not a working Java")
         elif OLDEST <= version <= NEWEST:
             return candidate if _has_module(candidate) else _shim(candidate)
         else:
@@ -139,6 +139,6 @@ def _shim(real: Path) -> Path:
     except OSError as error:
         raise Problem(
             f"The folder {folder} cannot be written ({error.strerror}). "
-            "Set MILLRACE_CACHE to a folder that this user may write."
+            "Set MILLRACE_CACHE to a folder that this user can write to."
         ) from error
     return folder

@@ -71,11 +71,11 @@ def owner(port: int) -> str:
 def demand(port: int, purpose: str) -> int:
     """This very port. Raises Problem if it is taken."""
     if not 0 < port < 65536:
-        raise Problem(f"{port} is no port; one between 1 and 65535 would do.")
+        raise Problem(f"{port} is not a port; use a number from 1 to 65535.")
     if not (is_free(port) and claim(port)):
         raise Problem(
-            f"Port {port}, where {purpose} should listen, is taken by {owner(port)}. "
-            f"Stop that, or choose another: ./millrace up --port {port + 1}"
+            f"Port {port}, needed by {purpose}, is in use by {owner(port)}. "
+            f"Stop it, or choose another port: ./millrace up --port {port + 1}"
         )
     return port
 

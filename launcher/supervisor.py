@@ -362,7 +362,7 @@ class Supervisor:
             and code not in (None, -15, -9)
         ):
             return f"ended while it was starting ({_ending(code)})"
-        return f"did not answer within {running.service.deadline:.0f} s"
+        return f"did not respond within {running.service.deadline:.0f} s"
 
     def _note(self, running: Running, state: str) -> None:
         running.state = state

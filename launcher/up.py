@@ -104,7 +104,11 @@ async def run(
             await supervisor.wait()
     finally:
         first = not archive.spark().ready()
-        later = " (the first stop also writes what makes later starts quick)" if first else ""
+        later = (
+            " (the first stop also writes an archive that makes later starts faster)"
+            if first
+            else ""
+        )
         say(f"stopping: drivers and services{later}")
         await supervisor.stop()
         say("stopped; data is kept in " + str(system.data))
@@ -186,7 +190,7 @@ def make_folders() -> None:
     except OSError as error:
         raise Problem(
             f"The data folder {folder} cannot be written ({error.strerror}). "
-            "Set MILLRACE_DATA to a folder that this user may write."
+            "Set MILLRACE_DATA to a folder that this user can write to."
         ) from error
     free = shutil.disk_usage(folder).free
     if free < SPACE:

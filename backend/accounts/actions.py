@@ -114,7 +114,7 @@ def set_password(actor: User, current: str, new: str) -> None:
     """
     if actor.has_usable_password() and not actor.check_password(current):
         raise Forbidden(
-            "wrong_password", "The current password is not right.", fields={"current": ["Wrong."]}
+            "wrong_password", "The current password is incorrect.", fields={"current": ["Wrong."]}
         )
     try:
         validate_password(new, actor)
@@ -251,8 +251,8 @@ def invite_again(actor: User, membership: Membership) -> str:
         if not may_issue_link(actor, membership):
             raise Forbidden(
                 "not_this_workspaces_account",
-                f"A sign-in link for {membership.user.username} would open more than this "
-                "workspace: the account was not created here, works in other workspaces, or "
+                f"A sign-in link for {membership.user.username} would give access to more "
+                "than this workspace: the account was not created here, is in other workspaces, or "
                 "administers the installation.",
                 "Sign in with a password, or ask the installation's admin for a link.",
             )

@@ -28,7 +28,7 @@ def require(user: User, workspace: int, needed: Role) -> None:
         raise NotFound(
             "not_found",
             "There is nothing at this address for this account.",
-            "It may have been deleted, or belong to a workspace that you are no member of.",
+            "It may have been deleted, or belong to a workspace that you are not a member of.",
         )
     if not role.allows(needed):
         raise Forbidden(

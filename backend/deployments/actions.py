@@ -199,7 +199,7 @@ def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
     require(actor, deployment.workspace_id, Role.OPERATOR)
     found = next((each for each in old_state.old_states(deployment) if each.name == name), None)
     if found is None:
-        raise NotFound("no_old_state", f"This deployment has left no state {name[:60]!r}.")
+        raise NotFound("no_old_state", f"This deployment has no old state {name[:60]!r}.")
     if found.deletable_at > timezone.now():
         raise Conflict(
             "old_state_is_new",

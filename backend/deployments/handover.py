@@ -59,8 +59,8 @@ def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -
     if needed > free:
         return Cold(
             ColdReason.MEMORY,
-            f"A second driver needs {needed:,} MB of memory, {max(0, free):,} MB are left; the "
-            "one that runs is stopped first.",
+            f"A second driver needs {needed:,} MB of memory, but only {max(0, free):,} MB "
+            "are free; the running one is stopped first.",
         )
     return None
 

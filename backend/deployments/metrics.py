@@ -74,7 +74,9 @@ class _Figures(Collector):
     def collect(self) -> Iterator[Metric]:
         """All families; one without a sample is left out."""
         state = GaugeMetricFamily(
-            "millrace_deployment_state", "1 for the state that it is in.", labels=(*LABELS, "state")
+            "millrace_deployment_state",
+            "1 for the deployment's current state.",
+            labels=(*LABELS, "state"),
         )
         for labels, observed, _ in self._found:
             for each in Observed.values:
@@ -107,7 +109,7 @@ class _Figures(Collector):
         )
         letters = CounterMetricFamily(
             "millrace_dead_letters",
-            "Records that went to the topic of dead letters since the run started.",
+            "Records sent to the dead letter topic since the run started.",
             labels=_NODE,
         )
         for labels, report in self._reports():
@@ -124,7 +126,7 @@ class _Figures(Collector):
         found = {
             each: GaugeMetricFamily(
                 f"kafka_streams_stream_processor_node_metrics_record_e2e_latency_{each}",
-                f"Latency of records from their own time, in ms ({each}).",
+                f"Latency from the record's timestamp, in ms ({each}).",
                 labels=_NODE,
             )
             for each in ("avg", "min", "max")
@@ -155,11 +157,13 @@ class _Figures(Collector):
             labels=_TASK,
         )
         clock = GaugeMetricFamily(
-            "millrace_stream_time_seconds", "Stream time of the task, epoch.", labels=_TASK
+            "millrace_stream_time_seconds",
+            "Stream time of the task, since the epoch.",
+            labels=_TASK,
         )
         lag = GaugeMetricFamily(
             "kafka_consumer_fetch_manager_metrics_records_lag",
-            "Records of the partition that are still to be read.",
+            "Unread records of the partition.",
             labels=_PARTITION,
         )
         for labels, report in self._reports():

@@ -97,7 +97,7 @@ def create_shadow(actor: User, row: Deployment, number: int, start: str) -> Shad
         raise ApiError(
             "topic_name_too_long",
             f"The shadow's topic {long[0]} has a name of {len(long[0])} characters.",
-            f"Kafka takes {LONGEST_NAME}. Shorten the name of the output topic.",
+            f"Kafka allows {LONGEST_NAME}. Shorten the name of the output topic.",
         )
     there = {topic["name"]: topic["partitions"] for topic in list_topics([])}
     declared = version.document.get("topics") or {}
@@ -189,7 +189,7 @@ def _require_possible(row: Deployment) -> None:
     if not (row.directory / "checkpoint" / "outputs.json").exists():
         raise Conflict(
             "not_yet_comparable",
-            f"The driver of “{row.topology.name}” has not noted where its outputs end.",
+            f"The driver of “{row.topology.name}” has not recorded where its outputs end.",
             "Start it, or restart it if an older release of Millrace started it, and wait for its "
             "next micro-batch.",
             deployment=row.pk,

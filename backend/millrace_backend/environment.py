@@ -98,14 +98,16 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
 def _days(environ: Mapping[str, str], name: str, default: int) -> int:
     text = environ.get(name) or str(default)
     if not text.isascii() or not text.isdigit() or not 0 < int(text) <= MOST_DAYS:
-        raise ImproperlyConfigured(f"{name} is {text!r}; a number of days from 1 to {MOST_DAYS}.")
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}, not a number of days from 1 to {MOST_DAYS}."
+        )
     return int(text)
 
 
 def _megabytes(environ: Mapping[str, str], name: str) -> int:
     text = environ.get(name) or "0"
     if not text.isascii() or not text.isdigit():
-        raise ImproperlyConfigured(f"{name} is {text!r}; a number of megabytes.")
+        raise ImproperlyConfigured(f"{name} is {text!r}, not a number of megabytes.")
     return int(text)
 
 
@@ -120,8 +122,8 @@ def _networks(listed: str | None, name: str) -> tuple[Network, ...]:
             found.append(ipaddress.ip_network(text))
         except ValueError as error:
             raise ImproperlyConfigured(
-                f"{name} has {text!r}, which is no address and no network ({error}). "
-                "For instance 10.0.0.5 or 172.18.0.0/16."
+                f"{name} has {text!r}, which is not an address or a network ({error}). "
+                "Use addresses such as 10.0.0.5 or 172.18.0.0/16."
             ) from error
     return tuple(found)
 
@@ -144,11 +146,11 @@ def mail_server(text: str) -> MailServer:
         url = urlsplit(text)
         port = url.port or ports.get(url.scheme, 0)
     except ValueError as error:
-        raise ImproperlyConfigured(f"MILLRACE_SMTP_URL is no address: {error}.") from error
+        raise ImproperlyConfigured(f"MILLRACE_SMTP_URL is not a URL: {error}.") from error
     if url.scheme not in ports or not url.hostname:
         raise ImproperlyConfigured(
             "MILLRACE_SMTP_URL must be smtp://, smtps:// or smtp+starttls://, then "
-            "USER:PASSWORD@ if the server wants them, and HOST:PORT."
+            "USER:PASSWORD@ if the server requires them, and HOST:PORT."
         )
     user, password = unquote(url.username or ""), unquote(url.password or "")
     return MailServer(url.scheme, url.hostname, port, user, password)
@@ -161,9 +163,9 @@ def allowed_hosts(environment: Environment) -> list[str]:
 
 
 def secret_key(path: Path) -> str:
-    """The secret in the file; made at the first start, readable by its owner alone.
+    """The secret in the file, created at the first start and readable only by its owner.
 
-    Raises ImproperlyConfigured where the file can neither be read nor made.
+    Raises ImproperlyConfigured if the file cannot be read or created.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,13 +185,13 @@ def secret_key(path: Path) -> str:
         key = path.read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ImproperlyConfigured(
-            f"The secret key file {path} cannot be read or made ({error.strerror}). "
-            "Point MILLRACE_DATA at a folder that this user may write."
+            f"The secret key file {path} cannot be read or created ({error.strerror}). "
+            "Set MILLRACE_DATA to a folder that this user can write to."
         ) from error
     if len(key) < SECRET_BYTES:
         raise ImproperlyConfigured(
-            f"The secret key file {path} holds {len(key)} characters; at least {SECRET_BYTES} are "
-            "needed. Delete the file and a new key is made (everybody signs in again)."
+            f"The secret key file {path} has {len(key)} characters; at least {SECRET_BYTES} are "
+            "required. Delete the file to create a new key; everybody must then sign in again."
         )
     return key
 
@@ -203,7 +205,7 @@ def database(environment: Environment) -> dict[str, Any]:
         return sqlite(Path(unquote(url.path)))
     if url.scheme not in {"postgres", "postgresql"}:
         raise ImproperlyConfigured(
-            f"DATABASE_URL begins with {url.scheme!r}; postgresql:// or sqlite:/// would do."
+            f"DATABASE_URL begins with {url.scheme!r}, not with postgresql:// or sqlite:///."
         )
     return {
         "ENGINE": "django.db.backends.postgresql",

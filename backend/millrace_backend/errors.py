@@ -1,4 +1,4 @@
-"""One shape for every refusal: ``{"error": {"code", "message", "hint", "fields"?, ...data}}``."""
+"""The form of all errors: ``{"error": {"code", "message", "hint", "fields"?, ...data}}``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class ApiError(exceptions.APIException):
-    """A refusal with a code, a sentence, a hint, and data that helps to go on."""
+    """An error response with a code, a message, a hint and further data."""
 
     status_code: int = status.HTTP_400_BAD_REQUEST
 
@@ -40,7 +40,7 @@ class ApiError(exceptions.APIException):
 
 
 class Conflict(ApiError):
-    """What is asked for does not fit the state as it is."""
+    """The request conflicts with the current state."""
 
     status_code = status.HTTP_409_CONFLICT
 
@@ -52,7 +52,7 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """There is no such thing, or not for this account."""
+    """The object does not exist, or is not visible to this account."""
 
     status_code = status.HTTP_404_NOT_FOUND
 
@@ -64,12 +64,12 @@ class TooMany(ApiError):
 
 
 class Unavailable(ApiError):
-    """A part of the system that is needed does not answer."""
+    """A required service does not respond."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
 
 
-#: code and hint for what the framework itself refuses
+#: code and hint of the framework's own errors
 HINTS: dict[type[Exception], tuple[str, str]] = {
     exceptions.NotAuthenticated: ("not_authenticated", "Sign in, or send an API token."),
     exceptions.AuthenticationFailed: (
@@ -77,14 +77,17 @@ HINTS: dict[type[Exception], tuple[str, str]] = {
         "Check the token: it may have expired or been revoked.",
     ),
     exceptions.PermissionDenied: ("permission_denied", ""),
-    exceptions.NotFound: ("not_found", "It may have been deleted, or belong to others."),
-    exceptions.MethodNotAllowed: ("method_not_allowed", "The API's description names the methods."),
+    exceptions.NotFound: ("not_found", "It may have been deleted, or belong to someone else."),
+    exceptions.MethodNotAllowed: (
+        "method_not_allowed",
+        "The API description lists the allowed methods.",
+    ),
     exceptions.ParseError: ("not_json", "Send one JSON value, encoded in UTF-8."),
     exceptions.UnsupportedMediaType: (
         "unsupported_media_type",
         "Send JSON with Content-Type: application/json.",
     ),
-    exceptions.NotAcceptable: ("not_acceptable", "The API answers in JSON."),
+    exceptions.NotAcceptable: ("not_acceptable", "The API responds with JSON."),
     exceptions.Throttled: ("throttled", "Wait, then try again."),
 }
 
@@ -141,7 +144,7 @@ def content_of(error: exceptions.APIException) -> dict[str, Any]:
 
 
 def first_message(detail: Any, path: str = "") -> str:
-    """The first complaint in a nest of them, with the way to its field."""
+    """The first message of nested errors, with the path of its field."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             if inner:
@@ -162,7 +165,7 @@ def respond(status_code: int, *args: Any, **data: Any) -> JsonResponse:
 def locked_out(
     request: HttpRequest, credentials: Mapping[str, Any] | None = None, *_: Any, **__: Any
 ) -> JsonResponse:
-    """Answer of the lock-out after too many failed sign-ins."""
+    """Response after too many failed sign-ins."""
     return respond(429, *LOCKED)
 
 
@@ -174,19 +177,19 @@ LOCKED = (
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
-    """Answer to a request without the right CSRF token."""
+    """Response to a request without a valid CSRF token."""
     return respond(403, *CSRF_FAILED)
 
 
 CSRF_FAILED = (
     "csrf_failed",
-    "The request did not carry this session's CSRF token.",
+    "The request does not contain the session's CSRF token.",
     "Send the cookie csrftoken's value in the header X-CSRFToken, or use an API token.",
 )
 
 
 def not_found(request: HttpRequest, *_: Any, **__: Any) -> JsonResponse:
-    """Answer for an address of the API that does not exist."""
+    """Response for a path that the API does not have."""
     return respond(
         404,
         "not_found",
@@ -196,19 +199,19 @@ def not_found(request: HttpRequest, *_: Any, **__: Any) -> JsonResponse:
 
 
 def server_error(request: HttpRequest) -> JsonResponse:
-    """Answer to a defect of the server; the log has the cause."""
+    """Response to an unexpected exception; the log has the cause."""
     return respond(
         500,
         "server_error",
-        "The server met a defect and could not answer.",
-        "The backend's log names the cause under this request's id.",
+        "The server failed to process the request.",
+        "The backend's log contains the cause, under the id of this request.",
         request_id=getattr(request, "request_id", None),
     )
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
-    """Answer to a request that Django refuses before any view sees it."""
+    """Response to a request that Django rejects before it reaches a view."""
     if isinstance(exception, RequestDataTooBig):
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024 // 1024
         return respond(413, "too_large", f"The body is larger than {limit} MB.", "Send less.")
-    return respond(400, "bad_request", "The request cannot be understood.", str(exception)[:200])
+    return respond(400, "bad_request", "The request is malformed.", str(exception)[:200])

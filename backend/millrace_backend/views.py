@@ -30,7 +30,7 @@ PAGE_PARAMETERS = [
     OpenApiParameter("page", OpenApiTypes.INT, description="1-based."),
     OpenApiParameter("page_size", OpenApiTypes.INT, description="At most 200."),
 ]
-SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all be found.")
+SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all occur.")
 
 
 class ApiView(APIView):

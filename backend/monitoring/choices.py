@@ -13,11 +13,11 @@ class Figure(models.TextChoices):
     DROPPED_BY_REASON = "dropped_by_reason", "Dropped records per second, by reason"
     TASK_RECORDS = "task_records", "Records that the task processed, per second"
     TASK_SKEW = "task_skew", "Share of the busiest task in the records of its sub-topology"
-    TASK_LAG = "task_lag", "Records that the task is still to read"
+    TASK_LAG = "task_lag", "Unread records of the task"
     TASK_STREAM_TIME_DISTANCE = "task_stream_time_distance", "Distance of stream time from now"
     TASK_STATE_ROWS = "task_state_rows", "Rows in the stores of the task"
-    LAG = "lag", "Records of the partition that are still to be read"
-    LAG_TIME = "lag_time", "Age of the oldest record of the partition that is still to be read"
+    LAG = "lag", "Unread records of the partition"
+    LAG_TIME = "lag_time", "Age of the oldest unread record of the partition"
     LATENCY_P50 = "latency_p50", "Median latency at the node, from the records' timestamps"
     LATENCY_P99 = (
         "latency_p99",
@@ -61,7 +61,7 @@ class Condition(models.TextChoices):
 
     FAILED = "failed", "The deployment failed"
     UNKNOWN = "unknown", "Its state is unknown"
-    DEGRADED = "degraded", "It is degraded, restarts or waits for a service"
+    DEGRADED = "degraded", "It is degraded, is restarting or waits for a service"
     LAG = "lag", "Lag in records, of all partitions together"
     LAG_TIME = "lag_time", "Lag in seconds, of the partition that is furthest behind"
     LATENCY = "latency", "Latency in seconds from the record's time (p99), of the slowest node"
@@ -114,7 +114,7 @@ class MoveReason(models.TextChoices):
 
     START = "start", "The deployment started"
     VERSION = "version", "Another version started"
-    CRASH = "crash", "The driver before was lost or failed"
-    OUTAGE = "outage", "The driver before ended in an outage"
-    SCALE = "scale", "Executors came or went"
+    CRASH = "crash", "The previous driver was lost or failed"
+    OUTAGE = "outage", "The previous driver ended in an outage"
+    SCALE = "scale", "Executors joined or left"
     MOVED = "moved", "Spark moved it"

@@ -101,12 +101,12 @@ def send(channel: Channel, target: str, payload: Mapping[str, Any]) -> None:
         post(target, payload, settings.MILLRACE_WEBHOOK_NETWORKS)
         return
     if not settings.MILLRACE_MAIL:
-        raise Undeliverable("No mail server is set: MILLRACE_SMTP_URL.")
+        raise Undeliverable("No mail server is configured: set MILLRACE_SMTP_URL.")
     lines = [payload["message"], "", payload["url"]]
     try:
         EmailMessage(payload["title"], "\n".join(lines), to=[target]).send()
     except (OSError, smtplib.SMTPException, ValueError) as error:
-        raise Undeliverable(f"The mail server did not take it: {error}") from error
+        raise Undeliverable(f"The mail server did not accept it: {error}") from error
 
 
 def content(

@@ -40,7 +40,7 @@ def problem_of(url: str) -> str | None:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        return f"It is no address: {error}."
+        return f"It is not a valid address: {error}."
     if parts.scheme not in {"http", "https"}:
         return "It must begin with https:// or http://."
     if not parts.hostname:
@@ -48,7 +48,7 @@ def problem_of(url: str) -> str | None:
     if parts.username is not None or parts.password is not None:
         return "It must not contain a user name or a password."
     if port == 0 or any(ord(each) <= 32 or ord(each) == 127 for each in url):
-        return "It has a port or characters that no address has."
+        return "It contains an invalid port or invalid characters."
     return None
 
 
@@ -101,15 +101,15 @@ def post(
         answer.read(MOST_ANSWER)
     except (OSError, http.client.HTTPException, UnicodeError) as error:
         if late.is_set() or isinstance(error, TimeoutError):
-            raise Undeliverable(f"{host} did not answer within {deadline:g} seconds.") from error
+            raise Undeliverable(f"{host} did not respond within {deadline:g} seconds.") from error
         raise Undeliverable(f"{host} cannot be reached: {error}.") from error
     finally:
         timer.cancel()
         connection.close()
     if late.is_set():
-        raise Undeliverable(f"{host} did not answer within {deadline:g} seconds.")
+        raise Undeliverable(f"{host} did not respond within {deadline:g} seconds.")
     if not 200 <= answer.status < 300:
-        raise Undeliverable(f"{host} answered with {answer.status} {answer.reason[:100]}.")
+        raise Undeliverable(f"{host} responded with {answer.status} {answer.reason[:100]}.")
     return answer.status
 
 
@@ -117,13 +117,13 @@ def _addresses(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise Undeliverable(f"{host} is not known: {error}.") from error
+        raise Undeliverable(f"{host} cannot be resolved: {error}.") from error
     addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     for each in addresses:
         if not may_reach(ipaddress.ip_address(each.partition("%")[0]), allowed):
             raise Undeliverable(
-                f"{host} is {each}, an address of a private network. Name it in "
-                "MILLRACE_WEBHOOK_NETWORKS if notifications may be sent there."
+                f"{host} is {each}, an address in a private network. List it in "
+                "MILLRACE_WEBHOOK_NETWORKS to permit notifications to it."
             )
     return addresses
 

@@ -82,12 +82,12 @@ def text_of(raw: bytes, format: str) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise Undecodable(f"No UTF-8: byte {error.start} is not valid.") from None
+        raise Undecodable(f"Not UTF-8: byte {error.start} is not valid.") from None
     if format == RecordFormat.JSON:
         try:
             json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Undecodable(f"No JSON: {error}.") from None
+            raise Undecodable(f"Not JSON: {error}.") from None
     return text
 
 
@@ -147,12 +147,12 @@ def encode(text: str, format: str) -> bytes:
         try:
             return binascii.unhexlify("".join(text.split()))
         except ValueError as error:
-            raise Undecodable(f"No hexadecimal digits: {error}.") from None
+            raise Undecodable(f"Not hexadecimal digits: {error}.") from None
     if format == RecordFormat.JSON:
         try:
             json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Undecodable(f"No JSON: {error}.") from None
+            raise Undecodable(f"Not JSON: {error}.") from None
     return text.encode()
 
 

@@ -222,7 +222,7 @@ def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -
     if request.key is None and not request.contains:
         raise ApiError(
             "invalid",
-            "Which record is meant is missing.",
+            "No record is specified.",
             "Send partition and offset, or key, or contains.",
             fields={"key": ["Send this, or partition and offset, or contains."]},
         )

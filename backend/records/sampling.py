@@ -132,7 +132,7 @@ def _value(raw: bytes | None, format: str) -> Any:
     if raw is None:
         return None
     if format not in READ:
-        raise Undecodable(f"The format {format} is not read here.")
+        raise Undecodable(f"The format {format} is not supported here.")
     text = text_of(raw, format)
     return json.loads(text) if format in _AS_JSON else text
 

@@ -164,7 +164,7 @@ class Writer:
                 self._delivered(lane, error.args[0])
                 return False
             except BufferError:
-                lane.problem = "Kafka takes no records: they wait until it does."
+                lane.problem = "Kafka does not accept records; they wait until it does."
                 return False
             lane.number += 1
         return due > 0

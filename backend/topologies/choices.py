@@ -67,6 +67,6 @@ class VerificationState(models.TextChoices):
 class VerificationStep(models.TextChoices):
     """What a running comparison does."""
 
-    JARS = "jars", "Kafka Streams is fetched"
+    JARS = "jars", "Kafka Streams is being downloaded"
     START = "start", "Kafka Streams starts"
     RUN = "run", "Kafka Streams runs the document"

@@ -26,7 +26,7 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 #: runs the tests beside it; a file each, so that its name is the test's
 _TEST_MODULE = '''\
-"""The tests that were kept with this topology."""
+"""The tests of this topology."""
 
 import sys
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_topology(spark, path):
 '''
 
 _TESTS_README = """
-The folder `tests` has the tests that were kept with the topology; they need no Kafka:
+The folder `tests` has the tests of the topology, which need no Kafka:
 
 ```sh
 .venv/bin/pip install pytest

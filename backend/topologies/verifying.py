@@ -105,7 +105,7 @@ def _found(
     answer = simulated(Simulation(document, inputs), person, workspace)
     if answer["state"] == "starting":
         raise Unavailable(
-            "simulator_starting", "The simulator is starting.", "Ask again in some seconds."
+            "simulator_starting", "The simulator is starting.", "Try again in a few seconds."
         )
     result = answer["result"]
     if result is None:
@@ -143,7 +143,7 @@ def look(workspace: Workspace, name: str) -> dict[str, Any]:
     if found is None or found["workspace"] != workspace.pk:
         raise NotFound(
             "no_such_verification",
-            "There is no such verification; they are kept for an hour.",
+            "There is no such verification; verifications are kept for an hour.",
             "Start another one.",
         )
     return found

@@ -92,13 +92,13 @@ def end_when_hung(analyzer: SparkAnalyzer) -> None:
         time.sleep(1.0)
         try:
             overdue = analyzer.overdue()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the JVM does not answer
-            reason = f"the JVM does not answer ({type(error).__name__})"
+        except Exception as error:  # noqa: BLE001 - whatever it is, the JVM does not respond
+            reason = f"the JVM does not respond ({type(error).__name__})"
         else:
             reason = f"an expression has been analyzed for {overdue / 1000:.0f} s past its deadline"
             if overdue < PATIENCE_MS:
                 continue
-        print(f"The analyzer ends, to be started again: {reason}.", file=sys.stderr, flush=True)
+        print(f"The analyzer exits and is restarted: {reason}.", file=sys.stderr, flush=True)
         os._exit(HUNG)
 
 

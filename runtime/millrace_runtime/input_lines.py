@@ -65,10 +65,10 @@ def _headers(headers: Any, where: str) -> None:
     if headers is None:
         return
     if not isinstance(headers, dict):
-        raise invalid_line(where, f"headers must be an object of texts, found {_shown(headers)}")
+        raise invalid_line(where, f"headers must be an object of strings, found {_shown(headers)}")
     for name, value in headers.items():
         if value is not None and not isinstance(value, str):
-            raise invalid_line(where, f"the header {name} must be a text, found {_shown(value)}")
+            raise invalid_line(where, f"the header {name} must be a string, found {_shown(value)}")
 
 
 def _shown(value: Any) -> str:

@@ -71,7 +71,7 @@ class Record:
 
 
 class Host(Protocol):
-    """What a context needs of the process that runs the processor."""
+    """What a context requires of the process that runs the processor."""
 
     now: dict[str, Any]
     task_id: Any
@@ -79,13 +79,13 @@ class Host(Protocol):
     schedules: dict[int, Callable[[int], None]]
 
     def open(self) -> None:
-        """Raises where the task has ended."""
+        """Raise if the task has ended."""
 
     def send(self, *message: Any) -> None:
-        """Send something that needs no answer."""
+        """Send a message that has no response."""
 
     def forward(self, record: Record, to: str | None) -> None:
-        """Send a record to the children of one port, or of all."""
+        """Forward a record to the children of one port, or of all ports."""
 
     def cancel(self, number: int) -> None:
         """End a schedule; also during `close`."""
@@ -99,12 +99,12 @@ class Schedule:
         self._number = number
 
     def cancel(self) -> None:
-        """Ends it."""
+        """Cancel the schedule."""
         self._host.cancel(self._number)
 
 
 class Context:
-    """What a processor knows and can do."""
+    """The context of a processor: its stores, schedules and current record."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -112,26 +112,26 @@ class Context:
 
     @property
     def task_id(self) -> str:
-        """Sub-topology and task: "0_1"."""
+        """Id of the task: sub-topology and partition, such as "0_1"."""
         return str(self._host.task_id)
 
     @property
     def topic(self) -> str | None:
-        """The topic of the record in work; None in a punctuation."""
+        """Topic of the current record; None in a punctuation."""
         return self._host.now["topic"]  # type: ignore[no-any-return]
 
     @property
     def partition(self) -> int:
-        """The partition of the record in work; -1 in a punctuation."""
+        """Partition of the current record; -1 in a punctuation."""
         return int(self._host.now["partition"])
 
     @property
     def offset(self) -> int:
-        """The offset of the record in work; -1 in a punctuation."""
+        """Offset of the current record; -1 in a punctuation."""
         return int(self._host.now["offset"])
 
     def store(self, name: str) -> Any:
-        """The store of that name, if it is connected to this node."""
+        """Return the store with this name, which must be connected to this node."""
         self._host.open()
         found = self._host.stores.get(name)
         if found is None:
@@ -140,7 +140,7 @@ class Context:
         return found
 
     def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
-        """Calls `callback(ms)` every interval of stream time or of the wall clock."""
+        """Call `callback(ms)` at every interval of stream time or of the wall clock."""
         self._host.open()
         every = duration(interval)
         if every < 1:
@@ -153,23 +153,23 @@ class Context:
         return Schedule(self._host, self._scheduled)
 
     def forward(self, record: Record, to: str | None = None) -> None:
-        """Sends a record on: to one port's children, or to all in the order of the edges."""
+        """Forward a record to the children of one port, or of all in the order of the edges."""
         self._host.forward(record, to)
 
     def commit(self) -> None:
-        """Asks for an early commit; a micro-batch commits by itself."""
+        """Do nothing: each micro-batch commits when it ends."""
 
     def current_stream_time(self) -> int:
-        """The highest timestamp that the task took, in ms; -1 before the first record."""
+        """Return the highest timestamp of the task in ms; -1 before the first record."""
         return int(self._host.now["stream_time"])
 
     def current_system_time(self) -> int:
-        """The wall clock in ms; in a simulation it moves by input lines only."""
+        """Return the wall-clock time in ms; in a simulation, only input lines advance it."""
         return int(self._host.now["wall_clock"])
 
 
 class Processor:
-    """Base class of the class of a `process` node. All methods are optional."""
+    """Base class of processors. All methods are optional."""
 
     def init(self, context: Context) -> None:
         """Called once for each task, before the first record."""

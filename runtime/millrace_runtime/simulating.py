@@ -161,7 +161,7 @@ def simulate(
         watch = Watch(document, len(lines), progress, stop)
     result = run(spark, document, compilation.task_graph, lines, limits, begun=begun, watch=watch)
     if result.stopped_after is not None and expects is not None:
-        raise MillraceError("simulation_cancelled", "The simulation was cancelled.")
+        raise MillraceError("simulation_cancelled", "The simulation was canceled.")
     differences = None if expects is None else differing(expects, document, lines, result)
     cut, plain = request.get("plain"), None
     if cut is not None:
@@ -252,7 +252,7 @@ def placed(
         if node not in codes:
             raise MillraceError(
                 "breakpoint_invalid",
-                f"A breakpoint is set in {node}, which is no Python processor of the topology.",
+                f"A breakpoint is set in {node}, which is not a Python processor of the topology.",
             )
     return {
         node: [{"line": line, "at": place(codes[node], line)} for line in lines]
@@ -321,7 +321,7 @@ def run(
             if begun is not None:
                 raise MillraceError(
                     "state_not_loaded",
-                    f"{error.message} Such a topology is simulated with empty stores only.",
+                    f"{error.message} Such a topology can be simulated only with empty stores.",
                 ) from None
             return with_(Simulator)
     except MillraceError:

@@ -72,7 +72,7 @@ READING = ("read_state", "read_batches", "read_task_states", "kept_sizes", "dele
 _MESSAGES = {
     "time": (
         "simulation_too_long",
-        f"The simulation took longer than {LIMITS.seconds:g} s and was ended.",
+        f"The simulation took longer than {LIMITS.seconds:g} s and was stopped.",
         "Simulate fewer records, or look for a step that does not end.",
     ),
     "output": (
@@ -82,26 +82,26 @@ _MESSAGES = {
     ),
     "waiting": (
         "simulator_busy",
-        "All simulators are in use by others.",
-        "Try again in some seconds.",
+        "All simulator processes are in use.",
+        "Try again in a few seconds.",
     ),
     "busy": (
         "simulator_busy",
-        "Too many of your simulations are waiting already.",
+        "You already have too many waiting simulations.",
         "Wait until one of them is done.",
     ),
     "process": (
         "simulation_ended",
         "The simulation's process ended: it may have needed too much memory.",
-        "Simulate fewer records, or look for a step that collects very much.",
+        "Simulate fewer records, or look for a step that collects too much data.",
     ),
-    "cancelled": ("simulation_cancelled", "The simulation was cancelled.", ""),
+    "cancelled": ("simulation_cancelled", "The simulation was canceled.", ""),
 }
 #: the same of a page of a store
 _READING = {
     "time": (
         "state_too_large",
-        f"Reading the store took longer than {LIMITS.seconds:g} s and was ended.",
+        f"Reading the store took longer than {LIMITS.seconds:g} s and was stopped.",
         "A page is found by reading the state of the store's whole sub-topology, which is very "
         "large here.",
     ),
@@ -113,8 +113,8 @@ _READING = {
     "waiting": _MESSAGES["waiting"],
     "busy": (
         "simulator_busy",
-        "Too many of your questions are waiting already.",
-        "Wait until one of them is answered.",
+        "You already have too many waiting queries.",
+        "Wait until one of them is done.",
     ),
     "process": (
         "reading_ended",

@@ -264,8 +264,8 @@ def test_a_notification_is_tried_again_and_given_up_in_the_end(
         deliver_all()
         Delivery.objects.update(due_at=timezone.now())
     assert found == [
-        ("waiting", 1, "127.0.0.1 answered with 500 Internal Server Error."),
-        ("waiting", 2, "127.0.0.1 answered with 302 Found."),
+        ("waiting", 1, "127.0.0.1 responded with 500 Internal Server Error."),
+        ("waiting", 2, "127.0.0.1 responded with 302 Found."),
         ("sent", 3, ""),
     ]
     assert len(hook.received) == 3, "no redirect is followed, and nothing is sent twice"
@@ -281,7 +281,7 @@ def test_a_notification_is_tried_again_and_given_up_in_the_end(
 def test_an_answer_that_trickles_is_given_up_at_the_deadline(hook: Hook) -> None:
     hook.slow = 0.1
     began = time.monotonic()
-    with pytest.raises(webhooks.Undeliverable, match="did not answer within 1 seconds"):
+    with pytest.raises(webhooks.Undeliverable, match="did not respond within 1 seconds"):
         webhooks.post(hook.url, {}, LOCAL, deadline=1)
     assert time.monotonic() - began < 10
 
@@ -462,7 +462,7 @@ def test_mails_need_a_server(deployment: Deployment, millrace_settings: Any) -> 
     rule = rule_for(deployment, Condition.FAILED, mail=["a@example.org"])
     millrace_settings.MILLRACE_MAIL = False
     (found,) = notifying.test(rule)
-    assert found["error"] == "No mail server is set: MILLRACE_SMTP_URL."
+    assert found["error"] == "No mail server is configured: set MILLRACE_SMTP_URL."
     server = environment.mail_server("smtp+starttls://me:p%40ss@mail.example.org")
     assert (server.port, server.user, server.password) == (587, "me", "p@ss")
     for wrong in ("http://mail", "smtp://", "smtp://a:x"):

@@ -203,18 +203,18 @@ def test_old_state_is_deleted_once_the_topology_is_named(
         ran("millrace_old_state", *words, "stream", "--name", "Sum")
     with pytest.raises(CommandError, match="kept for at least a day"):
         ran("millrace_old_state", *words, left, "--name", "Sums")
-    with pytest.raises(CommandError, match="has left no state 'other'"):
+    with pytest.raises(CommandError, match="has no old state 'other'"):
         ran("millrace_old_state", *words, "other", "--name", "Sums")
     assert (folder / "stream").is_dir()
     monkeypatch.setattr("sys.stdin", io.StringIO("Sums\n"))
     printed = ran("millrace_old_state", *words, "stream")
-    assert printed.endswith("delete it for good: Deleted stream (1.5 kB).\n")
+    assert printed.endswith("delete it permanently: Deleted stream (1.5 kB).\n")
     assert not (folder / "stream").exists()
     assert (folder / left).is_dir()
     entry = AuditEntry.objects.latest("id")
     assert (entry.action, entry.actor) == ("deployment.delete_old_state", people.operator)
     (folder / "stores.json").unlink()
-    assert "has left no state" in ran("millrace_old_state", str(running.pk))
+    assert "has no old state" in ran("millrace_old_state", str(running.pk))
 
 
 def test_the_commands_of_the_launcher_find_the_parts_of_this_machine(

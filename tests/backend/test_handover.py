@@ -31,7 +31,7 @@ def test_two_drivers_need_the_memory_of_the_second_one(
     assert reason() == "memory"
     found = handover.cold_reason({}, Path("none"), paused=False)
     assert found is not None
-    assert "needs 1,792 MB of memory, 1,500 MB are left" in found.message
+    assert "needs 1,792 MB of memory, but only 1,500 MB are free" in found.message
 
 
 def test_the_cores_of_a_cluster_are_not_taken_twice(settings: Any) -> None:

@@ -154,7 +154,7 @@ def test_formats_are_guessed_or_chosen(ask: Any, topic: str, broker: Any) -> Non
     wrong = written(b"abc", value_format="long")
     assert (wrong["format"], wrong["text"]) == ("bytes", "616263")
     assert "8 bytes, found 3" in wrong["error"]
-    assert "No JSON" in written(b"{", value_format="json")["error"]
+    assert "Not JSON" in written(b"{", value_format="json")["error"]
     long = written(b"x" * 5000)
     assert (len(long["text"]), long["size"], long["cut"]) == (2000, 5000, True)
 
@@ -324,7 +324,7 @@ def test_an_operator_writes_a_record_and_the_audit_has_its_place(
     [
         ("long", "x", "no long of 8 bytes"),
         ("integer", "3000000000", "no integer of 4 bytes"),
-        ("json", "{", "No JSON"),
+        ("json", "{", "Not JSON"),
         ("boolean", "yes", "true or false"),
         ("bytes", "zz", "hexadecimal"),
     ],

@@ -154,7 +154,7 @@ def test_the_runtime_endpoint_shows_the_last_report_with_rates(
 ) -> None:
     client = client_of(people.viewer)
     path = f"/api/deployments/{deployment.pk}/runtime"
-    assert "No driver of this deployment runs" in client.get(path).json()["error"]["message"]
+    assert "No driver of this deployment is running" in client.get(path).json()["error"]["message"]
     reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     assert client.get(path).json()["error"]["code"] == "no_report"
     now = int(time.time() * 1000)

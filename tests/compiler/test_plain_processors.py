@@ -112,7 +112,7 @@ def test_process_values_must_keep_the_key() -> None:
     code = CODE.replace("(record)\n", "(record.replace(key='other'))\n")
     made = forward("pass", "process_values", code=code)
     job = classes(program(line(made)))
-    with pytest.raises(ValueError, match="must leave the key"):
+    with pytest.raises(ValueError, match="must not change the key"):
         TwsTester(job.Task(job.Forward, keeps_key=True)).test(
             0, rows([{"topic": "a", "key": "k", "value": "1", "timestamp": 1}], 0)
         )
@@ -133,7 +133,7 @@ def test_the_class_stands_in_the_program_as_it_was_written_and_once() -> None:
         ({"code": CODE.replace("(record)\n", "(record, self.context.task_id)\n")}, "tasks"),
         ({"code": CODE + "\nForward.x = print(1)\n"}, "a module of its own"),
         ({"code": CODE.replace("Forward", "Kafka"), "class_name": "Kafka"}, "another Kafka"),
-        ({"output": {"key": "STRING", "value": "DATE"}}, "no form of DATE"),
+        ({"output": {"key": "STRING", "value": "DATE"}}, "no type for DATE"),
     ],
 )
 def test_what_state_of_spark_cannot_do_is_refused_with_its_reason(

@@ -153,6 +153,6 @@ def test_a_deployment_is_paused_survives_a_driver_that_hangs_and_settles_lost_of
         if tab.get_attribute("aria-selected") != "true":
             tab.click()
         kept.get_by_role("button", name="Delete…").click()
-        kept.get_by_role("button", name="Delete for good").click()
+        kept.get_by_role("button", name="Delete permanently").click()
         expect(kept).to_have_count(0)
         assert api.call("GET", f"{path}/old-state") == []

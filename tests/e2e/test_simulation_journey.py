@@ -292,7 +292,7 @@ def test_counts_are_on_the_edges_while_a_run_is_under_way_and_cancel_keeps_its_r
     expect(chip).to_be_visible()
     expect(panel.get_by_role("button", name="Cancel")).to_be_visible()
     panel.get_by_role("button", name="Cancel").click()
-    expect(panel).to_contain_text("Cancelled: these are the results of the first", timeout=10_000)
+    expect(panel).to_contain_text("Canceled: these are the results of the first", timeout=10_000)
     summary = page.get_by_test_id("simulation-summary").inner_text()
     taken, written = (int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*", summary)[:2])
     assert 10 < taken == written < 2000

@@ -73,7 +73,7 @@ def test_a_broken_jar_is_named_and_fetched_again(
 @pytest.mark.slow
 def test_a_jar_that_is_not_the_locked_one_is_never_kept(tmp_path: Path, lock: Path) -> None:
     publish(tmp_path / "mirror", b"something else entirely")
-    with pytest.raises(Problem, match=r"org.example:thing:1.0 came with sha256"):
+    with pytest.raises(Problem, match=r"org.example:thing:1.0 has sha256"):
         jars.ensure("oracle", lock=lock)
     assert not list((tmp_path / "cache" / "jars" / "oracle").glob("*.jar"))
 
@@ -92,7 +92,7 @@ def test_a_given_folder_that_lacks_a_jar_is_not_filled_behind_its_owners_back(
     given = tmp_path / "given"
     given.mkdir()
     monkeypatch.setenv("MILLRACE_JARS", str(given))
-    with pytest.raises(Problem, match=r"lacks a sound copy of thing-1.0.jar"):
+    with pytest.raises(Problem, match=r"has no valid copy of thing-1.0.jar"):
         jars.ensure("oracle", lock=lock)
     (given / "thing-1.0.jar").write_bytes(GOOD)
     assert jars.ensure("oracle", lock=lock)["oracle"] == [given / "thing-1.0.jar"]

@@ -32,7 +32,7 @@ def test_a_taken_page_port_is_reported_with_its_owner_and_the_option(
     listening: socket.socket,
 ) -> None:
     port = listening.getsockname()[1]
-    with listening, pytest.raises(Problem, match=rf"Port {port}.*is taken by.*--port {port + 1}"):
+    with listening, pytest.raises(Problem, match=rf"Port {port}.*is in use by.*--port {port + 1}"):
         ports.demand(port, "the page")
 
 

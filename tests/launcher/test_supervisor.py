@@ -158,7 +158,7 @@ def test_a_service_that_never_answers_is_named_with_its_deadline(tmp_path: Path)
     async def story() -> None:
         system = supervisor(tmp_path)
         try:
-            with pytest.raises(Problem, match=r"mute did not answer within 1 s"):
+            with pytest.raises(Problem, match=r"mute did not respond within 1 s"):
                 await system.start([service("mute", "import time; time.sleep(600)", deadline=1.0)])
         finally:
             await system.stop()

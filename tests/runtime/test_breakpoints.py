@@ -279,5 +279,5 @@ def test_topics_have_the_partitions_that_are_asked_for(warm: Any) -> None:
 def test_a_breakpoint_in_what_is_no_processor_is_refused(warm: Any) -> None:
     from millrace_runtime.errors import MillraceError
 
-    with pytest.raises(MillraceError, match="in out, which is no Python processor"):
+    with pytest.raises(MillraceError, match="in out, which is not a Python processor"):
         simulated(warm, breakpoints={"out": [1]})

@@ -22,7 +22,7 @@ CODES = frozenset(
         "storage_unreachable",
     }
 )
-DISK_FULL = "The disk of the data folder is full. Free some space; it goes on by itself."
+DISK_FULL = "The disk of the data folder is full. Free some space; it continues by itself."
 
 
 class Away(Exception):

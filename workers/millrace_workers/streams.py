@@ -78,7 +78,7 @@ class KafkaStreams:
             age = time.time() - (folder / "pid").stat().st_mtime
             pid = int((folder / "pid").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return {"answer": {"error": "The verification has no process any more."}}
+            return {"answer": {"error": "The process of the verification no longer exists."}}
         if age > SECONDS:
             return {"answer": {"error": f"Kafka Streams took longer than {SECONDS:.0f} s."}}
         if not _lives(pid):

@@ -353,7 +353,7 @@ class LogsView(ApiView):
             raise ApiError(
                 "invalid",
                 f"There is no log level {level[:20]!r}.",
-                f"There are {', '.join(LogLevel.values)}.",
+                f"Levels: {', '.join(LogLevel.values)}.",
                 fields={"level": ["Unknown."]},
             )
         wanted = Filter(
@@ -390,8 +390,8 @@ class RuntimeView(ApiView):
                 "no_report",
                 "No driver of this deployment has reported yet."
                 if run
-                else "No driver of this deployment runs.",
-                "Ask again once it runs.",
+                else "No driver of this deployment is running.",
+                "Try again when it runs.",
             )
         return Response(found)
 

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 choices=[
                     ("failed", "The deployment failed"),
                     ("unknown", "Its state is unknown"),
-                    ("degraded", "It is degraded, restarts or waits for a service"),
+                    ("degraded", "It is degraded, is restarting or waits for a service"),
                     ("lag", "Lag in records, of all partitions together"),
                     ("lag_time", "Lag in seconds, of the partition that is furthest behind"),
                     ("dropped", "Dropped records per second, of all nodes together"),
@@ -51,9 +51,9 @@ class Migration(migrations.Migration):
                         choices=[
                             ("start", "The deployment started"),
                             ("version", "Another version started"),
-                            ("crash", "The driver before was lost or failed"),
-                            ("outage", "The driver before ended in an outage"),
-                            ("scale", "Executors came or went"),
+                            ("crash", "The previous driver was lost or failed"),
+                            ("outage", "The previous driver ended in an outage"),
+                            ("scale", "Executors joined or left"),
                             ("moved", "Spark moved it"),
                         ],
                         max_length=10,

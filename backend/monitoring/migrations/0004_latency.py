@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
                 choices=[
                     ("failed", "The deployment failed"),
                     ("unknown", "Its state is unknown"),
-                    ("degraded", "It is degraded, restarts or waits for a service"),
+                    ("degraded", "It is degraded, is restarting or waits for a service"),
                     ("lag", "Lag in records, of all partitions together"),
                     ("lag_time", "Lag in seconds, of the partition that is furthest behind"),
                     (

@@ -107,7 +107,7 @@ class DiagnosticSerializer(serializers.Serializer[Any]):
     facts = serializers.DictField(
         child=serializers.CharField(allow_blank=True),
         required=False,
-        help_text="What the sentences name, for sentences in another language.",
+        help_text="The values in message and hint, for translations.",
     )
     blocks = serializers.ChoiceField(choices=Blocks.choices, allow_null=True)
     position = TextPositionSerializer(allow_null=True)

@@ -75,8 +75,8 @@ def stream_table(program: Program, node: JoinStreamTable) -> Made:
     if node.values.get("grace") is not None:
         raise program.refuse(
             "plain_kind", node, "grace",
-            reason="a table has its present rows only",
-            instead="leave the grace period out",
+            reason="a table has only its current rows",
+            instead="remove the grace period",
         )  # fmt: skip
     if topic_path(program, node) is None:
         return looked_up_by_key(program, node)

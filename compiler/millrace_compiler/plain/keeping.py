@@ -83,7 +83,7 @@ def check_types(program: Program, node: Operator, *types: DataType, keys: int = 
     for number, type_ in enumerate(types):
         names = _names(type_)
         if not names <= _TYPES or (number < keys and names & {"ARRAY", "MAP", "BINARY"}):
-            reason = f"Python has no form of {type_.text} for it"
+            reason = f"Python has no type for {type_.text}"
             raise program.refuse("plain_kind", node, reason=reason, instead="another type")
 
 

@@ -31,7 +31,7 @@ class Record:
 
 
 class Processor:
-    """What a processor extends. An object lives for one task and one micro-batch."""
+    """Base class of processors. An object lives for one task and one micro-batch."""
 
     def init(self, context: "Context") -> None:
         """Called before the first record."""
@@ -44,7 +44,7 @@ class Processor:
 
 
 class KeyValueStore:
-    """A store of one task. Iteration goes by the keys' bytes, on a copy of the rows."""
+    """A store of one task. Iterates over a copy of the rows, in the order of the keys' bytes."""
 
     def __init__(self, state: MapState) -> None:
         self.state = state
@@ -116,7 +116,7 @@ class Schedule:
 
 @dataclass
 class Context:
-    """What a processor knows and can do."""
+    """The context of a processor."""
 
     outputs: tuple[str, ...]
     keeps_key: bool
@@ -141,7 +141,7 @@ class Context:
         if to is not None and to not in self.outputs:
             raise ValueError(f"there is no output {to!r}; there are {', '.join(self.outputs)}")
         if self.keeps_key and (self.record is None or record.key != self.record.key):
-            raise ValueError("process_values must leave the key as it is")
+            raise ValueError("process_values must not change the key")
         self.forwarded.append((to, record.replace()))
 
     def commit(self) -> None:
@@ -151,7 +151,7 @@ class Context:
         return self.stream_time
 
     def punctuate(self, before: int) -> None:
-        """Runs what is due since stream time was `before`: once, however many were passed."""
+        """Runs the schedules that became due after `before`, each of them once."""
         due = [(_next(before, each.every), each) for each in self.schedules]
         self.record, self.topic, self.partition, self.offset = None, None, -1, -1
         for at, schedule in sorted(due, key=lambda pair: pair[0]):
@@ -160,7 +160,7 @@ class Context:
 
 
 def _next(before: int, every: int) -> int:
-    """The first punctuation comes with the first record, the others at multiples."""
+    """The first punctuation is due with the first record, others at multiples of the interval."""
     return 0 if before < 0 else (before // every + 1) * every
 
 
@@ -176,7 +176,7 @@ def _milliseconds(interval: int | str) -> int:
 class Task(StatefulProcessor):
     """Runs a processor on the records of one partition, as a task of Kafka Streams does.
 
-    After each record come the punctuations that it made due. The stores and the stream time are
+    After each record, the punctuations that are due run. The stores and the stream time are
     kept by partition.
     """
 

@@ -141,7 +141,7 @@ def _check(program: Program, node: ProcessorNode) -> None:
     out = program.port(node, node.outputs()[0])
     for type_ in (port.key, port.value, out.key, out.value):
         if not _names(known(type_)) <= _TYPES:
-            raise _refused(program, node, "output", f"Python has no form of {known(type_).text}")
+            raise _refused(program, node, "output", f"Python has no type for {known(type_).text}")
     for store in node.stores:
         _check_store(program, node, store, words)
     _take_code(program, node)
@@ -157,7 +157,9 @@ def _check_store(program: Program, node: ProcessorNode, store: Store, words: set
     key, value = _types(store)
     for type_ in (key, value):
         if not _names(type_) <= _TYPES - {"TIMESTAMP"}:
-            raise _refused(program, node, "kind", f"a store's {type_.text} has no form in Python")
+            raise _refused(
+                program, node, "kind", f"Python has no type for the store's {type_.text}"
+            )
     if key.name not in ORDERED and words & _READS_IN_ORDER:
         raise _refused(program, node, "code", f"a store with keys of type {key.text} has no order")
 

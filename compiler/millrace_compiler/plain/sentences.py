@@ -17,7 +17,7 @@ PLAIN: dict[str, Prose] = {
     # ---- differences ------------------------------------------------------------------------
     "plain_sink_timestamp": _difference(
         "Records on the topic have the time of writing; Kafka Streams keeps the record's own.",
-        "Spark's Kafka sink cannot set a timestamp. Put it into the value if consumers need it.",
+        "Spark's Kafka sink cannot set a timestamp. Write it into the value if consumers need it.",
     ),
     "plain_updates": _difference(
         "Each micro-batch emits the last result of a key; Kafka Streams emits every update.",
@@ -83,9 +83,9 @@ PLAIN: dict[str, Prose] = {
         "Put the processor before steps that drop records.",
     ),
     "plain_sides": _difference(
-        "The changes of both sides are joined in an order of their own: both follow from the same "
-        "records, or one comes through a topic of the program; Kafka Streams joins each change "
-        "when it happens.",
+        "Changes of both sides that follow from the same records, or come through a topic of the "
+        "program, are not joined in their original order; Kafka Streams joins each change when it "
+        "happens.",
         "The row after all changes is the same; results in between can differ.",
     ),
     "plain_fold_order": _difference(
@@ -95,13 +95,13 @@ PLAIN: dict[str, Prose] = {
         "Aggregate so that the order does not matter, or process one record per micro-batch.",
     ),
     "plain_unchanged": _difference(
-        "A delete of a row that is not there is passed on; Kafka Streams leaves out those that it "
-        "recognizes; which these are depends on where tables keep rows.",
+        "A delete of a row that does not exist is forwarded; Kafka Streams omits those that it "
+        "recognizes, depending on where tables keep rows.",
         "Rows are the same; consumers may see a result of a key twice.",
     ),
     "plain_first_update": _difference(
-        "The first row of a key takes nothing out of the aggregate; Kafka Streams takes out the "
-        "initializer of the aggregation before.",
+        "The first row of a key subtracts nothing from the aggregate; Kafka Streams subtracts the "
+        "initializer of the preceding aggregation.",
     ),
     "plain_packages": Prose(
         "Spark's transformWithState needs the Python packages pandas, pyarrow and protobuf, on "

@@ -10,7 +10,7 @@ IN_ORDER_IMPORTS = {**_TYPED, "heapq": ("merge",)}
 IN_ORDER = '''
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each partition by their offsets; of several partitions the earliest first."""
+    """Records by offset within a partition, and by timestamp across partitions."""
     partitions: dict[tuple[str, int], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.offset):
         partitions.setdefault((row.topic, row.partition), []).append(row)
@@ -31,7 +31,7 @@ TABLE_JOIN_IMPORTS = _ONE_VALUE
 TABLE_JOIN = '''
 
 class TableJoin(StatefulProcessor):
-    """Keeps the row of a key on both sides, and emits both after each change."""
+    """Keeps the rows of a key on both sides, and emits both after each change."""
 
     def __init__(self, how: str, left: str, right: str) -> None:
         self.how = how
@@ -99,7 +99,7 @@ TABLE_CHANGES_IMPORTS = _ONE_VALUE
 TABLE_CHANGES = '''
 
 class TableChanges(StatefulProcessor):
-    """Keeps the row of a key; a change emits the row that goes and the one that comes."""
+    """Keeps the row of a key; a change emits the old row and the new one."""
 
     def __init__(self, value: str) -> None:
         self.type = value
@@ -128,7 +128,7 @@ REFERENCES_IMPORTS = _ONE_VALUE
 REFERENCES = '''
 
 class References(StatefulProcessor):
-    """Keeps which foreign key a row has; a change goes there, and to the foreign key before."""
+    """Keeps the foreign key of a row; sends a change to it, and to the previous one."""
 
     def __init__(self, how: str, foreign_key: str) -> None:
         self.how = how
@@ -173,7 +173,7 @@ FOREIGN_KEY_JOIN_IMPORTS = _ONE_VALUE
 FOREIGN_KEY_JOIN = '''
 
 class ForeignKeyJoin(StatefulProcessor):
-    """Keeps the row of a foreign key and those that refer to it; emits those that changed."""
+    """Keeps a right row and the left rows that refer to it; emits the results that change."""
 
     def __init__(self, key: str, left: str, right: str) -> None:
         self.key, self.left, self.right = key, left, right
@@ -223,9 +223,8 @@ SLIDING = '''
 class SlidingWindows(StatefulProcessor):
     """Keeps the records of a key by time; emits the contents of the windows that one changes.
 
-    A window ends with each record, and one begins behind it if other records are in it. They are
-    closed when the watermark passes their start: it is longer behind than a window and the grace
-    period take together.
+    A window ends at each record, and another starts after it if it contains other records. A window
+    closes when the watermark, whose delay includes window and grace period, passes its start.
     """
 
     def __init__(self, difference: int, value: str, final: bool = False) -> None:
@@ -287,9 +286,9 @@ SUPPRESS_IMPORTS = {**_ONE_VALUE, "heapq": ("heapify", "heappop", "heappush")}
 SUPPRESS = '''
 
 class Suppress(StatefulProcessor):
-    """Holds the last update of each key back for a time, by the stream time of its partition.
+    """Buffers the last update of each key for a time, by the stream time of its partition.
 
-    If more than `most` keys wait, the one that waits longest is emitted early, or the query fails.
+    If more than `most` keys are buffered, the oldest is emitted early, or the query fails.
     """
 
     def __init__(
@@ -317,7 +316,7 @@ class Suppress(StatefulProcessor):
             waiting[row.key] = (since, row.value, row.timestamp)
             while queue and (queue[0][0] <= time - self.limit or len(waiting) > self.most):
                 if self.fails and queue[0][0] > time - self.limit:
-                    raise OverflowError(f"more than {self.most} keys wait")
+                    raise OverflowError(f"more than {self.most} keys are buffered")
                 each = heappop(queue)[-1]
                 _, value, timestamp = waiting.pop(each)
                 yield Row(key=each, value=value, timestamp=timestamp)

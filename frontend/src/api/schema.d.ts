@@ -1540,7 +1540,7 @@ export interface components {
         /**
          * @description * `failed` - The deployment failed
          *     * `unknown` - Its state is unknown
-         *     * `degraded` - It is degraded, restarts or waits for a service
+         *     * `degraded` - It is degraded, is restarting or waits for a service
          *     * `lag` - Lag in records, of all partitions together
          *     * `lag_time` - Lag in seconds, of the partition that is furthest behind
          *     * `latency` - Latency in seconds from the record's time (p99), of the slowest node
@@ -1937,7 +1937,7 @@ export interface components {
         Diagnostic: {
             blocks: (components["schemas"]["Blocks"] | components["schemas"]["NullEnum"]) | null;
             code: string;
-            /** @description What the sentences name, for sentences in another language. */
+            /** @description The values in message and hint, for translations. */
             facts?: {
                 [key: string]: string;
             };
@@ -1995,7 +1995,7 @@ export interface components {
             };
         };
         /**
-         * @description * `jars` - Kafka Streams is fetched
+         * @description * `jars` - Kafka Streams is being downloaded
          *     * `start` - Kafka Streams starts
          *     * `run` - Kafka Streams runs the document
          * @enum {string}
@@ -2282,11 +2282,11 @@ export interface components {
          *     * `dropped_by_reason` - Dropped records per second, by reason
          *     * `task_records` - Records that the task processed, per second
          *     * `task_skew` - Share of the busiest task in the records of its sub-topology
-         *     * `task_lag` - Records that the task is still to read
+         *     * `task_lag` - Unread records of the task
          *     * `task_stream_time_distance` - Distance of stream time from now
          *     * `task_state_rows` - Rows in the stores of the task
-         *     * `lag` - Records of the partition that are still to be read
-         *     * `lag_time` - Age of the oldest record of the partition that is still to be read
+         *     * `lag` - Unread records of the partition
+         *     * `lag_time` - Age of the oldest unread record of the partition
          *     * `latency_p50` - Median latency at the node, from the records' timestamps
          *     * `latency_p99` - 99th percentile of the latency at the node, from the records' timestamps
          *     * `arrival_p50` - Median latency at the node, from the records' arrival in Kafka
@@ -2698,9 +2698,9 @@ export interface components {
         /**
          * @description * `start` - The deployment started
          *     * `version` - Another version started
-         *     * `crash` - The driver before was lost or failed
-         *     * `outage` - The driver before ended in an outage
-         *     * `scale` - Executors came or went
+         *     * `crash` - The previous driver was lost or failed
+         *     * `outage` - The previous driver ended in an outage
+         *     * `scale` - Executors joined or left
          *     * `moved` - Spark moved it
          * @enum {string}
          */
@@ -4444,7 +4444,7 @@ export interface components {
         };
         /** @description How far a comparison is, and what differs. */
         Verification: {
-            /** @description Where Millrace does something else than Kafka Streams; empty: equal. Null until it is done. */
+            /** @description Differences from Kafka Streams; empty if there are none. Null until it is done. */
             differences: string[] | null;
             doing: (components["schemas"]["DoingEnum"] | components["schemas"]["NullEnum"]) | null;
             /** @description Why it could not be compared. */
@@ -4868,11 +4868,11 @@ export interface operations {
                  *     * `dropped_by_reason` - Dropped records per second, by reason
                  *     * `task_records` - Records that the task processed, per second
                  *     * `task_skew` - Share of the busiest task in the records of its sub-topology
-                 *     * `task_lag` - Records that the task is still to read
+                 *     * `task_lag` - Unread records of the task
                  *     * `task_stream_time_distance` - Distance of stream time from now
                  *     * `task_state_rows` - Rows in the stores of the task
-                 *     * `lag` - Records of the partition that are still to be read
-                 *     * `lag_time` - Age of the oldest record of the partition that is still to be read
+                 *     * `lag` - Unread records of the partition
+                 *     * `lag_time` - Age of the oldest unread record of the partition
                  *     * `latency_p50` - Median latency at the node, from the records' timestamps
                  *     * `latency_p99` - 99th percentile of the latency at the node, from the records' timestamps
                  *     * `arrival_p50` - Median latency at the node, from the records' arrival in Kafka
@@ -5092,7 +5092,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
                 /**
                  * @description * `15m` - 15 minutes
@@ -5917,7 +5917,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -5982,7 +5982,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -6636,7 +6636,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -6980,7 +6980,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -7051,7 +7051,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
                 /**
                  * @description * `firing` - Firing
@@ -7094,7 +7094,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -7165,7 +7165,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -7270,7 +7270,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -7703,7 +7703,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -8150,7 +8150,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
                 /** @description Prefix with `-` for descending order. */
                 ordering?: "-created_at" | "-name" | "-node_count" | "-updated_at" | "created_at" | "name" | "node_count" | "updated_at";

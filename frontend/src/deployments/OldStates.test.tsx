@@ -24,11 +24,11 @@ test("old state is deleted after the name of the topology was typed", async () =
   const button = (text: string) =>
     [...document.querySelectorAll("button")].find((each) => each.textContent === text);
   await act(async () => button("Delete…")?.click());
-  expect(button("Delete for good")?.disabled).toBe(true);
+  expect(button("Delete permanently")?.disabled).toBe(true);
   await type(document.querySelector("input"), "word count");
-  expect(button("Delete for good")?.disabled).toBe(true);
+  expect(button("Delete permanently")?.disabled).toBe(true);
   await type(document.querySelector("input"), "Word count");
-  await act(async () => button("Delete for good")?.click());
+  await act(async () => button("Delete permanently")?.click());
   await vi.waitFor(() =>
     expect(sent).toContain(`DELETE /api/deployments/7/old-state/${state.name}`),
   );

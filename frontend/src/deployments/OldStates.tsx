@@ -83,7 +83,7 @@ function Delete({ deployment, state }: { deployment: number; state: OldState }) 
   return (
     <ConfirmName
       label={t("Type the name of the topology to delete this state")}
-      action={t("Delete for good")}
+      action={t("Delete permanently")}
       busy={remove.isPending}
       onConfirm={() => remove.mutate()}
       onCancel={() => setAsked(false)}

@@ -9,7 +9,7 @@ export const REASONS: Readonly<Record<Placement["reason"], Phrase>> = {
   version: phrase("Another version started"),
   crash: phrase("The previous driver was lost or failed"),
   outage: phrase("The previous driver ended in an outage"),
-  scale: phrase("Executors came or went"),
+  scale: phrase("Executors joined or left"),
   moved: phrase("Spark moved it"),
 };
 

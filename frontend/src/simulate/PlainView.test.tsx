@@ -168,7 +168,7 @@ test("a difference without a code is shown as a fault", () => {
     },
   } as PlainSimulation;
   show(wrong);
-  expect(screen.getByTestId("plain-verdict").textContent).toContain("a fault in Millrace");
+  expect(screen.getByTestId("plain-verdict").textContent).toContain("a bug in Millrace");
   expect(screen.getByText("out[0]: expected 1, got 2")).toBeTruthy();
   expect(screen.getAllByText("Not predicted")).toHaveLength(4);
 });

@@ -163,7 +163,7 @@ function verdictText(comparison: PlainComparison): string {
   const { different, equal, kafka_streams: missing, spark: extra, time } = totals(comparison);
   const all = different + equal + missing + extra + time;
   if (comparison.verdict === "wrong")
-    return t("Some differences were not predicted: this is a fault in Millrace.");
+    return t("Some differences were not predicted: this is a bug in Millrace.");
   if (different + missing + extra === 0)
     return time === 0
       ? t("Plain Spark gives the same results as Kafka Streams.")

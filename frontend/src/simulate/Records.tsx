@@ -89,7 +89,7 @@ export function EdgeView({ shown }: { shown: Shown | null }) {
       </Empty>
     );
   if (rows.length === 0)
-    return <Empty title={t("Records of an edge")}>{t("No record went over this edge.")}</Empty>;
+    return <Empty title={t("Records of an edge")}>{t("No record passed over this edge.")}</Empty>;
   return (
     <div className={`ui-scroll m-scroll`} data-testid="simulation-edge">
       <Table topics={false} rows={rows} />

@@ -267,7 +267,7 @@ function ProgressLine() {
     return (
       <Note tone="degraded">
         {t(
-          "Cancelled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.",
+          "Canceled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.",
           { done: progress.done, lines: progress.lines },
         )}
       </Note>
@@ -307,7 +307,7 @@ function Messages({ bad }: { bad: number }) {
       ) : null}
       {shown?.cancelledOf === undefined || counting ? null : (
         <Note tone="degraded">
-          {t("Cancelled: these are the results of the first {n} of {all} {all|record|records}.", {
+          {t("Canceled: these are the results of the first {n} of {all} {all|record|records}.", {
             n: shown.lines.length,
             all: shown.cancelledOf,
           })}

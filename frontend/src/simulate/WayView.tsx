@@ -25,7 +25,7 @@ export function WayView(props: { shown: Shown | null; topology: number; ws: stri
   if (shown === null) {
     return (
       <Empty title={t("Where is my record?")}>
-        {t("Run the simulation, then choose a record to see its way.")}
+        {t("Run the simulation, then choose a record to see its path.")}
       </Empty>
     );
   }

@@ -13,9 +13,9 @@ from millrace_runtime.processor import Processor
 
 
 def code_of(processor: type[Processor] | str, place: Place) -> tuple[str, str]:
-    """The source and the class's name, of a class or of `"file.py:Class"` beside the program.
+    """Return source and name of a class, or of `"file.py:Class"` relative to the program.
 
-    Raises ValueError where the source is not to be found.
+    Raises ValueError if the source is not found.
     """
     if isinstance(processor, str):
         path, _, name = processor.rpartition(":")

@@ -1,4 +1,4 @@
-"""What streams and tables have in common: an output port of a node, and the ways to write it."""
+"""Base classes of streams and tables: an output port of a node, and methods that write it."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Writable(Handle):
         return made
 
     def _outside(self, what: str, about: About) -> str:
-        """A sink whose records reach no broker: its topic is a name for what they go to."""
+        """Add a sink that does not write to a broker; its topic is only a name."""
         named = about.get("name") or self._nodes.free_id(what.replace("_", "-"))
         about = About(**{**about, "name": named})
         return self._add("sink.topic", {"topic": f"{what}.{named}"}, about)

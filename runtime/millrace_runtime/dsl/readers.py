@@ -1,4 +1,4 @@
-"""What a stream reads in place of a topic of the broker, and where one ends that no topic takes."""
+"""Sources and targets of streams other than topics: readers, DataFrames and functions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    #: A streaming DataFrame, or what makes one of the session that runs the topology.
+    #: A streaming DataFrame, or a function that creates one from the session.
     Frame: TypeAlias = DataFrame | Callable[[SparkSession], DataFrame]
     #: Called for each micro-batch with its records and its number.
     BatchFunction: TypeAlias = Callable[[DataFrame, int], None]
 
-#: The reader of a stream whose DataFrame the program gives.
+#: The `reader` of a stream that reads a DataFrame of the program.
 GIVEN = "dataframe"
 
 
@@ -62,11 +62,11 @@ def _text(value: str | int | bool) -> str:
 
 @dataclass
 class Outside:
-    """What of a topology no document can hold, by node: DataFrames and functions."""
+    """Parts of a topology that cannot be in a document, by node: DataFrames and functions."""
 
     frames: dict[str, Frame] = field(default_factory=dict)
     functions: dict[str, BatchFunction] = field(default_factory=dict)
-    #: nodes whose records go to a DataFrame of the caller's
+    #: nodes whose records are returned as a DataFrame
     dataframes: set[str] = field(default_factory=set)
 
     @property

@@ -99,7 +99,7 @@ def _store(
     times: Mapping[str, Duration | None] | None = None,
     **more: Any,
 ) -> Store:
-    """Parameters that are left out, or have their default, are not in the document."""
+    """Create a store. Omitted parameters and defaults are not part of the document."""
     unknown = options.keys() - StoreOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"a store has no option {', '.join(sorted(unknown))}")

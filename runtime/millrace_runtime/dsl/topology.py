@@ -1,4 +1,4 @@
-"""A topology: what a program builds, and what of it becomes a document or a running query."""
+"""A topology, built by a program and converted to a document or started as a query."""
 
 from __future__ import annotations
 
@@ -202,8 +202,7 @@ class Topology:
         """The topology document: what the canvas shows and a server deploys.
 
         Raises MillraceError `document_dataframe` for a stream of a DataFrame and
-        `document_function` for records that go to a function or a DataFrame: no document holds
-        them.
+        `document_function` for records that go to a function or a DataFrame.
         """
         for node in self.outside.frames:
             raise MillraceError(

@@ -71,7 +71,7 @@ def client_settings(file: str) -> dict[str, str]:
 
 
 class TableChanges(StatefulProcessor):
-    """Keeps the row of a key; a change emits the row that goes and the one that comes."""
+    """Keeps the row of a key; a change emits the old row and the new one."""
 
     def __init__(self, value: str) -> None:
         self.type = value
@@ -97,7 +97,7 @@ class TableChanges(StatefulProcessor):
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each partition by their offsets; of several partitions the earliest first."""
+    """Records by offset within a partition, and by timestamp across partitions."""
     partitions: dict[tuple[str, int], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.offset):
         partitions.setdefault((row.topic, row.partition), []).append(row)
@@ -181,7 +181,7 @@ def main() -> None:
     """Runs the topology on a broker until a query ends."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bootstrap-servers", required=True)
-    parser.add_argument("--checkpoint", required=True, help="folder or URI of progress and state")
+    parser.add_argument("--checkpoint", required=True, help="folder or URI of offsets and state")
     parser.add_argument(
         "--kafka-config",
         type=client_settings,
@@ -190,13 +190,13 @@ def main() -> None:
         help="settings of Kafka clients, such as security.protocol, as key=value lines",
     )
     parser.add_argument("--trigger", default="0 seconds", help="time between micro-batches")
-    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    parser.add_argument("--available-now", action="store_true", help="stop at the end of topics")
     parser.add_argument(
         "--starting-offsets",
         type=json.loads,
         default={},
         metavar="JSON",
-        help='where a new checkpoint begins, {"TOPIC": {"PARTITION": OFFSET}}, all partitions of '
+        help='where a new checkpoint starts, {"TOPIC": {"PARTITION": OFFSET}}, all partitions of '
         "a topic (-2: the first record, -1: the end)",
     )
     options = parser.parse_args()

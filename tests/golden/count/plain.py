@@ -97,7 +97,7 @@ def main() -> None:
     """Runs the topology on a broker until a query ends."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bootstrap-servers", required=True)
-    parser.add_argument("--checkpoint", required=True, help="folder or URI of progress and state")
+    parser.add_argument("--checkpoint", required=True, help="folder or URI of offsets and state")
     parser.add_argument(
         "--kafka-config",
         type=client_settings,
@@ -106,13 +106,13 @@ def main() -> None:
         help="settings of Kafka clients, such as security.protocol, as key=value lines",
     )
     parser.add_argument("--trigger", default="0 seconds", help="time between micro-batches")
-    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    parser.add_argument("--available-now", action="store_true", help="stop at the end of topics")
     parser.add_argument(
         "--starting-offsets",
         type=json.loads,
         default={},
         metavar="JSON",
-        help='where a new checkpoint begins, {"TOPIC": {"PARTITION": OFFSET}}, all partitions of '
+        help='where a new checkpoint starts, {"TOPIC": {"PARTITION": OFFSET}}, all partitions of '
         "a topic (-2: the first record, -1: the end)",
     )
     options = parser.parse_args()

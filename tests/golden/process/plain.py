@@ -94,7 +94,7 @@ class Record:
 
 
 class Processor:
-    """What a processor extends. An object lives for one task and one micro-batch."""
+    """Base class of processors. An object lives for one task and one micro-batch."""
 
     def init(self, context: "Context") -> None:
         """Called before the first record."""
@@ -107,7 +107,7 @@ class Processor:
 
 
 class KeyValueStore:
-    """A store of one task. Iteration goes by the keys' bytes, on a copy of the rows."""
+    """A store of one task. Iterates over a copy of the rows, in the order of the keys' bytes."""
 
     def __init__(self, state: MapState) -> None:
         self.state = state
@@ -158,7 +158,7 @@ class Schedule:
 
 @dataclass
 class Context:
-    """What a processor knows and can do."""
+    """The context of a processor."""
 
     outputs: tuple[str, ...]
     keeps_key: bool
@@ -183,11 +183,11 @@ class Context:
         if to is not None and to not in self.outputs:
             raise ValueError(f"there is no output {to!r}; there are {', '.join(self.outputs)}")
         if self.keeps_key and (self.record is None or record.key != self.record.key):
-            raise ValueError("process_values must leave the key as it is")
+            raise ValueError("process_values must not change the key")
         self.forwarded.append((to, record.replace()))
 
     def punctuate(self, before: int) -> None:
-        """Runs what is due since stream time was `before`: once, however many were passed."""
+        """Runs the schedules that became due after `before`, each of them once."""
         due = [(_next(before, each.every), each) for each in self.schedules]
         self.record, self.topic, self.partition, self.offset = None, None, -1, -1
         for at, schedule in sorted(due, key=lambda pair: pair[0]):
@@ -196,7 +196,7 @@ class Context:
 
 
 def _next(before: int, every: int) -> int:
-    """The first punctuation comes with the first record, the others at multiples."""
+    """The first punctuation is due with the first record, others at multiples of the interval."""
     return 0 if before < 0 else (before // every + 1) * every
 
 
@@ -212,7 +212,7 @@ def _milliseconds(interval: int | str) -> int:
 class Task(StatefulProcessor):
     """Runs a processor on the records of one partition, as a task of Kafka Streams does.
 
-    After each record come the punctuations that it made due. The stores and the stream time are
+    After each record, the punctuations that are due run. The stores and the stream time are
     kept by partition.
     """
 
@@ -277,7 +277,7 @@ def _bytes(key: Any) -> bytes:
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each partition by their offsets; of several partitions the earliest first."""
+    """Records by offset within a partition, and by timestamp across partitions."""
     partitions: dict[tuple[str, int], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.offset):
         partitions.setdefault((row.topic, row.partition), []).append(row)
@@ -368,7 +368,7 @@ def main() -> None:
     """Runs the topology on a broker until a query ends."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bootstrap-servers", required=True)
-    parser.add_argument("--checkpoint", required=True, help="folder or URI of progress and state")
+    parser.add_argument("--checkpoint", required=True, help="folder or URI of offsets and state")
     parser.add_argument(
         "--kafka-config",
         type=client_settings,
@@ -377,13 +377,13 @@ def main() -> None:
         help="settings of Kafka clients, such as security.protocol, as key=value lines",
     )
     parser.add_argument("--trigger", default="0 seconds", help="time between micro-batches")
-    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    parser.add_argument("--available-now", action="store_true", help="stop at the end of topics")
     parser.add_argument(
         "--starting-offsets",
         type=json.loads,
         default={},
         metavar="JSON",
-        help='where a new checkpoint begins, {"TOPIC": {"PARTITION": OFFSET}}, all partitions of '
+        help='where a new checkpoint starts, {"TOPIC": {"PARTITION": OFFSET}}, all partitions of '
         "a topic (-2: the first record, -1: the end)",
     )
     options = parser.parse_args()

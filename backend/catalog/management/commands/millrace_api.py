@@ -20,7 +20,7 @@ def description() -> str:
     validate: Any = validate_schema
     schema = generator().get_schema(request=None, public=True)
     if GENERATOR_STATS:
-        raise CommandError("The description is not exact: see the warnings above.")
+        raise CommandError("The description is incomplete: see the warnings above.")
     validate(schema)
     return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 

@@ -45,8 +45,8 @@ class Command(DeploymentCommand):
             help="show the plan only (exit code 1: a decision is missing)",
         )
         for option, name, help_ in (
-            ("--reset", "STORE", "let this store begin empty"),
-            ("--drop", "STORE", "give up this store, which is removed"),
+            ("--reset", "STORE", "start this store empty"),
+            ("--drop", "STORE", "drop this store, which the version does not have"),
             ("--convert", "STORE=EXPRESSION", "convert each value by a SQL expression over old"),
         ):
             parser.add_argument(option, action="append", default=[], metavar=name, help=help_)

@@ -46,7 +46,7 @@ class Command(DeploymentCommand):
     def _list(self, row: Deployment) -> None:
         found = old_states(row)
         if not found:
-            self.stdout.write(f"“{row.topology.name}” has left no state.")
+            self.stdout.write(f"“{row.topology.name}” has no old state.")
             return
         lines = [("STATE", "VERSION", "SIZE", "LEFT", "")]
         for each in found:
@@ -65,7 +65,7 @@ class Command(DeploymentCommand):
         typed = options["name"]
         if typed is None:
             self.stdout.write(
-                f"Type the name of the topology ({name}) to delete it for good: ", ending=""
+                f"Type the name of the topology ({name}) to delete it permanently: ", ending=""
             )
             self.stdout.flush()
             typed = sys.stdin.readline().strip()

@@ -47,7 +47,7 @@ class Command(BaseCommand):
         if existing.exists() or workspace.audit.filter(
             action="topology.create", detail__name=chosen.title
         ):
-            self.stdout.write(f"The sample “{chosen.title}” was made before.")
+            self.stdout.write(f"The sample “{chosen.title}” already exists.")
             if existing.exists() and not Generator.objects.filter(workspace=workspace).exists():
                 # Made before there were generators, when a process of its own wrote the records.
                 start_generators(admin.user, workspace, chosen, None)

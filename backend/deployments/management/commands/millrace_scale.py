@@ -50,7 +50,7 @@ class Command(DeploymentCommand):
             request_scale(self.actor(row, options), row, wanted)
         except ApiError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
-        self.stdout.write("It is being done; the page shows how far it is.")
+        self.stdout.write("The change has started; the page shows its progress.")
 
 
 def _planned(row: Deployment, wanted: dict[str, int]) -> list[str]:

@@ -113,7 +113,7 @@ export const deployments = {
   "Old state": "旧状态",
   Replaced: "替换时间",
   "Kept for one day for a rollback, until {time}.": "为便于回退保留一天，至 {time}。",
-  "Delete for good": "永久删除",
+  "Delete permanently": "永久删除",
   "Waiting since {time} ({ago}).": "自 {time} 起等待（{ago}）。",
   "Next attempt in {time}.": "{time} 后重试。",
   "Each run is listed here with its start, its end and the reason it ended.":

@@ -397,8 +397,8 @@ export const words: Readonly<Record<string, string>> = {
     "会合并的会话只能计数、求和，或取最大值或最小值",
   "write the aggregator as agg + x, from 0, with the merger left + right":
     "将聚合表达式写为从 0 开始的 agg + x，合并表达式写为 left + right",
-  "a table has its present rows only": "表只有当前的行",
-  "leave the grace period out": "去掉宽限期",
+  "a table has only its current rows": "表只有当前的行",
+  "remove the grace period": "去掉宽限期",
   "tables have no versions": "表没有版本",
   "a store.key_value": "使用 store.key_value",
   "another type": "使用其他类型",

@@ -116,7 +116,7 @@ export const runtime = {
   "Another version started": "启动了另一个版本",
   "The previous driver was lost or failed": "之前的驱动程序丢失或失败",
   "The previous driver ended in an outage": "之前的驱动程序因服务中断而结束",
-  "Executors came or went": "执行器增加或减少",
+  "Executors joined or left": "执行器增加或减少",
   "Spark moved it": "由 Spark 移动",
   "key {key}": "键 {key}",
   Latency: "延迟",

@@ -1,9 +1,9 @@
 export const simulate = {
   "Cancelling…": "正在取消…",
-  "Cancelled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.":
+  "Canceled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.":
     "在处理一条记录时取消，已处理 {done}/{lines} 条：只有画布上的计数是已知的。",
   "{done} of {lines} {lines|record|records} so far": "目前 {done}/{lines} 条记录",
-  "Cancelled: these are the results of the first {n} of {all} {all|record|records}.":
+  "Canceled: these are the results of the first {n} of {all} {all|record|records}.":
     "已取消：这是前 {n} 条记录的结果，共 {all} 条。",
   "Add to the records": "追加到记录",
   "Replace the records": "替换记录",
@@ -41,7 +41,7 @@ export const simulate = {
   "Records of an edge": "连线上的记录",
   "Click an edge on the canvas: the records that passed over it are listed here.":
     "点击画布上的连线：经过它的记录会列在这里。",
-  "No record went over this edge.": "没有记录经过这条连线。",
+  "No record passed over this edge.": "没有记录经过这条连线。",
   Keep: "保留",
   Hash: "哈希",
   "Replace by": "替换为",
@@ -215,7 +215,7 @@ export const simulate = {
   "Only records with its key": "仅相同键的记录",
   "Mask fields": "脱敏字段",
   "Reading the topics…": "正在读取主题…",
-  "Run the simulation, then choose a record to see its way.":
+  "Run the simulation, then choose a record to see its path.":
     "先运行模拟，再选择一条记录查看它的路径。",
   "{place}: no record": "{place}：没有记录",
   "{place} from offset {first}; {n} earlier {n|offset|offsets} left out":
@@ -287,7 +287,7 @@ export const simulate = {
     "每个微批次都是每个查询的一个 Spark 作业：这需要几秒钟。",
   "Plain Spark cannot express this topology. The nodes below have no counterpart in Structured Streaming; the exact dialect runs them.":
     "普通 Spark 无法实现此拓扑。以下节点在 Structured Streaming 中没有对应的算子；精确方言可以运行它们。",
-  "Some differences were not predicted: this is a fault in Millrace.":
+  "Some differences were not predicted: this is a bug in Millrace.":
     "有些差异未被预测：这是 Millrace 的缺陷。",
   "Plain Spark gives the same results as Kafka Streams.":
     "普通 Spark 的结果与 Kafka Streams 相同。",
