@@ -269,7 +269,8 @@ private[millrace] object Placement {
 
   /** Clocks that go by the lowest: what must not be missed. */
   def lowest(name: String): Boolean =
-    name.startsWith("$schedule/") || name.startsWith("$place/") || name.startsWith("swept:") || name.endsWith(":single") || begins(name)
+    name.startsWith("$schedule/") || name.startsWith("$place/") || name.startsWith("swept:") ||
+      name.endsWith(":single") || begins(name)
 
   /** Nothing at all is less than any. */
   def begins(name: String): Boolean = name.endsWith(":emitted")
