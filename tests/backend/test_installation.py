@@ -47,7 +47,7 @@ def test_the_key_file_of_the_container_is_the_backends_alone() -> None:
 
 def test_a_secret_key_that_is_too_short_or_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "secret.key").write_text("short")
-    with pytest.raises(ImproperlyConfigured, match="holds 5 characters"):
+    with pytest.raises(ImproperlyConfigured, match="has 5 characters"):
         environment.secret_key(tmp_path / "secret.key")
     (tmp_path / "file").write_text("")
     with pytest.raises(ImproperlyConfigured, match="MILLRACE_DATA"):
