@@ -161,7 +161,7 @@ def simulate(
         watch = Watch(document, len(lines), progress, stop)
     result = run(spark, document, compilation.task_graph, lines, limits, begun=begun, watch=watch)
     if result.stopped_after is not None and expects is not None:
-        raise MillraceError("simulation_cancelled", "The simulation was canceled.")
+        raise MillraceError("simulation_cancelled", "The simulation was cancelled.")
     differences = None if expects is None else differing(expects, document, lines, result)
     cut, plain = request.get("plain"), None
     if cut is not None:

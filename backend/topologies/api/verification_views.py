@@ -33,7 +33,8 @@ class VerificationSerializer(serializers.Serializer[Any]):
     differences = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="Differences from Kafka Streams; empty if there are none. Null until it is done.",
+        help_text="Where Millrace does something else than Kafka Streams; empty: equal. Null until "
+        "it is done.",
     )
     error = serializers.CharField(allow_null=True, help_text="Why it could not be compared.")
 

@@ -4444,7 +4444,7 @@ export interface components {
         };
         /** @description How far a comparison is, and what differs. */
         Verification: {
-            /** @description Differences from Kafka Streams; empty if there are none. Null until it is done. */
+            /** @description Where Millrace does something else than Kafka Streams; empty: equal. Null until it is done. */
             differences: string[] | null;
             doing: (components["schemas"]["DoingEnum"] | components["schemas"]["NullEnum"]) | null;
             /** @description Why it could not be compared. */
