@@ -115,6 +115,16 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         process.wait(30)
 
 
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Any]:
+    """A session in which one simulation runs after the other."""
+    from cli.simulating import Warm
+
+    session = Warm()
+    yield session
+    session.close()
+
+
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The embedded Redis, with a password, on a port of its own."""

@@ -7,13 +7,11 @@ the recorded scenario, timestamps included, which no sink of Spark can write.
 from __future__ import annotations
 
 import json
-from importlib.abc import InspectLoader
-from importlib.machinery import ModuleSpec
-from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime.plain.simulation import module_of
 from pyspark.sql import Row
 from pyspark.sql.streaming.tws_tester import TwsTester
 
@@ -37,21 +35,6 @@ def forward(id_: str, kind: str = "process", **params: Any) -> dict[str, Any]:
     return node(id_, kind, **{"code": CODE, "class_name": "Forward", "output": types, **params})
 
 
-class _Loader(InspectLoader):
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def get_source(self, fullname: str) -> str:
-        return self._text
-
-
-def classes(text: str) -> Any:
-    """The module of a program."""
-    module = module_from_spec(ModuleSpec("job", _Loader(text)))
-    _Loader(text).exec_module(module)
-    return module
-
-
 def rows(batch: list[dict[str, Any]], offset: int) -> list[Row]:
     return [
         Row(key=each["key"], value=each["value"], timestamp=each["timestamp"], headers=[],
@@ -70,7 +53,7 @@ def test_a_processor_forwards_what_it_forwards_in_kafka_streams(name: str, toget
         for each in scenario["topology"]["nodes"]
         if each["kind"] == "store.key_value"
     }
-    job = classes(program(scenario["topology"]))
+    job = module_of(program(scenario["topology"]))
     tester = TwsTester(job.Task(getattr(job, process["params"]["class_name"]), stores=stores))
     inputs = scenario["inputs"]
     batches = [inputs] if together else [[each] for each in inputs]
@@ -83,7 +66,7 @@ def test_a_processor_forwards_what_it_forwards_in_kafka_streams(name: str, toget
 
 
 def test_records_of_several_topics_come_by_their_timestamps_and_of_one_by_their_offsets() -> None:
-    job = classes(program(line(forward("pass"))))
+    job = module_of(program(line(forward("pass"))))
     batch = [
         {"topic": topic, "key": "k", "value": value, "timestamp": timestamp}
         for topic, value, timestamp in (
@@ -99,7 +82,7 @@ def test_records_of_several_topics_come_by_their_timestamps_and_of_one_by_their_
 
 def test_state_is_kept_by_task() -> None:
     scenario = json.loads((SCENARIOS / "M02.json").read_text("utf-8"))
-    job = classes(program(scenario["topology"]))
+    job = module_of(program(scenario["topology"]))
     tester = TwsTester(job.Task(job.RunningWordCount, stores={"counts": ("STRING", "INT")}))
     word = {"topic": "lines", "key": "l", "value": "a", "timestamp": 0}
     assert [each.value for each in tester.test(0, rows([word], 0))] == ["1"]
@@ -111,7 +94,7 @@ def test_state_is_kept_by_task() -> None:
 def test_process_values_must_keep_the_key() -> None:
     code = CODE.replace("(record)\n", "(record.replace(key='other'))\n")
     made = forward("pass", "process_values", code=code)
-    job = classes(program(line(made)))
+    job = module_of(program(line(made)))
     with pytest.raises(ValueError, match="must not change the key"):
         TwsTester(job.Task(job.Forward, keeps_key=True)).test(
             0, rows([{"topic": "a", "key": "k", "value": "1", "timestamp": 1}], 0)

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from millrace_runtime.plain.simulation import module_of
 from pyspark.sql import Row
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from tests.compiler.kit import document, node, sink, stream, table
 from tests.compiler.test_plain import plain, program
-from tests.compiler.test_plain_processors import SCENARIOS, classes
+from tests.compiler.test_plain_processors import SCENARIOS, codes
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def parameters(scenario: dict[str, Any], kind: str) -> dict[str, Any]:
 def test_a_table_join_gives_every_change_of_kafka_streams(name: str) -> None:
     scenario = recorded(name)
     how = parameters(scenario, "join.table_table")["type"]
-    job = classes(program(scenario["topology"]))
+    job = module_of(program(scenario["topology"]))
     tester = TwsTester(job.TableJoin(how, "STRING", "STRING"))
     for number, line in enumerate(scenario["inputs"], 1):
         side = {"L": "left", "R": "right"}[line["topic"]]
@@ -67,7 +68,7 @@ def test_an_update_is_held_back_and_comes_when_kafka_streams_gives_it(
     scenario: dict[str, Any] = json.loads(path.read_text("utf-8"))
     expected = scenario["expected"]
     expected["outputs"] = [each for each in expected["outputs"] if each["topic"] == topic]
-    job = classes(program(scenario["topology"]))
+    job = module_of(program(scenario["topology"]))
     tester = TwsTester(job.Suppress(key="STRING", value="STRING", **options))
     for number, line in enumerate(scenario["inputs"], 1):
         if line["topic"] == "t" and line["key"] is not None:
@@ -90,7 +91,7 @@ def test_sliding_windows_have_the_contents_of_kafka_streams(name: str) -> None:
     ]
     window = aggregation["params"]["window"]
     behind = window["difference"] + window["grace"] + 1
-    job = classes(program(scenario["topology"]))
+    job = module_of(program(scenario["topology"]))
     tester = TwsTester(
         job.SlidingWindows(window["difference"], "STRING"),
         timeMode="EventTime",
@@ -120,7 +121,7 @@ def test_closed_sliding_windows_come_once_and_their_records_go() -> None:
     window = {"type": "sliding", "difference": 10, "grace": 0}
     raw = document([stream(), node("n", "count", window=window, emit="window_close"), sink()],
                    ["in > n", "n > out"])  # fmt: skip
-    job = classes(program(raw))
+    job = module_of(program(raw))
     tester = TwsTester(
         job.SlidingWindows(10, "STRING", final=True),
         timeMode="EventTime",
@@ -143,7 +144,7 @@ def test_a_change_takes_the_row_before_out_of_its_group() -> None:
         [table(), node("n", "count", group_by={"key": "value", "value": "value"}), sink()],
         ["table > n", "n > out"],
     )
-    tester = TwsTester(classes(program(raw)).TableChanges("STRING"))
+    tester = TwsTester(module_of(program(raw)).TableChanges("STRING"))
     values = ["a", "b", None, None, "c"]
     batch = [
         Row(key="k", value=value, timestamp=number, offset=number, partition=0, topic="table")
@@ -162,7 +163,7 @@ class ForeignKeys:
              node("n", "join.foreign_key", type=how, foreign_key="value", joiner="left")],
             ["left > n.left", "right > n.right", "n > out"],
         )  # fmt: skip
-        job = classes(program(raw))
+        job = module_of(program(raw))
         self.references = TwsTester(job.References(how, "STRING"))
         self.join = TwsTester(job.ForeignKeyJoin("STRING", "STRING", "STRING"))
         self.offset = 0
@@ -194,7 +195,7 @@ def test_rows_of_several_partitions_come_by_their_timestamps() -> None:
         [table(), node("n", "count", group_by={"key": "value", "value": "value"}), sink()],
         ["table > n", "n > out"],
     )
-    tester = TwsTester(classes(program(raw)).TableChanges("STRING"))
+    tester = TwsTester(module_of(program(raw)).TableChanges("STRING"))
     batch = [
         Row(key="k", value=value, timestamp=time, offset=offset, partition=partition, topic="table")
         for value, time, offset, partition in [("late", 9, 3, 0), ("soon", 4, 8, 1)]
@@ -225,10 +226,6 @@ def test_a_left_join_answers_every_change() -> None:
     assert left.test(("left", "1", "x"), ("left", "1", "none")) == {"1": ("none", None)}
     assert left.test(("left", "1", None)) == {"1": (None, None)}
     assert left.test(("left", "1", None)) == {}
-
-
-def codes(raw: dict[str, Any]) -> set[str]:
-    return {each["code"] or "" for each in plain(raw).require().differences}
 
 
 def _join(right: str, **params: Any) -> dict[str, Any]:

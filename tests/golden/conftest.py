@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, RecordedAnalyzer, SocketAnalyzer
@@ -21,13 +20,3 @@ def analyzer() -> Iterator[Analyzer]:
     yield known
     if known.inner is not None:
         known.save()
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    """A session in which one simulation runs after the other."""
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()

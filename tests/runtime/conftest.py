@@ -11,18 +11,8 @@ import pytest
 SECRETS = {"REDIS_URL", "DATABASE_URL", "MILLRACE_REGISTRY_PASSWORDS", "SOMETHING_NEW"}
 
 if TYPE_CHECKING:
-    from cli.simulating import Warm
     from tests.runtime.changing import Changing
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Warm]:
-    """A session in which one simulation runs after the other."""
-    from cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
+    from tests.runtime.figures import Figures
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +23,16 @@ def changing(broker: Any) -> Iterator[Changing]:
     made = Changing(broker.address)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def figures(broker: Any) -> Iterator[Figures]:
+    """Jobs on a broker and what they report."""
+    from tests.runtime.figures import Figures
+
+    found = Figures(broker.address)
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="module")

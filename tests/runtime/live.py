@@ -30,10 +30,10 @@ BATCH = "5 seconds"
 PATIENCE_SECONDS = 60.0
 
 
-class Live:
-    """A warm session in which documents run in real time."""
+class Engines:
+    """A warm Spark session on a broker, and the oracle."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, name: str, threads: int, real_time: bool = False) -> None:
         from millrace_runtime import session
         from millrace_runtime.compiling import session_analyzer
 
@@ -41,15 +41,14 @@ class Live:
 
         self.address = address
         self.oracle = Oracle()
-        self.alone = threading.Lock()
         self.spark = session.create(
-            "real-time",
-            master=f"local[{SLOTS}]",
+            name,
+            master=f"local[{threads}]",
             settings={
                 "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
                 "spark.sql.codegen.wholeStage": "false",
                 **session.CHECKPOINTS,
-                **session.REAL_TIME,
+                **(session.REAL_TIME if real_time else {}),
             },
         )
         self.analyzer = session_analyzer(self.spark)
@@ -58,6 +57,14 @@ class Live:
         """Ends the session and the oracle."""
         self.oracle.close()
         self.spark.stop()
+
+
+class Live(Engines):
+    """A warm session in which documents run in real time."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address, "real-time", SLOTS, real_time=True)
+        self.alone = threading.Lock()
 
     def start(
         self, document: dict[str, Any], *, batch: str = BATCH, tasks: int | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,13 +17,6 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 READABLE = {"key": "a", "value": '{"n": 6, "d": 2}', "timestamp": 1_000}
 FAILING = {"key": "b", "value": '{"n": 6, "d": 0}', "timestamp": 2_000}
 MALFORMED = {"key": "c", "value": "{", "timestamp": 9_000}
-
-
-@pytest.fixture(scope="module")
-def figures(broker: Any) -> Iterator[Figures]:
-    found = Figures(broker.address)
-    yield found
-    found.close()
 
 
 def quotients(source: str, target: str, **settings: Any) -> Topology:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,13 +20,6 @@ LINES = [
     {"key": str(n), "value": f"w{n} v{n}", "timestamp": n, "partition": n % 2} for n in range(60)
 ]
 BAD = 41
-
-
-@pytest.fixture(scope="module")
-def figures(broker: Any) -> Iterator[Figures]:
-    found = Figures(broker.address)
-    yield found
-    found.close()
 
 
 def words(source: str, target: str, **settings: Any) -> Topology:

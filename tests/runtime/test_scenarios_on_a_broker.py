@@ -22,6 +22,7 @@ from millrace_runtime import columns
 from pyspark.errors import StreamingQueryException
 
 from tests.runtime import topics
+from tests.runtime.live import Engines
 from tests.runtime.spread import (
     DAY,
     PARTITIONS,
@@ -84,31 +85,8 @@ def scenarios() -> dict[str, dict[str, Any]]:
 SCENARIOS = scenarios()
 
 
-class Engines:
-    """A warm Spark session on a broker, and the oracle."""
-
-    def __init__(self, address: str) -> None:
-        from millrace_runtime import session
-        from millrace_runtime.compiling import session_analyzer
-
-        from cli.oracle import Oracle
-
-        self.address = address
-        self.oracle = Oracle()
-        self.spark = session.create(
-            "scenarios",
-            master="local[2]",
-            settings={
-                "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
-                "spark.sql.codegen.wholeStage": "false",
-                **session.CHECKPOINTS,
-            },
-        )
-        self.analyzer = session_analyzer(self.spark)
-
-    def close(self) -> None:
-        self.oracle.close()
-        self.spark.stop()
+class Jobs(Engines):
+    """Runs documents in micro-batches."""
 
     def run(self, document: dict[str, Any]) -> dict[str, Any]:
         """Runs a document over what its topics hold; its task graph and its figures."""
@@ -138,18 +116,18 @@ class Engines:
 
 
 @pytest.fixture(scope="module")
-def engines(broker: Any) -> Iterator[Engines]:
-    running = Engines(broker.address)
+def engines(broker: Any) -> Iterator[Jobs]:
+    running = Jobs(broker.address, "scenarios", 2)
     yield running
     running.close()
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_each_task_gives_what_kafka_streams_gives(engines: Engines, name: str) -> None:
+def test_each_task_gives_what_kafka_streams_gives(engines: Jobs, name: str) -> None:
     check(engines, SCENARIOS[name])
 
 
-def test_tasks_take_records_in_the_order_of_extracted_timestamps(engines: Engines) -> None:
+def test_tasks_take_records_in_the_order_of_extracted_timestamps(engines: Jobs) -> None:
     text, timed = {"format": "string"}, {"format": "json", "schema": "at BIGINT, n INT"}
     common = {"key": text, "value": timed, "timestamp": "value.at"}
     document = {
@@ -186,7 +164,7 @@ def test_tasks_take_records_in_the_order_of_extracted_timestamps(engines: Engine
 
 
 def check(
-    engines: Engines,
+    engines: Jobs,
     scenario: dict[str, Any],
     time: Callable[[Line], int] = operator.itemgetter("timestamp"),
 ) -> None:

@@ -20,6 +20,7 @@ from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from millrace_compiler import Compilation
@@ -114,11 +115,16 @@ class Files:
 
 def topology_of(compilation: Compilation) -> Callable[[Any], None]:
     """The function `topology` of the generated program."""
-    loader = _Program((compilation.code or {})["job.py"])
+    topology: Callable[[Any], None] = module_of((compilation.code or {})["job.py"]).topology
+    return topology
+
+
+def module_of(program: str) -> ModuleType:
+    """The module of a program's text."""
+    loader = _Program(program)
     module = module_from_spec(ModuleSpec("job", loader))
     loader.exec_module(module)
-    topology: Callable[[Any], None] = module.topology
-    return topology
+    return module
 
 
 class _Program(InspectLoader):
