@@ -11,7 +11,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
+from rest_framework.serializers import BaseSerializer, Serializer
 from rest_framework.views import APIView
 
 from millrace_backend.errors import ApiError, Forbidden
@@ -31,6 +31,14 @@ PAGE_PARAMETERS = [
     OpenApiParameter("page_size", OpenApiTypes.INT, description="At most 200."),
 ]
 SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all occur.")
+
+
+def valid(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
+    """The validated fields of a request. Raises ValidationError."""
+    given = serializer(data=data)
+    given.is_valid(raise_exception=True)
+    values: dict[str, Any] = given.validated_data
+    return values
 
 
 class ApiView(APIView):

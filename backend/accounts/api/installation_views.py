@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -52,9 +52,8 @@ class WorkspaceSettingsView(InstallationView):
         row = Workspace.objects.filter(slug=workspace).first()
         if row is None:
             raise NotFound("not_found", f"There is no workspace {workspace!r}.")
-        given = shapes.WorkspaceSettingsSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.set_topic_prefixes(self.person, row, given.validated_data["topic_prefixes"])
+        given = valid(shapes.WorkspaceSettingsSerializer, request.data)
+        actions.set_topic_prefixes(self.person, row, given["topic_prefixes"])
         return Response(shapes.WorkspaceSettingsSerializer(row).data)
 
 

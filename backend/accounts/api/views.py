@@ -9,7 +9,7 @@ from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import LOCKED, ApiError, NotFound, TooMany
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -66,12 +66,11 @@ class SessionView(ApiView):
     def post(self, request: Request) -> Response:
         """Sign in with name and password."""
         SessionAuthentication().enforce_csrf(request)
-        given = shapes.SignInSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        user = authenticate(request._request, **given.validated_data)
+        given = valid(shapes.SignInSerializer, request.data)
+        user = authenticate(request._request, **given)
         locked = getattr(request._request, "axes_locked_out", False)
         if user is None:
-            actions.record_failed_sign_in(given.validated_data["username"], locked=locked)
+            actions.record_failed_sign_in(given["username"], locked=locked)
         if locked:
             raise TooMany(*LOCKED)
         if user is None:
@@ -105,9 +104,8 @@ class SessionLinkView(ApiView):
     def post(self, request: Request) -> Response:
         """Sign in with the token of a one-time link."""
         SessionAuthentication().enforce_csrf(request)
-        given = shapes.SignInLinkSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        user = actions.redeem_sign_in_link(given.validated_data["token"])
+        given = valid(shapes.SignInLinkSerializer, request.data)
+        user = actions.redeem_sign_in_link(given["token"])
         login(request._request, user, backend="django.contrib.auth.backends.ModelBackend")
         return Response(session_of(user))
 
@@ -122,9 +120,8 @@ class AccountView(ApiView):
     )
     def patch(self, request: Request) -> Response:
         """Change the displayed name."""
-        given = shapes.AccountSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.set_display_name(self.person, given.validated_data["display_name"])
+        given = valid(shapes.AccountSerializer, request.data)
+        actions.set_display_name(self.person, given["display_name"])
         return Response(shapes.UserSerializer(self.person).data)
 
 
@@ -141,9 +138,8 @@ class PasswordView(ApiView):
     )
     def put(self, request: Request) -> Response:
         """Set or change the password; ends other sessions and revokes all tokens."""
-        given = shapes.PasswordSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.set_password(self.person, **given.validated_data)
+        given = valid(shapes.PasswordSerializer, request.data)
+        actions.set_password(self.person, **given)
         login(request._request, self.person, backend="django.contrib.auth.backends.ModelBackend")
         return Response(session_of(self.person))
 
@@ -166,9 +162,8 @@ class TokensView(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Create a token. Its secret is returned only in this response."""
-        given = shapes.NewTokenSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        token, secret = actions.create_token(self.person, **given.validated_data)
+        given = valid(shapes.NewTokenSerializer, request.data)
+        token, secret = actions.create_token(self.person, **given)
         content = {**shapes.TokenSerializer(token).data, "token": secret}
         return Response(content, status=201)
 
@@ -200,9 +195,8 @@ class RulesView(ApiView):
     def put(self, request: Request, workspace: str) -> Response:
         """Set the conditions (admin); running deployments continue."""
         found = workspace_for(self.person, workspace, Role.ADMIN)
-        given = shapes.WorkspaceRulesSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.set_tests_required(self.person, found, given.validated_data["tests_required"])
+        given = valid(shapes.WorkspaceRulesSerializer, request.data)
+        actions.set_tests_required(self.person, found, given["tests_required"])
         return Response(shapes.WorkspaceRulesSerializer(found).data)
 
 
@@ -226,9 +220,7 @@ class MembersView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Add a member (admin)."""
         found = workspace_for(self.person, workspace, Role.ADMIN)
-        given = shapes.NewMemberSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(shapes.NewMemberSerializer, request.data)
         member, link = actions.add_member(
             self.person, found, values["username"], Role(values["role"]), values["display_name"]
         )
@@ -258,9 +250,8 @@ class MemberView(ApiView):
     def patch(self, request: Request, workspace: str, member: int) -> Response:
         """Change a member's role (admin)."""
         row = member_of(self.person, workspace, member)
-        given = shapes.RoleSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.change_role(self.person, row, Role(given.validated_data["role"]))
+        given = valid(shapes.RoleSerializer, request.data)
+        actions.change_role(self.person, row, Role(given["role"]))
         return Response(shapes.MemberSerializer(row).data)
 
     @extend_schema(responses={204: None}, operation_id="member_remove")

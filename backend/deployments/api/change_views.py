@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,9 +27,7 @@ class RedeployView(ApiView):
         is ready. 409 with the plan if a store needs a decision that is missing in ``stores``.
         """
         row = deployment_of(self.person, deployment)
-        given = plans.RedeploySerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(plans.RedeploySerializer, request.data)
         actions.request_redeploy(
             self.person,
             row,
@@ -55,9 +53,8 @@ class PlanView(ApiView):
     def get(self, request: Request, deployment: int) -> Response:
         """Which stores are kept, migrated, incompatible, new or lost, and why; changes nothing."""
         row = deployment_of(self.person, deployment)
-        given = plans.PlanQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        plan = actions.plan_redeploy(row, given.validated_data["version"])
+        given = valid(plans.PlanQuerySerializer, request.query_params)
+        plan = actions.plan_redeploy(row, given["version"])
         return Response(plans.StatePlanSerializer(plan).data)
 
     @extend_schema(
@@ -70,9 +67,7 @@ class PlanView(ApiView):
         503 if Kafka does not respond.
         """
         row = deployment_of(self.person, deployment)
-        given = plans.PlanRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(plans.PlanRequestSerializer, request.data)
         plan = actions.plan_redeploy(
             row, values["version"], Beginning.of(values), values.get("settings")
         )
@@ -93,7 +88,6 @@ class ScaleView(ApiView):
         running.
         """
         row = deployment_of(self.person, deployment)
-        given = plans.ScaleSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.request_scale(self.person, row, given.validated_data)
+        given = valid(plans.ScaleSerializer, request.data)
+        actions.request_scale(self.person, row, given)
         return shown(row.pk)

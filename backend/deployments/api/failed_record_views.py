@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,9 +27,7 @@ class FailedRecordView(ApiView):
         record other than that of the failure.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.RecordDecisionSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = dict(given.validated_data)
+        values = valid(shapes.RecordDecisionSerializer, request.data)
         decision = RecordDecision(values.pop("decision"))
         decide_record(self.person, row, decision, **values)
         return shown(row.pk)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -38,11 +38,8 @@ class ShadowView(ApiView):
         memory for another driver.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.NewShadowSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        shadows.create_shadow(
-            self.person, row, given.validated_data["version"], given.validated_data["start"]
-        )
+        given = valid(shapes.NewShadowSerializer, request.data)
+        shadows.create_shadow(self.person, row, given["version"], given["start"])
         return _shown(row, 201)
 
 
@@ -55,9 +52,8 @@ class EndShadowView(ApiView):
     def post(self, request: Request, deployment: int) -> Response:
         """Stop the shadow, then delete it with its state and its topics (operator)."""
         row = deployment_of(self.person, deployment)
-        given = shapes.EndShadowSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        shadows.end_shadow(self.person, row, given.validated_data["name"])
+        given = valid(shapes.EndShadowSerializer, request.data)
+        shadows.end_shadow(self.person, row, given["name"])
         return Response(status=202)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -39,8 +39,7 @@ class StoreView(ApiView):
         batch.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.StoreQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        answer = stores.read_store(row, store, given.validated_data, self.person)
+        given = valid(shapes.StoreQuerySerializer, request.query_params)
+        answer = stores.read_store(row, store, given, self.person)
         status = 202 if answer["state"] == "starting" else 200
         return Response(shapes.StoreAnswerSerializer(answer).data, status=status)

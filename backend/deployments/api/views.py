@@ -14,7 +14,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.errors import ApiError, NotFound, Unavailable
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -87,9 +87,8 @@ class TopicsView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Create topics (operator); those that exist are left as they are."""
         found = workspace_for(self.person, workspace, Role.OPERATOR)
-        given = shapes.NewTopicsSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data["topics"]
+        given = valid(shapes.NewTopicsSerializer, request.data)
+        wanted = given["topics"]
         actions.create_topics(self.person, found, wanted)
         names = {topic["name"] for topic in wanted}
         there = [each for each in list_topics(found.topic_prefixes) if each["name"] in names]
@@ -140,9 +139,7 @@ class DeploymentsView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Deploy a version and start it (operator)."""
         found = workspace_for(self.person, workspace, Role.OPERATOR)
-        given = shapes.NewDeploymentSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(shapes.NewDeploymentSerializer, request.data)
         topology = Topology.objects.filter(workspace=found, pk=values["topology"]).first()
         if topology is None:
             raise NotFound(
@@ -185,9 +182,7 @@ class StartView(ApiView):
         409 for another position while the deployment runs: redeploy it with that position.
         """
         row = deployment_of(self.person, deployment)
-        given = plans.StartSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(plans.StartSerializer, request.data)
         actions.request_start(self.person, row, Beginning.of(values), values.get("name", ""))
         return shown(row.pk)
 
@@ -206,9 +201,8 @@ class StopView(ApiView):
         409 for a drain where no driver runs.
         """
         row = deployment_of(self.person, deployment)
-        given = plans.StopSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.request_stop(self.person, row, drain=given.validated_data["drain"])
+        given = valid(plans.StopSerializer, request.data)
+        actions.request_stop(self.person, row, drain=given["drain"])
         return shown(row.pk)
 
 
@@ -407,10 +401,9 @@ class SamplesView(ApiView):
     def get(self, request: Request, deployment: int) -> Response:
         """Records that the driver captured, as it does while they are requested repeatedly."""
         row = deployment_of(self.person, deployment)
-        given = SamplesQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
+        given = valid(SamplesQuerySerializer, request.query_params)
         try:
-            found = look(row, given.validated_data["edge"])
+            found = look(row, given["edge"])
         except RedisError as error:
             raise redis_away(error) from error
         return Response(SamplesSerializer(found).data)

@@ -10,7 +10,7 @@ from accounts.permissions import workspace_for
 from django.http import StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.errors import ApiError
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
@@ -112,7 +112,6 @@ class EditedNodeView(ApiView):
     def put(self, request: Request, topology: int) -> Response:
         """Report which node is being edited."""
         row = topology_of(self.person, topology)
-        given = EditedNodeSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.edit_node(self.person, row, given.validated_data["node"])
+        given = valid(EditedNodeSerializer, request.data)
+        actions.edit_node(self.person, row, given["node"])
         return Response(status=204)

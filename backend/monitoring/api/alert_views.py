@@ -10,7 +10,7 @@ from accounts.permissions import role_in, visible, workspace_for
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -44,14 +44,13 @@ class AlertsView(ApiView):
     def get(self, request: Request, workspace: str) -> Response:
         """One page, newest first."""
         found = workspace_for(self.person, workspace)
-        given = shapes.AlertsQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
+        given = valid(shapes.AlertsQuerySerializer, request.query_params)
         rows = Alert.objects.filter(rule__workspace=found, fired_at__isnull=False)
-        state = given.validated_data.get("state")
+        state = given.get("state")
         if state is not None:
             rows = rows.filter(resolved_at__isnull=state == AlertState.FIRING)
-        if "topology" in given.validated_data:
-            rows = rows.filter(deployment__topology=given.validated_data["topology"])
+        if "topology" in given:
+            rows = rows.filter(deployment__topology=given["topology"])
         rows = rows.select_related("rule", "deployment__topology").prefetch_related("deliveries")
         names = ["rule__name", "deployment__topology__name"]
         return self.page(rows, shapes.AlertSerializer, search=names)
@@ -86,9 +85,8 @@ class AlertRulesView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Create a rule (operator)."""
         found = workspace_for(self.person, workspace)
-        given = shapes.AlertRuleSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        rule = actions.create_rule(self.person, found, given.validated_data)
+        given = valid(shapes.AlertRuleSerializer, request.data)
+        rule = actions.create_rule(self.person, found, given)
         return Response(_whole(rule), status=201)
 
 
@@ -103,9 +101,8 @@ class AlertRuleView(ApiView):
     def put(self, request: Request, rule: int) -> Response:
         """Replace a rule (operator)."""
         row = rule_of(self.person, rule)
-        given = shapes.AlertRuleSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.replace_rule(self.person, row, given.validated_data)
+        given = valid(shapes.AlertRuleSerializer, request.data)
+        actions.replace_rule(self.person, row, given)
         return Response(_whole(rule_of(self.person, rule)))
 
     @extend_schema(responses={204: None}, operation_id="alert_rule_delete")

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -29,9 +29,7 @@ class FiguresView(ApiView):
     def get(self, request: Request, deployment: int) -> Response:
         """One figure; of intervals of ten seconds, a minute or a quarter of an hour."""
         row = deployment_of(self.person, deployment)
-        given = shapes.FiguresQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(shapes.FiguresQuerySerializer, request.query_params)
         found = queries.chart(
             row, Figure(values["figure"]), Range(values["range"]), values.get("name") or []
         )
@@ -49,9 +47,8 @@ class PlacementsView(ApiView):
     def get(self, request: Request, deployment: int) -> Response:
         """One page of where tasks ran within a range, the last move first."""
         row = deployment_of(self.person, deployment)
-        given = shapes.PlacementsQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        seconds, _ = queries.RANGES[Range(given.validated_data["range"])]
+        given = valid(shapes.PlacementsQuerySerializer, request.query_params)
+        seconds, _ = queries.RANGES[Range(given["range"])]
         begin = timezone.now() - timedelta(seconds=seconds)
         rows = row.placements.filter(Q(until__isnull=True) | Q(until__gte=begin))
         names = ["task", "executor", "host", "thread", "reason"]

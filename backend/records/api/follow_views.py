@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deployments.api.views import deployment_of
 from drf_spectacular.utils import extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 from topologies import simulating
@@ -32,9 +32,7 @@ class FollowView(ApiView):
         search scans a limited number of records.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.FollowRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        asked = dict(given.validated_data)
+        asked = valid(shapes.FollowRequestSerializer, request.data)
         asked["masks"] = {path: Mask(**mask) for path, mask in asked["masks"].items()}
         return Response(follow(row, self.person, FollowRequest(**asked)))
 
@@ -55,9 +53,7 @@ class DeployedSimulationView(ApiView):
         second. 409 where the checkpoint does not have that state any more, or too much of it.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.DeployedSimulationSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        asked = given.validated_data
+        asked = valid(shapes.DeployedSimulationSerializer, request.data)
         begins = asked.pop("begins")
         states = batches.states(row, self.person, begins["batch"], begins["tasks"])
         if states is None:

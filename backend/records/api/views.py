@@ -9,7 +9,7 @@ from deployments.cluster import list_topics
 from drf_spectacular.utils import extend_schema
 from millrace_backend.paging import Paging
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -97,9 +97,7 @@ class RecordsView(TopicApiView):
     def get(self, request: Request, workspace: str, topic: str) -> Response:
         """One page. A request scans a limited number of records; `next` continues from there."""
         found = self.workspace_of(workspace, topic)
-        given = shapes.RecordsQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        asked = dict(given.validated_data)
+        asked = valid(shapes.RecordsQuerySerializer, request.query_params)
         names = ("contains", "field", "equals", "compare")
         wanted = read_filter(*(asked.pop(name) for name in names))
         asked["reader"] = self.reader_of(found, topic, asked["reader"])
@@ -118,9 +116,8 @@ class RecordsView(TopicApiView):
     def post(self, request: Request, workspace: str, topic: str) -> Response:
         """Write a record (operator)."""
         found = self.workspace_of(workspace, topic, Role.OPERATOR)
-        given = shapes.NewRecordSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        place = actions.produce(self.person, found, topic, given.validated_data)
+        given = valid(shapes.NewRecordSerializer, request.data)
+        place = actions.produce(self.person, found, topic, given)
         return Response(shapes.RecordPlaceSerializer(place).data, status=201)
 
 
@@ -137,10 +134,9 @@ class RecordView(TopicApiView):
     ) -> Response:
         """The complete record at an offset, with its bytes."""
         found = self.workspace_of(workspace, topic)
-        given = shapes.FormatsQuerySerializer(data=request.query_params)
-        given.is_valid(raise_exception=True)
-        formats = (given.validated_data["key_format"], given.validated_data["value_format"])
-        reader = self.reader_of(found, topic, given.validated_data["reader"])
+        given = valid(shapes.FormatsQuerySerializer, request.query_params)
+        formats = (given["key_format"], given["value_format"])
+        reader = self.reader_of(found, topic, given["reader"])
         record = read_one(topic, partition, offset, formats, reader)
         return Response(shapes.RawRecordSerializer(record).data)
 
@@ -156,9 +152,7 @@ class SamplesView(TopicApiView):
     def post(self, request: Request, workspace: str, topic: str) -> Response:
         """Records as input lines, with masked fields; nothing is changed."""
         found = self.workspace_of(workspace, topic)
-        given = shapes.SampleRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        asked = dict(given.validated_data)
+        asked = valid(shapes.SampleRequestSerializer, request.data)
         masks = {path: Mask(**mask) for path, mask in asked.pop("masks").items()}
         taken = sample(found, topic, SampleRequest(**asked, masks=masks))
         return Response({"lines": taken.lines, "skipped": taken.skipped})

@@ -6,7 +6,7 @@ from typing import Any
 
 from accounts.permissions import workspace_for
 from drf_spectacular.utils import extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -64,9 +64,8 @@ class SimulationsView(ApiView):
         same lines, and the response compares both results.
         """
         found = workspace_for(self.person, workspace)
-        given = SimulationRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        asked = simulating.Simulation(**given.validated_data)
+        given = valid(SimulationRequestSerializer, request.data)
+        asked = simulating.Simulation(**given)
         answer = simulating.simulated(asked, self.person, found)
         return Response(answer, status=202 if answer["state"] == "starting" else 200)
 
@@ -85,7 +84,6 @@ class SimulationsView(ApiView):
 
 
 def _run_of(request: Request) -> str | None:
-    given = SimulatorQuerySerializer(data=request.query_params)
-    given.is_valid(raise_exception=True)
-    found: str | None = given.validated_data.get("run")
+    given = valid(SimulatorQuerySerializer, request.query_params)
+    found: str | None = given.get("run")
     return found

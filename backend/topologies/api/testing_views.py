@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -70,9 +70,7 @@ def _test_of(topology: Topology, test: int) -> TopologyTest:
 def _kept(
     view: ApiView, request: Request, topology: Topology, test: TopologyTest | None = None
 ) -> TopologyTestSerializer:
-    given = TopologyTestSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    values = given.validated_data
+    values = valid(TopologyTestSerializer, request.data)
     kept = testing.keep_test(
         view.person, topology, values["name"], values["inputs"], values["expected"], test
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from accounts.permissions import workspace_for
 from drf_spectacular.utils import extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.views import ApiView, valid
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -52,9 +52,7 @@ class VerificationsView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Compare a document's results with those of Kafka Streams (right: simulate)."""
         found = workspace_for(self.person, workspace)
-        given = VerificationRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(VerificationRequestSerializer, request.data)
         begun = verifying.begin(self.person, found, values["document"], values["inputs"])
         return Response(VerificationSerializer(begun).data, status=202)
 

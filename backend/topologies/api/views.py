@@ -18,6 +18,7 @@ from millrace_backend.views import (
     SEARCH_PARAMETER,
     ApiView,
     ordering_parameter,
+    valid,
 )
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -107,9 +108,7 @@ class TopologiesView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Create a topology (editor): empty, from a document, or from a template with its tests."""
         found = workspace_for(self.person, workspace, Role.EDITOR)
-        given = shapes.NewTopologySerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(shapes.NewTopologySerializer, request.data)
         name, described = values["name"], values["description"]
         if "template" in values:
             chosen = template(values["template"])
@@ -144,9 +143,8 @@ class TopologyView(ApiView):
     def patch(self, request: Request, topology: int) -> Response:
         """Change name or description (editor)."""
         row = topology_of(self.person, topology)
-        given = shapes.TopologyChangeSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.update_topology(self.person, row, **given.validated_data)
+        given = valid(shapes.TopologyChangeSerializer, request.data)
+        actions.update_topology(self.person, row, **given)
         return shown(self.person, row.pk)
 
     @extend_schema(responses={204: None}, operation_id="topology_delete")
@@ -175,9 +173,8 @@ class DraftView(ApiView):
         revision does not match. A document that equals its base version deletes the draft.
         """
         row = topology_of(self.person, topology)
-        given = shapes.NewDraftSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        return shown_draft(row, actions.save_draft(self.person, row, **given.validated_data))
+        given = valid(shapes.NewDraftSerializer, request.data)
+        return shown_draft(row, actions.save_draft(self.person, row, **given))
 
     @extend_schema(responses={204: None}, operation_id="draft_discard")
     def delete(self, request: Request, topology: int) -> Response:
@@ -208,9 +205,8 @@ class VersionsView(ApiView):
     def post(self, request: Request, topology: int) -> Response:
         """Save a version (editor); 409 with both versions if another was saved in the meantime."""
         row = topology_of(self.person, topology)
-        given = shapes.NewVersionSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        version = actions.save_version(self.person, row, **given.validated_data)
+        given = valid(shapes.NewVersionSerializer, request.data)
+        version = actions.save_version(self.person, row, **given)
         return Response(shapes.VersionSerializer(version).data, status=201)
 
 
@@ -230,9 +226,8 @@ class VersionView(ApiView):
     def patch(self, request: Request, topology: int, number: int) -> Response:
         """Name a version (editor)."""
         version = version_of(self.person, topology, number)
-        given = shapes.VersionNameSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        actions.name_version(self.person, version, given.validated_data["name"])
+        given = valid(shapes.VersionNameSerializer, request.data)
+        actions.name_version(self.person, version, given["name"])
         return Response(shapes.VersionSummarySerializer(version).data)
 
 
@@ -257,10 +252,9 @@ class ExportView(ApiView):
     def get(self, request: Request, topology: int, number: int) -> HttpResponse:
         """A zip file with the program, its runtime and instructions."""
         version = version_of(self.person, topology, number)
-        asked = ExportQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
+        asked = valid(ExportQuerySerializer, request.query_params)
         return HttpResponse(
-            export(version, self.person, asked.validated_data["dialect"]),
+            export(version, self.person, asked["dialect"]),
             content_type="application/zip",
             headers={"Content-Disposition": f'attachment; filename="{file_name(version)}"'},
         )
@@ -279,9 +273,8 @@ class CompileView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Diagnostics, types, plan and code, also for documents with errors."""
         found = workspace_for(self.person, workspace)
-        given = CompileRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        asked = given.validated_data
+        given = valid(CompileRequestSerializer, request.data)
+        asked = given
         answer = compiled(
             asked["document"], self.person, found, asked["dialect"], asked["conditions"]
         )
