@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,13 @@ def read_text(path: str) -> str:
         ) from None
     except UnicodeDecodeError:
         raise MillraceError("file_unreadable", f"{path} is not UTF-8 text.") from None
+
+
+def keep(folder: Path, found: Mapping[str, Any]) -> Path:
+    """Write a scenario or its result to the file of its id; return the file."""
+    file = folder / f"{found['id']}.json"
+    file.write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
+    return file
 
 
 def read_document(path: str) -> dict[str, Any]:

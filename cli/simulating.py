@@ -35,6 +35,7 @@ from millrace_runtime.simulation import Cut, Result, Simulator, simulation_sessi
 from millrace_runtime.unbatched import UnbatchedSimulator
 
 from cli.documents import (
+    keep,
     read_document,
     read_lines,
     show_diagnostics,
@@ -227,8 +228,7 @@ def conformance_command(arguments: argparse.Namespace) -> int:
         )
         if (result["error"] or {}).get("code") == "python_packages":
             raise MillraceError("python_packages", result["error"]["message"])
-        target = out / f"{scenario['id']}.json"
-        target.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
+        keep(out, result)
         comparable = cut.kind == "each" or "all" in scenario.get("cuts", ["all"])
         wanted = comparable and "outputs" in (scenario.get("expected") or {})
         if arguments.dialect == "plain" and wanted:

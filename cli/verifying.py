@@ -19,7 +19,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
 
 from cli.describing import described_scenario, verify_description
-from cli.documents import analyzer, read_document, read_lines
+from cli.documents import analyzer, keep, read_document, read_lines
 from cli.oracle import Oracle
 from cli.packing import Pack, loops, packable, packs
 from cli.round_trip import round_trip
@@ -116,10 +116,7 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
                 for number, result in run.over(scenarios):
                     seen.note(number, result)
                     for scenario, found in run.differing:
-                        kept = folder / f"{scenario['id']}.json"
-                        kept.write_text(
-                            json.dumps(scenario, ensure_ascii=False, indent=1), encoding="utf-8"
-                        )
+                        kept = keep(folder, scenario)
                         print(f"{scenario['id']} differs ({kept}): {found}", flush=True)
                     run.differing.clear()
     counts = seen.counts()
@@ -148,9 +145,7 @@ def _descriptions(arguments: argparse.Namespace) -> int:
                 continue
             counts["differ" if found else "equal"] += 1
             if found:
-                kept = folder / f"{scenario['id']}.json"
-                text = json.dumps(scenario, ensure_ascii=False, indent=1)
-                kept.write_text(text, encoding="utf-8")
+                kept = keep(folder, scenario)
                 print(f"{scenario['id']} differs ({kept}): {found[0]}", flush=True)
     print(
         f"{counts['equal']} descriptions equal, {counts['differ']} differ, "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
 import time
 from collections import Counter
@@ -15,6 +14,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.plain.predicting import VERDICTS, unexplained, verdict
 from millrace_runtime.simulation import Cut
 
+from cli.documents import keep
 from cli.oracle import Oracle
 from cli.simulating import Warm, run_scenario
 from oracle import fuzz
@@ -57,9 +57,7 @@ def verify_plain_random(arguments: argparse.Namespace, cut: Cut) -> int:
             if found in ("equal", "predicted", "wrong"):
                 kinds.update({node["kind"] for node in scenario["topology"]["nodes"]})
             if found == "wrong":
-                kept = folder / f"{scenario['id']}.json"
-                text = json.dumps(scenario, ensure_ascii=False, indent=1)
-                kept.write_text(text, encoding="utf-8")
+                kept = keep(folder, scenario)
                 print(f"{scenario['id']} is wrong ({kept}): {why}", flush=True)
     for kind, count in sorted(kinds.items()):
         print(f"{count:6} with {kind}", file=sys.stderr)

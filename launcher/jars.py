@@ -213,7 +213,7 @@ def fetch(jars: list[Jar], place: Path) -> None:
     say(f"jars: {len(jars)} for {jars[0].group} are in place ({megabytes(size)})")
 
 
-def write_lock(path: Path = LOCK) -> None:
+def write_lock() -> None:
     """Resolve every group from its roots and write coordinates and sha256 of what came."""
     lines = [HEADER]
     for group, (roots, closure) in ROOTS.items():
@@ -231,7 +231,7 @@ def write_lock(path: Path = LOCK) -> None:
                 lines.append(f"{jar.parent.name}:{artifact}:{version} {sha256(jar)}")
             lines.append("")
             say(f"jars: {group}: {len(found)} resolved")
-    path.write_text("\n".join(lines), encoding="utf-8")
+    LOCK.write_text("\n".join(lines), encoding="utf-8")
 
 
 def sha256(path: Path) -> str:

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,11 @@ from accounts.choices import Role
 from accounts.events import audit
 from accounts.models import User
 from accounts.permissions import require
-from celery import Celery
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from kombu.exceptions import KombuError
-from millrace_backend import kafka
+from millrace_backend import kafka, queue
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from records.codecs import decode
 from records.reading import Scan
@@ -303,16 +301,6 @@ def _file(shadow: Shadow) -> Path:
 
 def _wake(pk: int) -> None:
     try:
-        _celery().send_task(TASK, args=[pk], retry=False, expires=30)
+        queue.send(TASK, pk, expires=30)
     except (KombuError, RedisError, OSError):
         return  # the workers find it after a while (`due`)
-
-
-@cache
-def _celery() -> Celery:
-    return Celery(
-        "millrace",
-        broker=settings.REDIS_URL,
-        set_as_current=False,
-        broker_transport_options={"socket_timeout": 1, "socket_connect_timeout": 1},
-    )

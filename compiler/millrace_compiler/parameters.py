@@ -212,7 +212,7 @@ class Pattern(Text):
 
 
 class Whole(Parameter[int]):
-    """A whole number within bounds."""
+    """A whole number, at least 1."""
 
     widget = "number"
 
@@ -221,33 +221,29 @@ class Whole(Parameter[int]):
         title: str,
         help: str,
         *,
-        minimum: int = 1,
         maximum: int = 2**63 - 1,
         required: bool = True,
         unit: str | None = None,
-        depends_on: DependsOn | None = None,
     ) -> None:
-        super().__init__(title, help, required=required, unit=unit, depends_on=depends_on)
-        self.minimum, self.maximum = minimum, maximum
+        super().__init__(title, help, required=required, unit=unit)
+        self.maximum = maximum
 
     def parse(self, raw: object, faults: Faults) -> int:
         if isinstance(raw, bool) or not isinstance(raw, int):
             faults.shape(raw, "a whole number")
             return self.neutral()
-        if not self.minimum <= raw <= self.maximum:
-            bounds = f"between {self.minimum} and {self.maximum}"
-            at_least = f"at least {self.minimum}"
-            needed = bounds if self.maximum < 2**31 else at_least
+        if not 1 <= raw <= self.maximum:
+            needed = f"between 1 and {self.maximum}" if self.maximum < 2**31 else "at least 1"
             faults.add("out_of_bounds", found=shown(raw), needed=needed)
             return self.neutral()
         return raw
 
     def neutral(self) -> int:
-        return max(1, self.minimum)
+        return 1
 
     def to_json(self) -> dict[str, object]:
         bound = self.maximum if self.maximum < 2**31 else None
-        return super().to_json() | {"min": self.minimum, "max": bound}
+        return super().to_json() | {"min": 1, "max": bound}
 
 
 class Duration(Parameter[int]):
@@ -324,9 +320,8 @@ class Choice(Parameter[str]):
         *,
         required: bool = True,
         default: str | None = None,
-        depends_on: DependsOn | None = None,
     ) -> None:
-        super().__init__(title, help, required=required, default=default, depends_on=depends_on)
+        super().__init__(title, help, required=required, default=default)
         self.choices = tuple(choices)
 
     def parse(self, raw: object, faults: Faults) -> str:
@@ -359,9 +354,8 @@ class Expression(Parameter[str]):
         columns: str = "record",
         expects: str | None = None,
         required: bool = True,
-        depends_on: DependsOn | None = None,
     ) -> None:
-        super().__init__(title, help, required=required, depends_on=depends_on)
+        super().__init__(title, help, required=required)
         self.columns, self.expects = columns, expects
 
     def parse(self, raw: object, faults: Faults) -> str:

@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.explaining import explain
 from millrace_runtime.following import Following
 from millrace_runtime.options import add_options, checked
+from millrace_runtime.report import now_ms
 from millrace_runtime.standby import Standby
 from millrace_runtime.starter import Stages, Starter
 
@@ -243,8 +243,3 @@ def fenced(error: MillraceError, report: Any) -> None:
     notifying.start()
     notifying.join(1.0)
     os._exit(FAILED)
-
-
-def now_ms() -> int:
-    """The wall clock in ms."""
-    return int(time.time() * 1000)

@@ -177,7 +177,7 @@ class Silence:
                 self._progress.event(last=last)
                 for loss in self._progress.losses():
                     print(
-                        json.dumps({"at": _now(), "level": "warning", "message": loss}),
+                        json.dumps({"at": now_ms(), "level": "warning", "message": loss}),
                         file=sys.stderr,
                         flush=True,
                     )
@@ -217,11 +217,11 @@ class RedisReporter:
     def state(self, state: str, error: ErrorFields | None = None) -> None:
         """See Reporter."""
         self._state = state
-        self._send(StateEvent(event="state", at=_now(), state=state, error=error))
+        self._send(StateEvent(event="state", at=now_ms(), state=state, error=error))
 
     def step(self, detail: str) -> None:
         """See Reporter."""
-        self._send(StepEvent(event="step", at=_now(), detail=detail))
+        self._send(StepEvent(event="step", at=now_ms(), detail=detail))
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """See Reporter."""
@@ -398,12 +398,12 @@ class Progress:
         durations = progress.get("durationMs") or {}
         return ProgressEvent(
             event="progress",
-            at=_now(),
+            at=now_ms(),
             batch=progress.get("batchId"),
             duration_ms=durations.get("triggerExecution"),
             batch_ms=self._busy(progress.get("batchId")),
-            input_rate=_number(progress.get("inputRowsPerSecond")),
-            process_rate=_number(progress.get("processedRowsPerSecond")),
+            input_rate=number(progress.get("inputRowsPerSecond")),
+            process_rate=number(progress.get("processedRowsPerSecond")),
             phases=durations,
             nodes=statistics["nodes"],
             tasks=tasks,
@@ -435,13 +435,15 @@ class Progress:
         return {(topic, partition): (earliest, end) for topic, partition, earliest, end in rows}
 
 
-def _number(value: Any) -> float:
+def number(value: Any) -> float:
+    """The value as a number; 0 for anything else."""
     return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _line(level: str, node: str | None, message: str) -> LogEvent:
-    return LogEvent(event="log", at=_now(), level=level, node=node, message=message)
+    return LogEvent(event="log", at=now_ms(), level=level, node=node, message=message)
 
 
-def _now() -> int:
+def now_ms() -> int:
+    """The wall clock in ms."""
     return int(time.time() * 1000)

@@ -42,8 +42,10 @@ class Store:
                 return
             number, items = self._ask("next", number)
 
-    def _window(self, key: Json) -> Json:
-        return {"key": self._read_key(key["key"]), "window": key["window"]}
+    def _windowed(self, *message: Any) -> Iterator[tuple[Json, Any]]:
+        for key, value in self._pages(*message):
+            window = {"key": self._read_key(key["key"]), "window": key["window"]}
+            yield window, self._read_value(value)
 
 
 class KeyValueStore(Store):
@@ -118,17 +120,13 @@ class WindowStore(Store):
         for start, value in self._pages(*message):
             yield start, self._read_value(value)
 
-    def _windows(self, *message: Any) -> Iterator[tuple[Json, Any]]:
-        for key, value in self._pages(*message):
-            yield self._window(key), self._read_value(value)
-
     def all(self) -> Iterator[tuple[Json, Any]]:
         """({"key", "window": {"start", "end"}}, value) of every window."""
-        return self._windows("all")
+        return self._windowed("all")
 
     def fetch_all(self, start: int, to: int) -> Iterator[tuple[Json, Any]]:
         """The same of the windows that start in [start, to]."""
-        return self._windows("fetch_all", int(start), int(to))
+        return self._windowed("fetch_all", int(start), int(to))
 
 
 class SessionStore(Store):
@@ -147,17 +145,13 @@ class SessionStore(Store):
 
     def fetch(self, key: Any) -> Iterator[tuple[Json, Any]]:
         """({"key", "window": {"start", "end"}}, value) of the key's sessions."""
-        return self._sessions("fetch", self._key(key))
+        return self._windowed("fetch", self._key(key))
 
     def find_sessions(
         self, key: Any, earliest_end: int, latest_start: int
     ) -> Iterator[tuple[Json, Any]]:
         """The same of sessions that end at or after, and start at or before, the given times."""
-        return self._sessions("find", self._key(key), int(earliest_end), int(latest_start))
-
-    def _sessions(self, *message: Any) -> Iterator[tuple[Json, Any]]:
-        for key, value in self._pages(*message):
-            yield self._window(key), self._read_value(value)
+        return self._windowed("find", self._key(key), int(earliest_end), int(latest_start))
 
 
 class VersionedStore(Store):

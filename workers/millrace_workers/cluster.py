@@ -30,14 +30,13 @@ AWAY = frozenset(
 class KafkaTopics:
     """Looks up and creates topics by Kafka's admin protocol."""
 
-    def __init__(self, bootstrap_servers: str, security: Mapping[str, str] | None = None) -> None:
+    def __init__(self, bootstrap_servers: str) -> None:
         self._servers = bootstrap_servers
         self._config: dict[str, Any] = {
             "bootstrap.servers": bootstrap_servers,
             # librdkafka would print each refused connection itself; the error is raised instead.
             "log_level": 0,
             "error_cb": lambda _error: None,
-            **(security or {}),
         }
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:

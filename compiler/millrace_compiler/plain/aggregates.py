@@ -34,7 +34,7 @@ from millrace_compiler.plain.keeping import slides
 from millrace_compiler.plain.program import Frame, Program, in_brackets, interval, known
 from millrace_compiler.plain.sliding import sliding
 from millrace_compiler.plain.text import Call, Chain, Expr, Name, call
-from millrace_compiler.types import DataType, quote
+from millrace_compiler.types import quote
 from millrace_compiler.windows import Window
 
 Made = Mapping[str, Frame]
@@ -59,7 +59,7 @@ def _of_table(program: Program, node: Aggregation) -> Made:
     """An aggregation of a table: each change takes the old row out and puts the new one in."""
     frame = changes_by_group(program, node)
     rows = call("selectExpr", "key", "value.value", "value.sign", "timestamp")
-    folded = _folded_changes(program, node, known(frame.port.value))
+    folded = _folded_changes(program, node)
     return _grouped(program, node, frame, [rows], folded, node.emit, filtered=True)
 
 
@@ -230,7 +230,7 @@ def _folded(program: Program, node: Aggregation, frame: Frame) -> Folded:
     return Folded(call("F.count", "*"))
 
 
-def _folded_changes(program: Program, node: Aggregation, value: DataType) -> Folded:
+def _folded_changes(program: Program, node: Aggregation) -> Folded:
     """Of the rows that go, with sign -1, and those that come, with sign 1."""
     type_ = known(program.port(node).value)
     if not isinstance(node, Aggregate | Reduce):

@@ -39,7 +39,7 @@ def changes_by_group(program: Program, node: Aggregation) -> Frame:
     steps = [
         call("selectExpr", numbered("key", key), numbered("value", value), *place()),
         call("groupBy", "key"),
-        transform(program, call("TableChanges", as_numbers(value).text), columns),
+        transform(call("TableChanges", as_numbers(value).text), columns),
         *results(
             columns,
             by.key if by.key == "key" else f"{by.key} AS key",

@@ -81,14 +81,15 @@ def rows_of(program: Program, node: Operator, port: str = "in") -> Frame:
 def check_types(program: Program, node: Operator, *types: DataType, keys: int = 0) -> None:
     """Refuses types that Python's rows do not have; the first `keys` must be hashable there."""
     for number, type_ in enumerate(types):
-        names = _names(type_)
+        names = names_in(type_)
         if not names <= _TYPES or (number < keys and names & {"ARRAY", "MAP", "BINARY"}):
             reason = f"Python has no type for {type_.text}"
             raise program.refuse("plain_kind", node, reason=reason, instead="another type")
 
 
-def _names(type_: DataType) -> set[str]:
-    return {type_.name}.union(*(_names(inner) for inner in type_.inner))
+def names_in(type_: DataType) -> set[str]:
+    """The name of a type and those of the types in it."""
+    return {type_.name}.union(*(names_in(inner) for inner in type_.inner))
 
 
 def refuse_columns(program: Program, node: Operator, parameter: str, *columns: str) -> None:
@@ -112,9 +113,7 @@ def place() -> tuple[str, ...]:
     return ("unix_millis(timestamp) AS timestamp", *PLACE)
 
 
-def transform(
-    program: Program, processor: Call, columns: Mapping[str, DataType], time: str = "none"
-) -> Call:
+def transform(processor: Call, columns: Mapping[str, DataType], time: str = "none") -> Call:
     """`transformWithState` with the columns of its result; times are milliseconds there."""
     made = ", ".join(f"{name} {as_numbers(type_).text}" for name, type_ in columns.items())
     return call(

@@ -11,7 +11,7 @@ from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.plain.between import in_tasks
 from millrace_compiler.plain.formats import as_numbers, has_time, sql_text, to_numbers, to_times
-from millrace_compiler.plain.keeping import ORDERED
+from millrace_compiler.plain.keeping import ORDERED, names_in
 from millrace_compiler.plain.program import HEADERS, PLACE, Frame, Program, known
 from millrace_compiler.plain.text import Call, Chain, Columns, Expr, Name, call
 from millrace_compiler.program.classes import bound_names, is_plain, is_same, own_code
@@ -46,7 +46,7 @@ def process(program: Program, node: ProcessorNode) -> Mapping[str, Frame]:
         call(
             "transformWithState",
             _task(node),
-            outputStructType=_schema(node, known(out.key), known(out.value)),
+            outputStructType=_schema(known(out.key), known(out.value)),
             outputMode="append",
             timeMode="none",
         ),
@@ -107,7 +107,7 @@ def _to_python(program: Program, key: DataType, value: DataType) -> list[str]:
     return [*columns, "unix_millis(timestamp) AS timestamp", headers]
 
 
-def _schema(node: ProcessorNode, key: DataType, value: DataType) -> str:
+def _schema(key: DataType, value: DataType) -> str:
     place = "offset BIGINT, partition INT, topic STRING"
     return (
         f"port STRING, key {as_numbers(key).text}, value {as_numbers(value).text}, "
@@ -140,7 +140,7 @@ def _check(program: Program, node: ProcessorNode) -> None:
     port = program.inputs(node)[0].port
     out = program.port(node, node.outputs()[0])
     for type_ in (port.key, port.value, out.key, out.value):
-        if not _names(known(type_)) <= _TYPES:
+        if not names_in(known(type_)) <= _TYPES:
             raise _refused(program, node, "output", f"Python has no type for {known(type_).text}")
     for store in node.stores:
         _check_store(program, node, store, words)
@@ -156,7 +156,7 @@ def _check_store(program: Program, node: ProcessorNode, store: Store, words: set
             raise _refused(program, node, "kind", reason)
     key, value = _types(store)
     for type_ in (key, value):
-        if not _names(type_) <= _TYPES - {"TIMESTAMP"}:
+        if not names_in(type_) <= _TYPES - {"TIMESTAMP"}:
             raise _refused(
                 program, node, "kind", f"Python has no type for the store's {type_.text}"
             )
@@ -182,10 +182,6 @@ def _take_code(program: Program, node: ProcessorNode) -> None:
 
 def _refused(program: Program, node: ProcessorNode, parameter: str, reason: str) -> Exception:
     return program.refuse("plain_processor", node, parameter, reason=reason)
-
-
-def _names(type_: DataType) -> set[str]:
-    return {type_.name}.union(*(_names(inner) for inner in type_.inner))
 
 
 # ---- what its code does -------------------------------------------------------------------------

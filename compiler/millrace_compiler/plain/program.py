@@ -155,9 +155,9 @@ class Program:
                     sources += before.family == "sources"
         return sources > 1
 
-    def takes_table(self, node: Operator, port: str = "in") -> bool:
-        """Whether what ends at a port is a table."""
-        edges = self.graph.inputs[node.id].get(port) or []
+    def takes_table(self, node: Operator) -> bool:
+        """Whether the input is a table."""
+        edges = self.graph.inputs[node.id].get("in") or []
         return any(self.ports[edge.source, edge.source_port].role == "table" for edge in edges)
 
     # ---- statements -------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from millrace_compiler.plain.formats import as_numbers
 from millrace_compiler.plain.keeping import check_types, numbered, results, rows_of, transform
 from millrace_compiler.plain.program import PLACE, Frame, Program, in_brackets, interval, known
 from millrace_compiler.plain.text import Chain, Name, call
-from millrace_compiler.types import BIGINT, DataType, parse_type
+from millrace_compiler.types import BIGINT, parse_type
 
 
 def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
@@ -42,11 +42,11 @@ def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
              "unix_millis(timestamp) AS time", *PLACE),
         call("withWatermark", "timestamp", interval(difference + grace + 1)),
         call("groupBy", "key"),
-        transform(program, processor, columns, "eventTime"),
+        transform(processor, columns, "eventTime"),
         *results(
             columns,
             f"named_struct('key', key, 'window', struct({bounds})) AS key",
-            f"{_folded(program, node, value)} AS value",
+            f"{_folded(program, node)} AS value",
         ),
     ]  # fmt: skip
     program.drops_nulls(node, "a null key or value")
@@ -57,7 +57,7 @@ def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
     return {"out": Frame(variable, program.port(node), (), "append", True, final=final)}
 
 
-def _folded(program: Program, node: Aggregation, value: DataType) -> str:
+def _folded(program: Program, node: Aggregation) -> str:
     if not isinstance(node, Aggregate | Reduce):
         return "CAST(size(records) AS BIGINT)"
     if isinstance(node, Aggregate):

@@ -72,7 +72,7 @@ def _held_back(program: Program, node: Suppress) -> Mapping[str, Frame]:
     steps = (
         call("selectExpr", *(numbered(*column) for column in columns.items()), *place()),
         call("groupBy", "partition"),
-        transform(program, processor, columns),
+        transform(processor, columns),
         *results(columns, *columns),
     )
     note_changes(program, node)

@@ -54,7 +54,7 @@ def table_table(program: Program, node: JoinTableTable) -> Mapping[str, Frame]:
         call("unionByName", Chain(Name(right.variable), (sides[1],)),
              allowMissingColumns=Name("True")),
         call("groupBy", "key"),
-        transform(program, joined, columns),
+        transform(joined, columns),
     ]  # fmt: skip
     return _joined(program, node, left, steps, columns)
 
@@ -76,7 +76,7 @@ def looked_up_by_key(program: Program, node: JoinStreamTable) -> Mapping[str, Fr
                  numbered("value", types["right"], "right"), *place()),
         )), allowMissingColumns=Name("True")),
         call("groupBy", "key"),
-        transform(program, call("TableLookup", as_numbers(types["right"]).text), columns),
+        transform(call("TableLookup", as_numbers(types["right"]).text), columns),
     ]  # fmt: skip
     if node.type == "inner":
         steps.append(call("where", "right IS NOT NULL"))
@@ -107,7 +107,7 @@ def foreign_key(program: Program, node: JoinForeignKey) -> Mapping[str, Frame]:
         call("selectExpr", numbered("key", key), numbered("value", types["left"], "left"),
              numbered(wanted, reference, "foreign_key"), *place()),
         call("groupBy", "key"),
-        transform(program, call("References", node.type, as_numbers(reference).text), moves),
+        transform(call("References", node.type, as_numbers(reference).text), moves),
         suffix="references",
     )  # fmt: skip
     rows = call(
@@ -121,7 +121,7 @@ def foreign_key(program: Program, node: JoinForeignKey) -> Mapping[str, Frame]:
     steps = [
         call("unionByName", Chain(Name(right.variable), (rows,)), allowMissingColumns=Name("True")),
         call("groupBy", "foreign_key"),
-        transform(program, joined, columns),
+        transform(joined, columns),
     ]
     program.differs("plain_updates", node)
     if node.type == "inner":

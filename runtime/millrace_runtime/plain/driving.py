@@ -29,11 +29,11 @@ from millrace_runtime.beginnings import Beginner, Beginning, beginning_of
 from millrace_runtime.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
-from millrace_runtime.main import FAILED, REFUSED, STOPPED_BY_RECORD, fenced, now_ms
+from millrace_runtime.main import FAILED, REFUSED, STOPPED_BY_RECORD, fenced
 from millrace_runtime.options import add_options, kafka_options
 from millrace_runtime.plain.notes import copy_notes
 from millrace_runtime.plain.progress import PlainProgress
-from millrace_runtime.report import Reporter, reporter
+from millrace_runtime.report import Reporter, now_ms, reporter
 from millrace_runtime.storage import write_whole
 
 PROGRAM = "job.py"

@@ -21,6 +21,7 @@ from pyspark.sql.streaming.listener import (
 
 from millrace_runtime import columns
 from millrace_runtime.offsets import Place, bounds
+from millrace_runtime.report import number
 
 # How often the broker is asked for the ends of topics.
 LOOK_AT_BROKER_SECONDS = 1.0
@@ -156,8 +157,8 @@ class PlainProgress(StreamingQueryListener):
             batch=newest.get("batchId"),
             duration_ms=durations.get("triggerExecution"),
             batch_ms=busy,
-            input_rate=_number(newest.get("inputRowsPerSecond")),
-            process_rate=_number(newest.get("processedRowsPerSecond")),
+            input_rate=number(newest.get("inputRowsPerSecond")),
+            process_rate=number(newest.get("processedRowsPerSecond")),
             phases=durations,
             nodes=nodes,
             topic_partitions=[
@@ -225,7 +226,3 @@ class PlainProgress(StreamingQueryListener):
             self._busy[name] = (done, since)
             longest = max(longest, now - since)
         return int(longest * 1000)
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

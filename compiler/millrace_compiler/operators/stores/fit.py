@@ -47,9 +47,9 @@ def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
             )
 
 
-def window_stores(window: object, versioned: bool = True) -> tuple[str, ...]:
+def window_stores(window: object) -> tuple[str, ...]:
     """Kinds of store that an aggregation with this window can have."""
     type_ = getattr(window, "type", None)
     if type_ is None:
-        return ("store.key_value", "store.versioned") if versioned else ("store.key_value",)
+        return ("store.key_value", "store.versioned")
     return ("store.session",) if type_ == "session" else ("store.window",)

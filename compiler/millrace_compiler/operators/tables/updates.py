@@ -16,13 +16,13 @@ def updates(port: Port) -> Port:
     return replace(port, role="stream", history=None, key_changed=False)
 
 
-def same_types(scope: Scope, ports: Sequence[Port], parameter: str = "in") -> None:
+def same_types(scope: Scope, ports: Sequence[Port]) -> None:
     """Reports inputs of one operator whose keys or values have different types."""
     first = ports[0]
     for port in ports[1:]:
         for what, a, b in (("keys", first.key, port.key), ("values", first.value, port.value)):
             if a is not None and b is not None and a != b:
-                scope.fault("types_differ", parameter, what=what, first=a.text, second=b.text)
+                scope.fault("types_differ", "in", what=what, first=a.text, second=b.text)
                 return
 
 
