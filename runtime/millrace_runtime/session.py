@@ -72,6 +72,8 @@ COMMON = {
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "5",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Stores count their rows themselves; Spark reads the old row of each key that is written to.
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.debug.maxToStringFields": "100",
     "spark.sql.ui.retainedExecutions": "1",
     "spark.ui.retainedJobs": "1",

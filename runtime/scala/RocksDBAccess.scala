@@ -2,38 +2,36 @@ package org.apache.spark.sql.execution.streaming.state
 
 import java.util.concurrent.ConcurrentHashMap
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.CompositeKeyStateEncoder
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statevariables.MapStateImpl
 import org.apache.spark.sql.streaming.MapState
+import org.apache.spark.sql.types.StructType
+
+/** How Spark writes the keys of a map state: each behind the task's grouping key. */
+private[sql] trait MapKeys[K] {
+  def grouping: UnsafeRow
+  def composite(key: K): UnsafeRow
+  def user(composite: UnsafeRow): K
+}
 
 /**
  * Seeks in the RocksDB column family of a map state. Spark has ranges for keys of fixed size only, and none on a
  * MapState, so this uses its internal classes: it is in their package for what they show there, and by reflection takes
  * what is private. Keys are the bytes that Spark's own encoder makes of them.
  */
-private[sql] final class RocksDBAccess[K](map: MapState[K, _], name: String) {
-  private val encoder = RocksDBAccess.keys.get(map).asInstanceOf[CompositeKeyStateEncoder[K, Any]]
-  private val provider = RocksDBAccess.store.get(map) match {
-    case s: RocksDBStateStoreProvider#RocksDBStateStore => s.creatingProvider
-    case other => throw new IllegalStateException(s"the state is not kept in RocksDB but in ${other.getClass.getName}")
-  }
-  private val (keyEncoder, valueEncoder) = {
-    val found = RocksDBAccess.encoders
-      .invoke(provider)
-      .asInstanceOf[ConcurrentHashMap[String, (RocksDBKeyStateEncoder, RocksDBValueStateEncoder, Any)]]
-      .get(name)
-    (found._1, found._2)
-  }
+private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, name: String, keys: MapKeys[K]) {
+  private val (keyEncoder, valueEncoder) = RocksDBAccess.encodersOf(provider, name)
   private var cursor: RocksDBIterator = _
   private var stale = false
   private var found: ByteArrayPair = _
 
   /** The bytes with which all keys of the task begin. */
-  val start: Array[Byte] = keyEncoder.encodePrefixKey(encoder.encodeGroupingKey())
+  val start: Array[Byte] = keyEncoder.encodePrefixKey(keys.grouping)
 
   /** The task's key in RocksDB. */
-  def encoded(key: K): Array[Byte] = keyEncoder.encodeKey(encoder.encodeCompositeKey(key))
+  def encoded(key: K): Array[Byte] = keyEncoder.encodeKey(keys.composite(key))
 
   /** The state was written: what is read from now on has it. */
   def written(): Unit = stale = true
@@ -50,23 +48,75 @@ private[sql] final class RocksDBAccess[K](map: MapState[K, _], name: String) {
   def next(): Boolean = if (cursor.hasNext) { found = cursor.next(); true }
   else false
   def keyBytes: Array[Byte] = found.key
-  def key: K = encoder.decodeCompositeKey(keyEncoder.decodeKey(found.key))
+  def key: K = keys.user(keyEncoder.decodeKey(found.key))
   def value: UnsafeRow = valueEncoder.decodeValue(found.value)
 
   def close(): Unit = if (cursor != null) { cursor.close(); cursor = null }
 }
 
-private object RocksDBAccess {
+private[sql] object RocksDBAccess {
+
+  /** The state of a task that runs. */
+  def of[K](map: MapState[K, _], name: String): RocksDBAccess[K] = {
+    val provider = store.get(map) match {
+      case s: RocksDBStateStoreProvider#RocksDBStateStore => s.creatingProvider
+      case other =>
+        throw new IllegalStateException(s"the state is not kept in RocksDB but in ${other.getClass.getName}")
+    }
+    val encoder = keys.get(map).asInstanceOf[CompositeKeyStateEncoder[K, Any]]
+    new RocksDBAccess(
+      provider,
+      name,
+      new MapKeys[K] {
+        override def grouping: UnsafeRow = encoder.encodeGroupingKey()
+        override def composite(key: K): UnsafeRow = encoder.encodeCompositeKey(key)
+        override def user(composite: UnsafeRow): K = encoder.decodeCompositeKey(composite)
+      }
+    )
+  }
+
+  /** A state that was loaded to be read, with keys of that schema; None where it has no rows. */
+  def of(provider: RocksDBStateStoreProvider, name: String, schema: StructType): Option[RocksDBAccess[InternalRow]] = {
+    val cursor = provider.rocksDB.reusableIterator(name)
+    val first =
+      try {
+        cursor.seek(Array.emptyByteArray)
+        Option.when(cursor.hasNext)(encodersOf(provider, name)._1.decodeKey(cursor.next().key))
+      } finally cursor.close()
+    val Seq(groupingSize, userSize) = schema.map(_.dataType.asInstanceOf[StructType].size)
+    first.map { k =>
+      val own = k.getStruct(0, groupingSize).copy()
+      val alone = UnsafeProjection.create(StructType(schema.take(1)))(InternalRow(own)).copy()
+      val project = UnsafeProjection.create(schema)
+      new RocksDBAccess(
+        provider,
+        name,
+        new MapKeys[InternalRow] {
+          override def grouping: UnsafeRow = alone
+          override def composite(key: InternalRow): UnsafeRow = project(InternalRow(own, key))
+          override def user(composite: UnsafeRow): InternalRow = composite.getStruct(1, userSize)
+        }
+      )
+    }
+  }
+
   private def field(name: String) = {
     val f = classOf[MapStateImpl[_, _]].getDeclaredField(name)
     f.setAccessible(true)
     f
   }
-  val store: java.lang.reflect.Field = field("store")
-  val keys: java.lang.reflect.Field = field("stateTypesEncoder")
-  val encoders: java.lang.reflect.Method = {
+  private val store = field("store")
+  private val keys = field("stateTypesEncoder")
+  private val encoders = {
     val m = classOf[RocksDBStateStoreProvider].getDeclaredMethods.find(_.getName.endsWith("keyValueEncoderMap")).get
     m.setAccessible(true)
     m
+  }
+  private def encodersOf(provider: RocksDBStateStoreProvider, name: String) = {
+    val found = encoders
+      .invoke(provider)
+      .asInstanceOf[ConcurrentHashMap[String, (RocksDBKeyStateEncoder, RocksDBValueStateEncoder, Any)]]
+      .get(name)
+    (found._1, found._2)
   }
 }

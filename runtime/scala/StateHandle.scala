@@ -45,13 +45,8 @@ private[millrace] trait StateHandle {
 private[millrace] object StateHandle { private val page = 1024 }
 
 /** A MapState of Spark, which keeps it in RocksDB. */
-private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow]) extends StateHandle {
-  private val names = new JHashMap[String, UTF8String]()
-  private val access = new RocksDBAccess(map, LevelProcessor.stateName)
-  private def row(store: String, key: Array[Byte]) = new GenericInternalRow(
-    Array[Any](names.computeIfAbsent(store, UTF8String.fromString(_)), key)
-  )
-
+private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow])
+    extends RocksDBHandle(RocksDBAccess.of(map, LevelProcessor.stateName)) {
   override def get(store: String, k: Array[Byte]): (Array[Byte], Long) = {
     val v = map.getValue(row(store, k))
     if (v == null) null else (v.getBinary(0), v.getLong(1))
@@ -61,6 +56,14 @@ private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow])
     access.written()
   }
   override def delete(store: String, k: Array[Byte]): Unit = { map.removeKey(row(store, k)); access.written() }
+}
+
+/** A state in RocksDB. */
+private[millrace] abstract class RocksDBHandle(protected val access: RocksDBAccess[InternalRow]) extends StateHandle {
+  private val names = new JHashMap[String, UTF8String]()
+  protected def row(store: String, key: Array[Byte]) = new GenericInternalRow(
+    Array[Any](names.computeIfAbsent(store, UTF8String.fromString(_)), key)
+  )
 
   private val prefixes = new JHashMap[(String, Int), Array[Byte]]()
 

@@ -28,15 +28,19 @@ object StateReading {
     val j = Json.mapper.readTree(requestJson)
     val layout = StoreLayout.parse(j.get("store"))
     val query = StateQuery.parse(j.get("query"), layout)
-    val state = OldState.read(spark, j.get("path").asText, j.get("operator").asInt, j.get("batch").asLong)
-    val noted = Noted.read(state)
+    val location = j.get("path").asText
+    OpenStates.read(spark, location, j.get("operator").asLong, j.get("batch").asLong)(page(j, layout, query, _))
+  }
+
+  private def page(j: JsonNode, layout: StoreLayout, query: StateQuery, states: Map[Int, StateHandle]): String = {
     val gone = j.path("changes").elements.asScala.map(_.elements.asScala.map(_.asText).toSet).toIndexedSeq
-    val tasks = noted.filter { case (task, n) =>
+    val runs = states.map { case (task, state) => task -> state.runs.groupMap(_._1)(_._2) }
+    val tasks = states.map { case (task, state) => task -> Noted.read(state, runs(task)) }.filter { case (task, n) =>
       (!layout.everywhere || task == 0) && !StateChanges.drops(gone.drop(n.change.toInt).flatten.toSet, layout.rows)
     }
     val clocks = tasks.map { case (task, n) => task -> n.clocks.getOrElse("store:" + layout.rows, -1L) }
     val page = new Page(layout, query, clocks)
-    val found = state.where(state("store") === layout.rows).rdd.mapPartitions(page.of).collect()
+    val found = tasks.keys.toArray.flatMap(t => page.of(t, states(t), runs(t).getOrElse(layout.rows, Nil)))
     val sorted = found.sorted(query.order)
     val more = sorted.length > query.limit
     val shown = sorted.take(query.limit)
@@ -62,17 +66,14 @@ object StateReading {
  */
 private final case class Noted(clocks: Map[String, Long], types: Map[String, String], change: Long)
 private object Noted {
-  def read(state: org.apache.spark.sql.Dataset[Row]): Map[Int, Noted] =
-    state.where("store in ('$clock', '$change', '$types')").collect().toSeq.groupBy(_.getInt(0)).map {
-      case (task, rows) =>
-        def named(store: String) =
-          rows.filter(_.getString(1) == store).map(r => new String(r.getAs[Array[Byte]](2), UTF_8) -> r)
-        task -> Noted(
-          named("$clock").map { case (n, r) => n -> r.getLong(4) }.toMap,
-          named("$types").map { case (n, r) => n -> new String(r.getAs[Array[Byte]](3), UTF_8) }.toMap,
-          named("$change").headOption.fold(0L)(_._2.getLong(4))
-        )
-    }
+  def read(state: StateHandle, runs: Map[String, Seq[Int]]): Noted = {
+    def rows(store: String) = runs.getOrElse(store, Nil).flatMap(state.all(store, _))
+    Noted(
+      rows("$clock").map(r => new String(r.key, UTF_8) -> r.timestamp).toMap,
+      rows("$types").map(r => new String(r.key, UTF_8) -> new String(r.value, UTF_8)).toMap,
+      rows("$change").headOption.fold(0L)(_.timestamp)
+    )
+  }
 }
 
 /**
@@ -87,7 +88,7 @@ private[millrace] final class StateRow(
     val task: Int,
     val value: Array[Byte],
     val timestamp: Long
-) extends Serializable
+)
 
 /**
  * How the rows of a store are laid out. rows their name in the state kind `table`, `versioned`, `time_first` (windows
@@ -109,14 +110,17 @@ private final case class StoreLayout(
     timed: Boolean,
     everywhere: Boolean
 ) {
-  def windowed: Boolean = kind == "time_first" || kind == "key_first" || session || window.nonEmpty
+  def windowed: Boolean = timeFirst || kind == "key_first" || session || window.nonEmpty
+  def timeFirst: Boolean = kind == "time_first"
   def session: Boolean = kind == "session" || window.contains("session")
   def versioned: Boolean = kind == "versioned"
-  private val tail = if (session) 16 else if (duplicates) 12 else if (versioned || windowed) 8 else 0
+
+  /** Bytes of a key besides the key of its row. */
+  val tail: Int = if (session) 16 else if (duplicates) 12 else if (versioned || windowed) 8 else 0
 
   def place(task: Int, k: Array[Byte], value: Array[Byte], timestamp: Long): StateRow = {
     val n = k.length - tail
-    if (kind == "time_first")
+    if (timeFirst)
       new StateRow(Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0), 0L, 0, task, value, timestamp)
     else if (session)
       new StateRow(Arrays.copyOf(k, n), Bytes.getLong(k, n), Bytes.getLong(k, n + 8), 0, task, value, timestamp)
@@ -175,12 +179,15 @@ private final case class StateQuery(
     toTime: Long,
     asOf: java.lang.Long,
     versions: Boolean,
+    newest: Boolean,
     order: Ordering[StateRow],
     after: Option[StateRow],
-    limit: Int
-) extends Serializable {
+    limit: Int,
+    length: Option[Int]
+) {
+  def from: Array[Byte] = if (lower == null) Bytes.first else lower
 
-  /** `upper` is exclusive. */
+  /** `upper` is exclusive; `length`: that of the key, where it is only one. */
   def takes(layout: StoreLayout, r: StateRow): Boolean =
     (lower == null || Arrays
       .compareUnsigned(r.inner, lower) >= 0) && (upper == null || Arrays.compareUnsigned(r.inner, upper) < 0) && {
@@ -224,9 +231,11 @@ private object StateQuery {
       text("to_time").fold(Long.MaxValue)(_.toLong),
       text("as_of").map(t => Long.box(t.toLong)).orNull,
       j.path("versions").asBoolean || newest,
+      newest,
       order,
       text("after").map(placeOf),
-      j.get("limit").asInt
+      j.get("limit").asInt,
+      exact.map(_.length)
     )
   }
 
@@ -281,27 +290,82 @@ private final class NewestFirst(layout: StoreLayout) extends Ordering[StateRow] 
   }
 }
 
+private object Page {
+
+  /** Rows that are read at once. */
+  private val fewest = 16
+  private val most = 1024
+}
+
 /**
  * The first rows of each task, so many that a page and the knowledge of a next one can be made of them; memory is
  * bounded by the page.
  */
-private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int, Long]) extends Serializable {
-  def of(rows: Iterator[Row]): Iterator[StateRow] = {
+private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int, Long]) {
+
+  /** `lengths`: those that keys of the store have in the state. */
+  def of(task: Int, state: StateHandle, lengths: Seq[Int]): Iterator[StateRow] = {
     val kept = new java.util.TreeSet[StateRow](query.order)
 
     /** Of a versioned store: the version of each key that is in the page. */
     val byKey = new java.util.HashMap[Bytes, StateRow]()
-    rows.foreach { r =>
-      val task = r.getInt(0)
-      if (clocks.contains(task)) {
-        val at = layout.place(task, r.getAs[Array[Byte]](2), r.getAs[Array[Byte]](3), r.getLong(4))
+    lengths.filter(n => query.length.forall(_ == n - layout.tail)).foreach { n =>
+      val rows = if (layout.timeFirst) inTime(task, state, n) else inOrder(task, state, n)
+      // In the order of keys, what is behind a full page is not in it.
+      def ended(at: StateRow) = kept.size > query.limit && Bytes.compare(at.inner, kept.last.inner) > 0
+      rows.takeWhile(at => layout.timeFirst || query.newest || !ended(at)).foreach { at =>
         if (query.takes(layout, at) && !layout.expired(at, clocks(task)) && fits(kept, at)) {
           if (latestOnly) chosen(kept, byKey, at) else kept.add(at)
           if (kept.size > query.limit + 1) { val out = kept.pollLast(); byKey.remove(new Bytes(out.inner)) }
         }
       }
     }
-    kept.asScala.toArray.iterator
+    kept.asScala.iterator
+  }
+
+  /** At least the rows of a run that the query may take. */
+  private def inOrder(task: Int, state: StateHandle, length: Int): Iterator[StateRow] = {
+    val least = if (query.newest) null else query.after.fold(Bytes.first)(_.inner)
+    val from = if (least == null || Bytes.compare(least, query.from) < 0) query.from else least
+    val own = length - layout.tail
+    // Behind a bound that is longer than the keys may be the key that it begins with.
+    val to =
+      if (query.upper == null || query.upper.length <= own) query.upper else Bytes.after(Arrays.copyOf(query.upper, own))
+    rows(task, state, length, from, to)(_ => null)
+  }
+
+  /** The same where rows are ordered by time: of each time, the keys that are not in the range are passed over. */
+  private def inTime(task: Int, state: StateHandle, length: Int): Iterator[StateRow] = {
+    def start(time: Long) = Bytes.concat(Array.emptyByteArray, time)
+    val from = start(math.max(query.fromTime, 0L)) ++ query.from
+    val to = if (query.toTime == Long.MaxValue) null else Bytes.after(start(query.toTime))
+    rows(task, state, length, from, to) { at =>
+      if (Bytes.compare(at.inner, query.from) < 0) start(at.time) ++ query.from
+      else if (query.upper != null && Bytes.compare(at.inner, query.upper) >= 0) start(at.time + 1)
+      else null
+    }
+  }
+
+  /** `next`: of a row that is passed over, the key to go on with, else null. `to` null: to the end. */
+  private def rows(task: Int, state: StateHandle, length: Int, from: Array[Byte], to: Array[Byte])(
+      next: StateRow => Array[Byte]
+  ): Iterator[StateRow] = {
+    var size = Page.fewest
+    Iterator
+      .unfold(from) { at =>
+        Option(at).map { _ =>
+          val piece = state.read(layout.rows, length, at, if (to == null) Bytes.end else to, size)
+          var go: Array[Byte] = null
+          val found = piece.flatMap { r =>
+            if (go != null && Bytes.compare(r.key, go) < 0) None
+            else { val row = layout.place(task, r.key, r.value, r.timestamp); go = next(row); Option.when(go == null)(row) }
+          }
+          val rest = if (piece.size < size) null else Bytes.max(Bytes.next(piece.last.key), if (go == null) Bytes.first else go)
+          size = if (go == null) math.min(size * 4, Page.most) else Page.fewest
+          (found, rest)
+        }
+      }
+      .flatten
   }
   private def latestOnly: Boolean = layout.versioned && !query.versions
   private def fits(kept: java.util.TreeSet[StateRow], at: StateRow): Boolean =

@@ -84,6 +84,9 @@ private[millrace] abstract class CachedStore(
     var entry: Entry = _
     var loaded = false
     var dirty = false
+
+    /** The state may have a row of the key. */
+    var written: Boolean = packed != null
     def absent: Boolean = loaded && entry == null
   }
   protected val packer = new Packer(valueType)
@@ -126,6 +129,7 @@ private[millrace] abstract class CachedStore(
       else {
         val found = state().get(name, key)
         if (found != null) { s.entry = new Entry(packer.unpack(found._1), found._2); see(key, found._1) }
+        s.written = found != null
       }
       s.loaded = true
       loaded += 1
@@ -151,19 +155,20 @@ private[millrace] abstract class CachedStore(
       .takeWhile(_ => trace.restoring(view))
       .foreach(r => show(r.key, new Entry(packer.unpack(r.value), r.timestamp)))
 
-  /** Writes what changed; afterwards the cache equals the state. */
+  /** Writes what changed; afterwards the cache equals the state. What came and went since the last time is not written. */
   private[millrace] def flushTo(s: StateHandle): Boolean = {
     val any = !dirty.isEmpty
     var i = 0
     while (i < dirty.size) {
       val (key, slot) = dirty.get(i)
-      if (slot.entry == null) s.delete(name, key)
+      if (slot.entry == null) { if (slot.written) s.delete(name, key) }
       else {
         val packed = packer.pack(slot.entry.value)
         s.put(name, key, packed, slot.entry.timestamp)
         see(key, packed)
       }
       slot.dirty = false
+      slot.written = slot.entry != null
       flushed(key, slot)
       i += 1
     }

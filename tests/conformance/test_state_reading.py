@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -278,6 +279,42 @@ def test_windows_are_fetched_by_key_and_time_and_expired_ones_are_gone(kept: Kep
     assert windows(key="a", from_time=15) == [("a", 20, 30)]
     assert windows(from_time=10, to_time=20) == [("a", 10, 20), ("a", 20, 30)]
     assert windows(newest=True, limit=1) == [("b", 30, 40), ("a", 20, 30), ("a", 10, 20)]
+
+
+def test_what_is_chosen_of_many_rows_is_what_all_rows_have(kept: Kept) -> None:
+    """Rows are read in pieces, and by the lengths of their keys."""
+    chosen = random.Random(11)
+    for window in (None, {"type": "tumbling", "size": 10, "grace": 1000}):
+        document = counted(**({} if window is None else {"window": window}))
+        # Keys of up to five characters.
+        records = (
+            "transform(sequence(0, 2500), i -> struct(substr("
+            "conv(cast(i * 7919 % 100003 AS STRING), 10, 16), 1 + i % 3) AS key, 'v' AS value))"
+        )
+        document["nodes"].insert(
+            1, {"id": "many", "kind": "flat_map", "params": {"records": records}}
+        )
+        document["edges"][0] = {"source": "in", "target": "many"}
+        document["edges"].append({"source": "many", "target": "count"})
+        _, folder = kept.run(document, [line("k", 15 * at, at % 2) for at in range(6)])
+        rows = kept.whole(folder, "count", limit=1000)
+        assert len(rows) > 1500
+        assert rows == kept.whole(folder, "count", limit=300)
+        for _ in range(3):
+            low, high = sorted(chosen.choice(rows)["key"] for _ in range(2))
+            between = [row for row in rows if low <= row["key"] <= high]
+            assert kept.whole(folder, "count", start=low, end=high, limit=700) == between
+            assert kept.whole(folder, "count", key=low) == [
+                row for row in rows if row["key"] == low
+            ]
+            assert kept.whole(folder, "count", prefix=low[:2]) == [
+                row for row in rows if row["key"].startswith(low[:2])
+            ]
+            if window is not None:
+                assert kept.whole(folder, "count", end=high, from_time=20, to_time=50) == [
+                    row for row in rows
+                    if row["key"] <= high and 20 <= row["window"]["start"] <= 50
+                ]  # fmt: skip
 
 
 def test_what_cannot_be_read_is_reported_by_code(kept: Kept, tmp_path: Path) -> None:

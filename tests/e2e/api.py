@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -45,6 +47,13 @@ class Api:
         )
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json() if answer.content else None
+
+    @contextmanager
+    def events(self, path: str) -> Iterator[Iterator[str]]:
+        """The lines of an event stream while the block runs."""
+        with self._client.stream("GET", path, timeout=None) as answer:
+            assert answer.is_success, f"GET {path}: {answer.status_code}"
+            yield answer.iter_lines()
 
     def answer(self, method: str, path: str, seconds: float) -> Any:
         """The answer's JSON, as soon as a part that is starting has started."""

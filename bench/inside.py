@@ -1,0 +1,266 @@
+"""What it costs to try a topology and to look into one that runs.
+
+    ./millrace bench inside -- --keys 1000000
+
+A system of its own is started as a person does it. Shown are: the first simulation after the start
+and later ones; ten people who simulate at once; reading one key, and a page of 100 rows, of a store
+of so many keys while its deployment runs; and how long a backlog takes while a page shows the
+deployment's figures and the records of an edge, and while nobody looks, in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from bench._broker import free_ports
+from bench._documents import chain, document, node, ten_nodes
+from bench._table import Row, show
+from bench.warm import lines
+from tests.e2e.api import Api
+from tests.e2e.system import System, running_system
+from tests.e2e.topics import create_topic
+
+PEOPLE = 10
+#: of each person
+TIMES = 5
+LOOKUPS = 300
+PAGES = 60
+ROUNDS = 3
+BACKLOG = 600_000
+PARTITIONS = 2
+SOURCE, SINK, STORE, EDGE = "inside-in", "inside-out", "counts", "records.out>by-value.in"
+SIMULATION_LIMIT = 2.0
+LOOKUP_LIMIT = 0.1
+PATIENCE_SECONDS = 400.0
+
+
+def counting() -> dict[str, Any]:
+    """Records counted by their value in a store that can be read."""
+    text = {"format": "string"}
+    nodes = [
+        node("records", "source.stream", topics=[SOURCE], key=text, value=text),
+        node("by-value", "select_key", key="value"),
+        node("count", "count"),
+        node("updates", "to_stream"),
+        node("out", "sink.topic", topic=SINK),
+        node("kept", "store.key_value", name=STORE),
+    ]
+    edges = [
+        *chain("records", "by-value", "count", "updates", "out"),
+        *chain("kept", "count.store"),
+    ]
+    made = document("inside", nodes, edges)
+    made["topics"] = {topic: {"partitions": PARTITIONS} for topic in (SOURCE, SINK)}
+    return made
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Its seconds."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def simulate(api: Api) -> None:
+    """Once, to the end."""
+    body = {"document": ten_nodes(), "inputs": lines()}
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while api.call("POST", "/workspaces/main/simulations", body)["result"] is None:
+        if time.monotonic() > deadline:
+            raise RuntimeError("the simulator does not start")
+        time.sleep(0.1)
+
+
+def simulations(system: System, api: Api) -> Iterator[Row]:
+    """By one person, then by all at once."""
+    yield Row("simulation, first", timed(lambda: simulate(api)), 0.0)
+    own = [timed(lambda: simulate(api)) for _ in range(10)]
+    yield Row("simulation, later", statistics.median(own), 0.0, SIMULATION_LIMIT)
+    people = [api, *(person(system, api, n) for n in range(1, PEOPLE))]
+
+    def several(of: Api) -> list[float]:
+        return [timed(lambda: simulate(of)) for _ in range(TIMES)]
+
+    for name in (f"{PEOPLE} people at once, first rounds", f"{PEOPLE} people at once"):
+        with ThreadPoolExecutor(PEOPLE) as pool:
+            found = sorted(itertools.chain.from_iterable(pool.map(several, people)))
+        yield Row(f"{name}: median", statistics.median(found), 0.0, SIMULATION_LIMIT)
+        yield Row(f"{name}: slowest", found[-1], 0.0)
+
+
+def person(system: System, api: Api, number: int) -> Api:
+    """Another editor, signed in."""
+    body = {"username": f"person{number}", "display_name": f"Person {number}", "role": "editor"}
+    made = api.call("POST", "/workspaces/main/members", body)
+    return Api(system.address, made["sign_in_link"])
+
+
+class Records:
+    """Writes records, and sees how many updates there are."""
+
+    def __init__(self, servers: str, keys: int) -> None:
+        self._producer = Producer({"bootstrap.servers": servers, "linger.ms": 20, "log_level": 0})
+        self._consumer = Consumer(
+            {"bootstrap.servers": servers, "group.id": "inside", "log_level": 0}
+        )
+        self._keys = keys
+        self.written = 0
+
+    def write(self, count: int) -> None:
+        """The next ones; every key comes in turn."""
+        for number in range(self.written, self.written + count):
+            while True:
+                try:
+                    self._producer.produce(SOURCE, self.key(number), self.key(number))
+                    break
+                except BufferError:
+                    self._producer.poll(0.1)
+        self._producer.flush()
+        self.written += count
+
+    def key(self, number: int) -> str:
+        """One of the keys."""
+        return f"key-{number % self._keys:012}"
+
+    def wait(self) -> None:
+        """Until each has its update."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self._updates() < self.written:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{self._updates()} updates of {self.written}")
+            time.sleep(0.05)
+
+    def _updates(self) -> int:
+        ends = (
+            self._consumer.get_watermark_offsets(TopicPartition(SINK, n), timeout=10)
+            for n in range(PARTITIONS)
+        )
+        return sum(end for _, end in ends)
+
+
+def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
+    """Of keys and of pages, while the deployment runs."""
+    chosen = random.Random(7)  # noqa: S311
+
+    def read(query: dict[str, Any]) -> int:
+        address = str(httpx.URL(path, params=query))
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while (found := api.call("GET", address)).get("rows") is None:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"no rows: {found}")
+            time.sleep(0.2)
+        return len(found["rows"])
+
+    def one() -> None:
+        if read({"key": records.key(chosen.randrange(keys))}) != 1:
+            raise RuntimeError("a key has no row")
+
+    def page() -> None:
+        start = records.key(chosen.randrange(keys - 200))
+        if read({"from": start, "limit": 100}) != 100:
+            raise RuntimeError("a page has not 100 rows")
+
+    yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
+    for name, work, times in (("one key", one, LOOKUPS), ("100 rows", page, PAGES)):
+        found = sorted(timed(work) for _ in range(times))
+        yield Row(f"{name}: median", statistics.median(found), 0.0)
+        yield Row(f"{name}: p95", found[int(times * 0.95)], 0.0, LOOKUP_LIMIT)
+
+
+@contextmanager
+def looking(api: Api, deployment: int, topology: int) -> Iterator[None]:
+    """As an open page does it: it listens to figures, and asks for an edge's records."""
+    ended = threading.Event()
+
+    def listen() -> None:
+        with api.events(f"/live?topology={topology}") as events:
+            for _ in events:
+                if ended.is_set():
+                    return
+
+    def ask() -> None:
+        query = httpx.QueryParams({"edge": EDGE})
+        while not ended.wait(2):
+            api.call("GET", f"/deployments/{deployment}/records?{query}")
+
+    threads = [threading.Thread(target=work, daemon=True) for work in (listen, ask)]
+    for thread in threads:
+        thread.start()
+    time.sleep(3)
+    try:
+        yield
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join(30)
+
+
+def drained(api: Api, deployment: int, records: Records) -> float:
+    """Seconds from the resumption until a backlog has been worked off."""
+    api.call("POST", f"/deployments/{deployment}/pause")
+    api.until(deployment, "paused", 60)
+    records.write(BACKLOG)
+    api.call("POST", f"/deployments/{deployment}/resume")
+    api.until(deployment, "running", 60)
+    return timed(records.wait)
+
+
+def main() -> int:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, default=1_000_000)
+    given = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder,
+        running_system(Path(folder), free_ports(1)[0]) as system,
+        Api(system.address, system.link) as api,
+    ):
+        rows = list(simulations(system, api))
+        show(rows)
+        for topic in (SOURCE, SINK):
+            create_topic(system.bootstrap_servers, topic, PARTITIONS)
+        deployment = api.deploy("inside", counting())
+        api.until(deployment, "running", 240)
+        topology = api.call("GET", f"/deployments/{deployment}")["topology"]
+        records = Records(system.bootstrap_servers, given.keys)
+        records.write(given.keys)
+        records.wait()
+        path = f"/deployments/{deployment}/stores/{STORE}"
+        found = list(lookups(api, path, records, given.keys))
+        show(found)
+        rows += found
+        alone, looked = [], []
+        drained(api, deployment, records)
+        for _ in range(ROUNDS):
+            alone.append(drained(api, deployment, records))
+            with looking(api, deployment, topology):
+                looked.append(drained(api, deployment, records))
+        print("nobody looks", [f"{each:.2f}" for each in alone])
+        print("a page looks", [f"{each:.2f}" for each in looked])
+        rows += [
+            Row(f"{BACKLOG:,} records, nobody looks", statistics.median(alone), 0.0),
+            Row(f"{BACKLOG:,} records, a page looks", statistics.median(looked), 0.0),
+        ]
+        api.call("POST", f"/deployments/{deployment}/stop")
+        api.until(deployment, "stopped", 120)
+    show(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
