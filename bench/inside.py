@@ -83,7 +83,7 @@ def simulate(api: Api) -> None:
     while api.call("POST", "/workspaces/main/simulations", body)["result"] is None:
         if time.monotonic() > deadline:
             raise RuntimeError("the simulator does not start")
-        time.sleep(0.1)
+        time.sleep(1)
 
 
 def simulations(system: System, api: Api) -> Iterator[Row]:
