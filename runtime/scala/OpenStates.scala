@@ -40,25 +40,33 @@ private[millrace] object OpenStates {
   ): T = synchronized {
     val open = mutable.ArrayBuffer[(ReadStateStore, Option[CheckpointHandle])]()
     try {
-      val scan = OldState.read(spark, location, operator.toInt, batch).queryExecution.sparkPlan.collectFirst {
-        case s: BatchScanExec => s.scan.toBatch
-      }.get
+      val scan = OldState
+        .read(spark, location, operator.toInt, batch)
+        .queryExecution
+        .sparkPlan
+        .collectFirst { case s: BatchScanExec =>
+          s.scan.toBatch
+        }
+        .get
       val readers = scan.createReaderFactory()
       val query = queryOf(spark, location)
       val states = scan.planInputPartitions().toSeq.flatMap { p =>
         val task = p.asInstanceOf[StateStoreInputPartition].partition
         val reader = readers.createReader(p)
         val key = (query, location, operator, task)
-        val state = kept.remove(key).getOrElse(
-          new Kept(
-            taken("provider", reader).asInstanceOf[RocksDBStateStoreProvider],
-            taken("keySchema", reader).asInstanceOf[StructType]
+        val state = kept
+          .remove(key)
+          .getOrElse(
+            new Kept(
+              taken("provider", reader).asInstanceOf[RocksDBStateStoreProvider],
+              taken("keySchema", reader).asInstanceOf[StructType]
+            )
           )
-        )
         kept.put(key, state)
         state.used = System.nanoTime
         val store =
-          try state.provider.getReadStore(batch + 1, taken("getStartStoreUniqueId", reader).asInstanceOf[Option[String]])
+          try
+            state.provider.getReadStore(batch + 1, taken("getStartStoreUniqueId", reader).asInstanceOf[Option[String]])
           catch { case e: Throwable => kept.remove(key); state.provider.close(); throw e }
         val handle =
           RocksDBAccess.of(state.provider, LevelProcessor.stateName, state.keys).map(new CheckpointHandle(_))

@@ -330,7 +330,8 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
     val own = length - layout.tail
     // Behind a bound that is longer than the keys may be the key that it begins with.
     val to =
-      if (query.upper == null || query.upper.length <= own) query.upper else Bytes.after(Arrays.copyOf(query.upper, own))
+      if (query.upper == null || query.upper.length <= own) query.upper
+      else Bytes.after(Arrays.copyOf(query.upper, own))
     rows(task, state, length, from, to)(_ => null)
   }
 
@@ -358,9 +359,12 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
           var go: Array[Byte] = null
           val found = piece.flatMap { r =>
             if (go != null && Bytes.compare(r.key, go) < 0) None
-            else { val row = layout.place(task, r.key, r.value, r.timestamp); go = next(row); Option.when(go == null)(row) }
+            else {
+              val row = layout.place(task, r.key, r.value, r.timestamp); go = next(row); Option.when(go == null)(row)
+            }
           }
-          val rest = if (piece.size < size) null else Bytes.max(Bytes.next(piece.last.key), if (go == null) Bytes.first else go)
+          val rest =
+            if (piece.size < size) null else Bytes.max(Bytes.next(piece.last.key), if (go == null) Bytes.first else go)
           size = if (go == null) math.min(size * 4, Page.most) else Page.fewest
           (found, rest)
         }

@@ -155,7 +155,9 @@ private[millrace] abstract class CachedStore(
       .takeWhile(_ => trace.restoring(view))
       .foreach(r => show(r.key, new Entry(packer.unpack(r.value), r.timestamp)))
 
-  /** Writes what changed; afterwards the cache equals the state. What came and went since the last time is not written. */
+  /**
+   * Writes what changed; afterwards the cache equals the state. What came and went since the last time is not written.
+   */
   private[millrace] def flushTo(s: StateHandle): Boolean = {
     val any = !dirty.isEmpty
     var i = 0
