@@ -19,6 +19,7 @@ from topologies.simulating import ask
 from records.choices import RecordFormat
 from records.codecs import Decoded
 from records.reading import Raw
+from records.types import by_schema
 from records.uses import uses_of
 
 #: records that are decoded at once
@@ -70,6 +71,27 @@ class Reader:
             _part(record.key, output["key"], str(self.key["format"])),
             _part(record.value, output["value"], str(self.value["format"])),
         )
+
+
+def decoded_by_schema(
+    person: User, formats: Mapping[str, Mapping[str, Any]], records: Sequence[Raw]
+) -> list[dict[str, Decoded]]:
+    """Of each record those of `key` and `value` whose formats need a schema.
+
+    Raises Unavailable while the simulator starts, ApiError for a schema that cannot be had.
+    """
+    parts = [part for part in formats if by_schema(formats[part])]
+    if not parts:
+        return [{} for _ in records]
+    others = {"format": RecordFormat.BYTES.value}
+    key, value = (formats[part] if part in parts else others for part in ("key", "value"))
+    reader = Reader(person, key, value)
+    found = []
+    for begin in range(0, len(records), MOST_DECODED):
+        for pair in reader.decoded(records[begin : begin + MOST_DECODED]):
+            both = dict(zip(("key", "value"), pair, strict=True))
+            found.append({part: both[part] for part in parts})
+    return found
 
 
 def reading(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,8 +32,8 @@ from records.choices import (
     Stopped,
     Stores,
 )
-from records.codecs import Undecodable
-from records.decoding import Reader
+from records.codecs import Decoded, Undecodable
+from records.decoding import Reader, decoded_by_schema
 from records.filters import Filter
 from records.queries import Asked, no_partition, no_record, read_page
 from records.reading import Raw, Scan, Take
@@ -139,7 +139,7 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
             because = EmptyBecause.NO_STATE.value
         except batches.NoSpan as none:
             because = none.because
-    lines = _lines(deployment, sources, request, partition, offset)
+    lines = _lines(deployment, person, sources, request, partition, offset)
     return {**found, "state": "found", "begins": None, "empty_because": because, **lines}
 
 
@@ -212,9 +212,9 @@ def _topic_partitions(
     }
 
 
-def _formats(source: Mapping[str, Any]) -> tuple[str, str]:
-    key, value = (source["params"].get(part) or {} for part in ("key", "value"))
-    return str(key.get("format", "string")), str(value.get("format", "string"))
+def _formats(source: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Those of `key` and `value`."""
+    return {part: source["params"].get(part) or {"format": "string"} for part in ("key", "value")}
 
 
 def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -> dict[str, Any]:
@@ -229,11 +229,11 @@ def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -
     wanted = Filter(request.contains.casefold())
     if request.key is not None:
         wanted = Filter(request.contains.casefold(), "key", (), request.key)
-    key, value = _formats(source)
+    formats = _formats(source)
+    key, value = (str(each["format"]) for each in formats.values())
     simple = {*READ, RecordFormat.BYTES}
-    params = source["params"]
     # The simulator reads Avro, Protobuf and the formats of schema registries.
-    reader = None if {key, value} <= simple else Reader(person, params["key"], params["value"])
+    reader = None if {key, value} <= simple else Reader(person, **formats)
     return read_page(
         request.topic,
         Asked(
@@ -250,6 +250,7 @@ def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -
 
 def _lines(
     deployment: Deployment,
+    person: User,
     sources: Mapping[str, Mapping[str, Any]],
     request: FollowRequest,
     partition: int,
@@ -278,11 +279,16 @@ def _lines(
         windows += own
     masks = masked_paths(request.masks)
     lines, skipped, input_ = [], 0, None
-    for window, record in _merged(windows):
+    merged = list(_merged(windows))
+    # What is not masked stays as its bytes are.
+    decoded = _decoded(person, sources, merged) if masks else [{}] * len(merged)
+    for (window, record), parts in zip(merged, decoded, strict=True):
         formats = _formats(sources[window.topic])
-        sample = SampleRequest(0, Start.LATEST, *formats, request.masks, request.headers)
+        sample = SampleRequest(
+            0, Start.LATEST, **formats, masks=request.masks, headers=request.headers
+        )
         try:
-            line = line_of(deployment.workspace, window.topic, record, sample, masks)
+            line = line_of(deployment.workspace, window.topic, record, sample, masks, parts)
         except Undecodable:
             skipped += 1
             if record is followed:
@@ -302,6 +308,21 @@ def _lines(
         "record": _place(request.topic, partition, offset, followed),
         "partitions": [window.shown() for window in windows],
     }
+
+
+def _decoded(
+    person: User,
+    sources: Mapping[str, Mapping[str, Any]],
+    merged: Sequence[tuple[Window, Raw]],
+) -> list[dict[str, Decoded]]:
+    """Of each record those of its key and value whose formats need a schema."""
+    found: list[dict[str, Decoded]] = [{}] * len(merged)
+    for topic, source in sources.items():
+        own = [n for n, (window, _) in enumerate(merged) if window.topic == topic]
+        records = [merged[n][1] for n in own]
+        for n, parts in zip(own, decoded_by_schema(person, _formats(source), records), strict=True):
+            found[n] = parts
+    return found
 
 
 def _whole_batches(
@@ -347,8 +368,9 @@ def _whole_batches(
     for at, (window, record) in batches.in_order(span, records):
         lines += _ticks(span, turn, at) if checkpoint.clock else []
         turn = at
-        sample = SampleRequest(0, Start.LATEST, *_formats(sources[window.topic]), {}, True)
-        line = line_of(deployment.workspace, window.topic, record, sample, masks)
+        formats = _formats(sources[window.topic])
+        sample = SampleRequest(0, Start.LATEST, **formats, headers=True)
+        line = line_of(deployment.workspace, window.topic, record, sample, masks, {})
         lines.append({**line, "offset": record.offset})
         if (window.topic, window.partition, record.offset) == (*place, offset):
             input_ = len(lines)

@@ -17,16 +17,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from millrace_backend.errors import ApiError
-from millrace_compiler.formats import SIMPLE
-from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_compiler.types import DataType
 
 from records.codecs import encode
+from records.types import type_of
 
-#: formats that a generator writes
-WRITTEN = (*SIMPLE, "json")
 #: keys that records are spread over by the exponent of Zipf's law; more are drawn evenly
 MOST_SKEWED_KEYS = 100_000
+#: bytes of a fixed of Avro; a longer one is left too short
+MOST_FIXED = 10_000
 _WORDS = (
     *("apple", "bread", "coffee", "dates", "eggs"),
     *("flour", "grapes", "honey", "ice", "juice"),
@@ -70,14 +69,13 @@ class Recipe:
     malformed: float = 0
     seed: int = 1
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: by `key` and `value`, from `types_of`; without them, those that the formats themselves state
+    types: Mapping[str, DataType] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for part in ("key", "value"):
-            type_of(getattr(self, part), part)
-
-    @cached_property
-    def _types(self) -> tuple[DataType, DataType]:
-        return type_of(self.key, "key"), type_of(self.value, "value")
+        if not self.types:
+            types = {part: type_of(getattr(self, part), part) for part in ("key", "value")}
+            object.__setattr__(self, "types", types)
 
     @cached_property
     def _shares(self) -> list[float]:
@@ -93,11 +91,10 @@ class Recipe:
         time = max(0, now - draw.randint(0, self.late_by)) if late else now
         malformed = draw.random() * 100 < self.malformed
         missing = draw.random() * 100 < self.nulls
-        key_type, value_type = self._types
-        name = self._made(key_type, "key", draw, key, time)
+        name = self._made(self.types["key"], "key", draw, key, time)
         if malformed:
             return Made(name, None, time, _MALFORMED)
-        value = None if missing else self._made(value_type, "value", draw, key, time)
+        value = None if missing else self._made(self.types["value"], "value", draw, key, time)
         if self.time_field and isinstance(value, dict) and self.time_field in value:
             value[self.time_field] = time
         return Made(name, value, time)
@@ -129,42 +126,27 @@ class Recipe:
         if rule:
             return _ruled(rule, type_, draw, key)
         if type_.name == "STRUCT":
+            chosen = draw.choice(type_.fields) if type_.allows.get("union") else None
             return {
                 name: self._made(inner, f"{path}.{name}", draw, key, time)
+                if chosen in (None, name)
+                else None
                 for name, inner in zip(type_.fields, type_.inner, strict=True)
             }
         if type_.name == "ARRAY":
-            return [self._made(type_.inner[0], f"{path}[]", draw, key + n, time) for n in range(2)]
+            # One element within others: their number would double with each level.
+            count = 1 if "[]" in path else 2
+            return [
+                self._made(type_.inner[0], f"{path}[]", draw, key + n, time) for n in range(count)
+            ]
         if type_.name == "MAP":
+            if type_.inner[0].name != "STRING":
+                return None  # JSON has no such keys
             return {"a": self._made(type_.inner[1], f"{path}[]", draw, key, time)}
         timely = type_.name == "BIGINT" and _TIME_FIELD.search(path.rsplit(".", 1)[-1])
-        if type_.name == "TIMESTAMP" or timely:
+        if type_.name in {"TIMESTAMP", "TIMESTAMP_NTZ"} or timely:
             return time
-        return _plain(type_.name, draw, key)
-
-
-def type_of(format: Mapping[str, Any], part: str) -> DataType:
-    """The type of a format of the document. Raises ApiError for one that is not generated."""
-    name = format.get("format")
-    if name in SIMPLE:
-        return SIMPLE[str(name)]
-    if name != "json":
-        raise _refused(
-            part,
-            f"Records of the format {name} cannot be generated.",
-            f"Formats that can be: {', '.join(WRITTEN)}.",
-        )
-    schema = format.get("schema")
-    if not isinstance(schema, str) or not schema.strip():
-        raise _refused(part, "The format json needs a schema.", "For instance item STRING, n INT.")
-    try:
-        return parse_type(schema)
-    except NoType as error:
-        raise _refused(part, f"The schema cannot be read: {error}.", "") from None
-
-
-def _refused(part: str, message: str, hint: str) -> ApiError:
-    return ApiError("invalid", f"The {part}: {message}", hint, fields={part: [message]})
+        return _plain(type_, draw, key)
 
 
 def _ruled(rule: Mapping[str, Any], type_: DataType, draw: random.Random, key: int) -> Any:
@@ -182,16 +164,27 @@ def _ruled(rule: Mapping[str, Any], type_: DataType, draw: random.Random, key: i
     return f"{rule['prefix']}{number}" if "prefix" in rule else number
 
 
-def _plain(name: str, draw: random.Random, key: int) -> Any:
+def _plain(type_: DataType, draw: random.Random, key: int) -> Any:
+    name, symbols = type_.name, type_.allows.get("symbols")
+    if symbols:
+        return draw.choice(symbols)
     number = 1 + draw.randrange(10)
+    if name == "VOID":
+        return None
     if name == "BOOLEAN":
         return draw.random() < 0.5
+    if name == "DECIMAL" and type_.numbers:
+        digits, scale = type_.numbers
+        return round(number * 1.25 % 10 ** (digits - scale), min(scale, 2))
     if name in _FRACTIONS:
         return round(number * 1.25, 2)
     if name == "DATE":
         return "2026-01-01"
     if name == "BINARY":
-        return base64.b64encode(_word(key).encode()).decode()
+        raw, length = _word(key).encode(), type_.allows.get("length")
+        if length is not None:
+            raw = raw.ljust(min(length, MOST_FIXED), b".")[:length]
+        return base64.b64encode(raw).decode()
     if name in {"TINYINT", "SMALLINT", "INT", "BIGINT"}:
         return number
     return _word(key)

@@ -10,15 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from accounts.models import Workspace
+from accounts.models import User, Workspace
 from django.conf import settings
 from millrace_backend.errors import ApiError
 
 from records.choices import RecordFormat, Start
-from records.codecs import Undecodable, text_of
+from records.codecs import Decoded, Undecodable, text_of
+from records.decoding import decoded_by_schema
 from records.filters import path_steps
 from records.queries import Asked, scanned
 from records.reading import Raw
+from records.types import by_schema, types_of
 
 #: records of one sample
 MOST_SAMPLED = 500
@@ -27,7 +29,7 @@ _AS_JSON = {
     RecordFormat.JSON, RecordFormat.INTEGER, RecordFormat.LONG, RecordFormat.FLOAT,
     RecordFormat.DOUBLE, RecordFormat.BOOLEAN,
 }  # fmt: skip
-#: formats of which fields can be masked
+#: formats that are read here; the simulator reads those that need a schema
 READ = {*_AS_JSON, RecordFormat.STRING}
 
 
@@ -41,12 +43,15 @@ class Mask:
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """How many records, from which end, in which formats, and what is masked by its path."""
+    """How many records, from which end, in which formats, and what is masked by its path.
+
+    `key` and `value` are formats of the document.
+    """
 
     count: int
     start: str
-    key_format: str
-    value_format: str
+    key: Mapping[str, Any]
+    value: Mapping[str, Any]
     masks: Mapping[str, Mask] = field(default_factory=dict)
     #: headers are left out otherwise: they may hold anything
     headers: bool = False
@@ -60,33 +65,44 @@ class Sample:
     skipped: int
 
 
-def sample(workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
+def sample(person: User, workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
     """The newest records of a topic, or the first, in the order of their times.
 
-    Raises ApiError for a mask of a format that is not read here.
+    Raises ApiError for a mask of a format that cannot be read and for a schema that cannot be had,
+    Unavailable while the simulator, which reads by schema, starts.
     """
     masked = masked_paths(request.masks)
-    for part, chosen in (("key", request.key_format), ("value", request.value_format)):
-        if chosen not in READ and any(steps[0] == part for steps in masked):
+    formats = {"key": request.key, "value": request.value}
+    for part, each in formats.items():
+        chosen = each["format"]
+        if by_schema(each) or chosen in READ:
+            continue
+        if any(steps[0] == part for steps in masked):
             raise ApiError(
                 "invalid",
                 f"Fields of the {part} cannot be masked: the format {chosen} is not supported "
                 "here.",
-                "Remove its masks, or choose string or JSON.",
+                "Remove its masks, choose string or JSON, or send a schema of Avro or Protobuf.",
                 fields={"masks": [f"The format {chosen} of the {part} is not supported."]},
             )
     found = Sample([], 0)
 
-    def take(record: Raw) -> dict[str, Any] | None:
+    def line(record: Raw, decoded: Mapping[str, Decoded]) -> dict[str, Any] | None:
         try:
-            return line_of(workspace, topic, record, request, masked)
+            return line_of(workspace, topic, record, request, masked, decoded)
         except Undecodable:
             found.skipped += 1
             return None
 
+    decodes = any(by_schema(each) for each in formats.values())
+    if decodes:
+        types_of(person, workspace, formats)
     asked = Asked(start=request.start, limit=request.count)
-    page, _ = scanned(topic, asked, take)
+    page, _ = scanned(topic, asked, lambda record: record if decodes else line(record, {}))
     rows: list[Any] = [row.content for row in page.rows]
+    if decodes:
+        pairs = zip(rows, decoded_by_schema(person, formats, rows), strict=True)
+        rows = [made for pair in pairs if (made := line(*pair)) is not None]
     found.lines = rows[::-1] if request.start == Start.LATEST else rows
     return found
 
@@ -102,14 +118,18 @@ def line_of(
     record: Raw,
     request: SampleRequest,
     masked: Mapping[tuple[str | int, ...], Mask],
+    decoded: Mapping[str, Decoded],
 ) -> dict[str, Any]:
-    """A record as an input line. Raises Undecodable where a part that is masked cannot be read."""
+    """A record as an input line; `decoded`: its key and value where these need a schema.
+
+    Raises Undecodable where a part that is masked cannot be read.
+    """
     line: dict[str, Any] = {"topic": topic}
-    parts = (("key", record.key, request.key_format), ("value", record.value, request.value_format))
-    for part, raw, chosen in parts:
+    parts = (("key", record.key, request.key), ("value", record.value, request.value))
+    for part, raw, stated in parts:
         rules = {steps[1:]: mask for steps, mask in masked.items() if steps[0] == part}
         try:
-            value = _value(raw, chosen)
+            value = _value(raw, stated["format"], decoded.get(part))
         except Undecodable:
             if rules:
                 raise
@@ -127,10 +147,14 @@ def line_of(
     return line
 
 
-def _value(raw: bytes | None, format: str) -> Any:
+def _value(raw: bytes | None, format: str, decoded: Decoded | None) -> Any:
     """What an input line has for these bytes. Raises Undecodable."""
     if raw is None:
         return None
+    if decoded is not None:
+        if decoded.error is not None:
+            raise Undecodable(decoded.error)
+        return decoded.value
     if format not in READ:
         raise Undecodable(f"The format {format} is not supported here.")
     text = text_of(raw, format)

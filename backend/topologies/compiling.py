@@ -18,11 +18,14 @@ from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import Unavailable
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.isolated import Limits, Pool
+from millrace_compiler.types import DataType
 
 from topologies.models import Version, hash_of
 
 #: an export is asked for once, not with every change
 EXPORT = Limits(seconds=20)
+#: a registry that does not answer is given up before
+REGISTRIES = Limits(seconds=12)
 
 
 @cache
@@ -56,17 +59,35 @@ def compiled(
     does not answer and a limit that is exceeded are diagnostics. Raises Unavailable where no
     analyzer is set.
     """
-    role = role_in(person, workspace.pk)
-    trusted = role is not None and role.allows(Role.EDITOR)
     saved = Version.objects.filter(topology__workspace=workspace, hash=hash_of(document))
     return pool().compile(
         document,
         analyzer(),
         owner=str(person.pk),
         dialect=dialect,
-        registries=trusted or saved.exists(),
+        registries=_is_editor(person, workspace) or saved.exists(),
         conditions=conditions,
     )
+
+
+def types_of_formats(
+    formats: Mapping[str, Mapping[str, Any]], person: User, workspace: Workspace
+) -> tuple[dict[str, DataType], list[dict[str, Any]]]:
+    """The types of formats of a document by their names, and diagnostics.
+
+    A format with an error among them has no type. Editors alone make requests to registries.
+    """
+    return pool().types(
+        formats,
+        owner=str(person.pk),
+        registries=_is_editor(person, workspace),
+        limits=REGISTRIES,
+    )
+
+
+def _is_editor(person: User, workspace: Workspace) -> bool:
+    role = role_in(person, workspace.pk)
+    return role is not None and role.allows(Role.EDITOR)
 
 
 def bundled(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from millrace_compiler.types import (
     BIGINT,
@@ -88,11 +89,9 @@ class _Reader:
         if kind in ("record", "error"):
             return self._record(schema, space, depth)
         if kind == "enum":
-            self._define(schema, space, STRING)
-            return STRING
+            return self._limited(schema, space, STRING, symbols=schema.get("symbols"))
         if kind == "fixed":
-            self._define(schema, space, BINARY)
-            return BINARY
+            return self._limited(schema, space, BINARY, length=schema.get("size"))
         if kind == "array":
             return array(self.type(schema.get("items"), space, depth + 1))
         if kind == "map":
@@ -121,6 +120,13 @@ class _Reader:
         self.named[full] = type_
         return inner
 
+    def _limited(
+        self, schema: dict[str, object], space: str, type_: DataType, **allows: object
+    ) -> DataType:
+        found = replace(type_, allows=allows)
+        self._define(schema, space, found)
+        return found
+
     def _record(self, schema: dict[str, object], space: str, depth: int) -> DataType:
         inner = self._define(schema, space, None)
         fields = schema.get("fields")
@@ -148,7 +154,7 @@ class _Reader:
         if set(real) == {FLOAT, DOUBLE}:
             return DOUBLE
         members = tuple(f"member{i}" for i in range(len(real)))
-        return DataType("STRUCT", inner=tuple(real), fields=members)
+        return DataType("STRUCT", inner=tuple(real), fields=members, allows={"union": True})
 
     def _name(self, name: str, space: str) -> DataType:
         if name in _PRIMITIVE:

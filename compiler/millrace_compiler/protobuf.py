@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from millrace_compiler.types import (
     BIGINT,
@@ -40,7 +40,7 @@ _SCALAR = {
     "string": STRING,
     "bytes": BINARY,
 }
-_SIMPLE = {**_SCALAR, "timestamp": TIMESTAMP, "enum": STRING}
+_SCALAR_OR_TIME = {**_SCALAR, "timestamp": TIMESTAMP}
 _NEVER_PACKED = ("string", "bytes", "message", "timestamp")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_.][\w.]*|-?\d[\w.+-]*|\S')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -315,7 +315,12 @@ class _Reader:
     def _type_of(self, found: _Field, above: tuple[str, ...]) -> DataType:
         if found.kind == "map":
             return DataType("MAP", inner=tuple(self._type_of(each, above) for each in found.entry))
-        type_ = self.type_of(found.of, above) if found.kind == "message" else _SIMPLE[found.kind]
+        if found.kind == "message":
+            type_ = self.type_of(found.of, above)
+        elif found.kind == "enum":
+            type_ = replace(STRING, allows={"symbols": list(self.enums[found.of].values())})
+        else:
+            type_ = _SCALAR_OR_TIME[found.kind]
         return array(type_) if found.repeated else type_
 
     def described(self, message: str) -> dict[str, object]:

@@ -23,10 +23,11 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.formats import Format, read_schema
+from millrace_compiler.formats import Format, FormatOf, read_schema
 from millrace_compiler.graph import Graph
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.parameters import Faults
+from millrace_compiler.types import DataType
 
 ALLOWED = "MILLRACE_SCHEMA_REGISTRIES"
 PASSWORDS = "MILLRACE_REGISTRY_PASSWORDS"
@@ -240,17 +241,38 @@ def resolve_schemas(graph: Graph, schemas: Schemas, report: Diagnostics) -> None
     for operator in graph.operators.values():
         for part in ("key", "value"):
             format_ = operator.values.get(part)
-            if not isinstance(format_, Format) or format_.type is not None:
-                continue
-            properties = dict(format_.properties)
-            if "schema" in properties or not {"registry", "subject"} <= set(properties):
-                continue
-            faults = Faults(report, operator.id, part)
-            try:
-                found = schemas.latest(properties["registry"], properties["subject"], budget)
-            except NoSchema as error:
-                reason, subject = str(error), properties["subject"]
-                if isinstance(operator, Source):
-                    faults.add("registry", path=".subject", subject=subject, reason=reason)
-                continue
-            operator.values[part] = read_schema(format_, found.text, faults, found.imported)
+            if isinstance(format_, Format):
+                faults = Faults(report, operator.id, part)
+                needed = isinstance(operator, Source)
+                operator.values[part] = _typed(format_, schemas, budget, faults, needed=needed)
+
+
+def format_types(
+    formats: Mapping[str, object], schemas: Schemas, report: Diagnostics
+) -> dict[str, DataType | None]:
+    """The types of some formats of a document, by their names; None where one has a fault."""
+    budget, found = Budget(), {}
+    for name, raw in formats.items():
+        faults = Faults(report, None, name)
+        format_ = FormatOf(name, "").parse(raw, faults)
+        found[name] = _typed(format_, schemas, budget, faults, needed=True).type
+    return found
+
+
+def _typed(
+    format_: Format, schemas: Schemas, budget: Budget, faults: Faults, *, needed: bool
+) -> Format:
+    """The format with its type, which the registry may have; `needed`: it is a fault if not."""
+    properties = dict(format_.properties)
+    if format_.type is not None or "schema" in properties:
+        return format_
+    if not {"registry", "subject"} <= set(properties):
+        return format_
+    try:
+        found = schemas.latest(properties["registry"], properties["subject"], budget)
+    except NoSchema as error:
+        if needed:
+            subject = properties["subject"]
+            faults.add("registry", path=".subject", subject=subject, reason=str(error))
+        return format_
+    return read_schema(format_, found.text, faults, found.imported)

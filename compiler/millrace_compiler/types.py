@@ -8,8 +8,10 @@ null: ``NOT NULL`` and comments are read and forgotten.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 _SIMPLE = {
     "BYTE": "TINYINT",
@@ -53,6 +55,9 @@ class DataType:
     numbers: tuple[int, ...] = ()
     inner: tuple[DataType, ...] = ()
     fields: tuple[str, ...] = ()
+    #: what a schema of Avro or Protobuf allows within the type: the `symbols` of an enum, the
+    #: `length` of a fixed; `union`: one field of the struct has a value
+    allows: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     #: about the characters of its text; a type that stands in itself many times counts as often
     size: int = field(init=False, repr=False, compare=False)
     depth: int = field(init=False, repr=False, compare=False)
@@ -86,6 +91,27 @@ class DataType:
     def field(self, name: str) -> DataType | None:
         """The type of a struct's field, if there is one of that name."""
         return self.inner[self.fields.index(name)] if name in self.fields else None
+
+    def to_json(self) -> dict[str, object]:
+        """All of it; :meth:`from_json` reads it."""
+        return {
+            "name": self.name,
+            "numbers": self.numbers,
+            "inner": [each.to_json() for each in self.inner],
+            "fields": self.fields,
+            "allows": self.allows,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> DataType:
+        """What :meth:`to_json` wrote."""
+        return cls(
+            raw["name"],
+            tuple(raw["numbers"]),
+            tuple(cls.from_json(each) for each in raw["inner"]),
+            tuple(raw["fields"]),
+            raw["allows"],
+        )
 
     def __str__(self) -> str:
         return self.text

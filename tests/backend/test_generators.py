@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 import time
@@ -15,12 +16,14 @@ import pytest
 from catalog.templates import template
 from django.db import connection
 from millrace_backend.errors import ApiError
+from millrace_compiler.isolated import Pool
 from records.generating import Recipe
 from records.models import Generator
 from records.writing import Writer
 from rest_framework.test import APIClient
-from topologies import actions
+from topologies import actions, compiling
 
+from tests import registry as registries
 from tests.runtime import topics
 
 from .conftest import Client, People
@@ -116,6 +119,110 @@ def test_simple_formats_are_written_as_kafkas_serializers_do() -> None:
 def test_a_format_that_cannot_be_generated_is_refused(value: dict[str, str], says: str) -> None:
     with pytest.raises(ApiError, match=says):
         recipe(value=value)
+
+
+AVRO: dict[str, Any] = {
+    "type": "record",
+    "name": "Order",
+    "fields": [
+        {"name": "item", "type": ["null", "string"]},
+        {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["NEW", "OLD"]}},
+        {"name": "hash", "type": {"type": "fixed", "name": "Hash", "size": 4}},
+        {"name": "either", "type": ["int", "string"]},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {
+            "name": "price",
+            "type": {"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": 2},
+        },
+    ],
+}
+PROTOBUF = """syntax = "proto3";
+enum Kind { NONE = 0; SOME = 1; }
+message Order { string item = 1; Kind kind = 2; repeated int64 counts = 3; }
+"""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("value", "type_"),
+    [
+        (
+            {"format": "avro", "schema": json.dumps(AVRO)},
+            "STRUCT<item: STRING, kind: STRING, hash: BINARY, either: STRUCT<member0: INT, "
+            "member1: STRING>, at: TIMESTAMP, price: DECIMAL(3,2)>",
+        ),
+        (
+            {"format": "protobuf", "schema": PROTOBUF},
+            "STRUCT<item: STRING, kind: STRING, counts: ARRAY<BIGINT>>",
+        ),
+    ],
+)
+def test_records_of_a_schema_keep_to_what_it_allows(
+    people: People, client_of: Client, value: dict[str, str], type_: str
+) -> None:
+    client: Any = client_of(people.viewer)
+    formats = {"key": {"format": "string"}, "value": value}
+    types = client.post("/api/workspaces/main/format-types", formats).json()
+    assert types == {"key": "STRING", "value": type_}
+    body = {
+        "topic": "orders",
+        "recipe": {
+            **formats, "nulls": 20, "malformed": 20, "fields": {"value.item": {"values": ["tea"]}}
+        },
+        "count": 60,
+    }  # fmt: skip
+    path = "/api/workspaces/main/generated-records"
+    lines = client.post(path, body).json()["lines"]
+    assert client.post(path, body).json()["lines"] == lines
+    values = [line["value"] for line in lines if line.get("value") is not None]
+    assert any("value_bytes" in line for line in lines)
+    assert len(values) < len([line for line in lines if "value" in line])
+    assert {each["item"] for each in values} == {"tea"}
+    kinds = {"NEW", "OLD"} if value["format"] == "avro" else {"NONE", "SOME"}
+    assert {each["kind"] for each in values} == kinds
+    if value["format"] == "avro":
+        assert all(len(base64.b64decode(each["hash"])) == 4 for each in values)
+        either = [each["either"] for each in values]
+        assert all((each["member0"] is None) != (each["member1"] is None) for each in either)
+        assert {each["member0"] is None for each in either} == {True, False}
+        assert all(each["price"] < 10 for each in values)
+
+
+@pytest.mark.django_db
+def test_a_registry_gives_the_schema_and_one_that_cannot_be_asked_is_reported(
+    people: People, client_of: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = Pool(1)
+    monkeypatch.setattr(compiling, "pool", lambda: pool)
+    path = "/api/workspaces/main/generated-records"
+    try:
+        with registries.running() as registry:
+            monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", registry.url)
+            registry.register("orders-value", json.dumps(AVRO))
+            value = {"format": "avro", "registry": registry.url, "subject": "orders-value"}
+            body = {"topic": "orders", "recipe": {**ORDERS, "value": value}, "count": 5}
+            editor: Any = client_of(people.editor)
+            lines = editor.post(path, body).json()["lines"]
+            assert lines[0]["value"].keys() == {each["name"] for each in AVRO["fields"]}
+            viewer: Any = client_of(people.viewer)
+            refused = viewer.post(path, body).json()["error"]
+            assert (
+                "registries are asked for saved versions and by editors only"
+                in (refused["message"])
+            )
+            unknown = {**value, "subject": "payments-value"}
+            body["recipe"] = {**ORDERS, "value": unknown}
+            refused = editor.post(path, body).json()["error"]
+            assert "payments-value could not be read" in refused["message"]
+            assert "it does not know this subject" in refused["message"]
+        body["recipe"] = {**ORDERS, "value": {**value, "subject": "others-value"}}
+        refused = editor.post(path, body)
+        assert refused.status_code == 400
+        assert "it cannot be reached" in refused.json()["error"]["message"]
+        assert "enter the schema here as well" in refused.json()["error"]["hint"]
+        assert list(refused.json()["error"]["fields"]) == ["value"]
+    finally:
+        pool.close()
 
 
 @pytest.mark.django_db

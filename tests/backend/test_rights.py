@@ -93,6 +93,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "presence_update": {"node": "a"},
     "record_produce": {"value": {"format": "string", "text": "a"}},
     "generator_start": {"topic": "orders", "recipe": RECIPE},
+    "format_types": RECIPE,
     "records_generate": {"topic": "orders", "recipe": RECIPE},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
     "workspace_rules_set": {"tests_required": False},

@@ -21,7 +21,13 @@ class DocumentFormatSerializer(serializers.Serializer[Any]):
     """A format of the topology document."""
 
     format = serializers.CharField(max_length=20)
-    schema = serializers.CharField(max_length=20_000, required=False)
+    schema = serializers.CharField(
+        max_length=20_000, required=False, help_text="Of JSON (DDL), Avro or Protobuf."
+    )
+    registry = serializers.CharField(
+        max_length=2_000, required=False, help_text="Address of a schema registry."
+    )
+    subject = serializers.CharField(max_length=1_000, required=False)
 
 
 class FieldRuleSerializer(serializers.Serializer[Any]):
@@ -166,6 +172,20 @@ class GeneratedRequestSerializer(serializers.Serializer[Any]):
         default=60_000,
         help_text="Average time between two records in ms.",
     )
+
+
+class FormatsSerializer(serializers.Serializer[Any]):
+    """Formats of a key and a value."""
+
+    key = DocumentFormatSerializer()
+    value = DocumentFormatSerializer()
+
+
+class FormatTypesSerializer(serializers.Serializer[Any]):
+    """Their types in Spark DDL."""
+
+    key = serializers.CharField()
+    value = serializers.CharField()
 
 
 class GeneratedSerializer(serializers.Serializer[Any]):

@@ -18,6 +18,7 @@ from records.api.views import TopicApiView
 from records.generating import Recipe, arriving
 from records.models import Generator
 from records.trying import try_template
+from records.types import types_of
 from records.uses import uses_of
 
 
@@ -81,13 +82,35 @@ class GeneratedView(ApiView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Random records as input lines; nothing is written."""
-        workspace_for(self.person, workspace)
+        found = workspace_for(self.person, workspace)
         given = shapes.GeneratedRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         values = given.validated_data
-        recipe = Recipe(topic=values["topic"], **values["recipe"])
+        wanted = values["recipe"]
+        formats = {part: wanted[part] for part in ("key", "value")}
+        types = types_of(self.person, found, formats)
+        recipe = Recipe(topic=values["topic"], **wanted, types=types)
         times = arriving(recipe.seed, values["count"], values["every"])
         return Response({"lines": [recipe.line(n, at) for n, at in enumerate(times)]})
+
+
+class FormatTypesView(ApiView):
+    """Types of formats, some of which only a schema registry knows."""
+
+    throttle_scope = "compile"
+
+    @extend_schema(
+        request=shapes.FormatsSerializer,
+        responses=shapes.FormatTypesSerializer,
+        operation_id="format_types",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """The types of the key and the value of records; 400 for a schema that cannot be read."""
+        found = workspace_for(self.person, workspace)
+        given = shapes.FormatsSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        types = types_of(self.person, found, given.validated_data)
+        return Response({part: type_.text for part, type_ in types.items()})
 
 
 class TopicUsesView(TopicApiView):

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from records.api.generator_serializers import DocumentFormatSerializer
 from records.choices import Compare, GroupState, RecordFormat, Start, Stopped
 from records.sampling import MOST_SAMPLED
 
@@ -274,11 +275,17 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
     )
     key_format = serializers.CharField(
         max_length=20,
-        default="string",
-        help_text="The topology document. Records in formats other than string, json and numbers "
-        "are returned as bytes.",
+        required=False,
+        help_text="As in the topology document; string by default. Records in formats other than "
+        "string, json and numbers are returned as bytes.",
     )
-    value_format = serializers.CharField(max_length=20, default="json")
+    value_format = serializers.CharField(
+        max_length=20, required=False, help_text="json by default."
+    )
+    key = DocumentFormatSerializer(
+        required=False, help_text="Instead of `key_format`: with the schema of Avro or Protobuf."
+    )
+    value = DocumentFormatSerializer(required=False)
     masks = serializers.DictField(
         child=MaskSerializer(),
         default=dict,

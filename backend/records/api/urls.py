@@ -11,6 +11,7 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/generators", generator_views.GeneratorsView.as_view()),
     path("generators/<int:generator>/stop", generator_views.GeneratorStopView.as_view()),
     path("workspaces/<slug:workspace>/generated-records", generator_views.GeneratedView.as_view()),
+    path("workspaces/<slug:workspace>/format-types", generator_views.FormatTypesView.as_view()),
     path(
         "workspaces/<slug:workspace>/templates/<slug:template_id>/try",
         generator_views.TryView.as_view(),

@@ -154,5 +154,7 @@ class SamplesView(TopicApiView):
         found = self.workspace_of(workspace, topic)
         asked = valid(shapes.SampleRequestSerializer, request.data)
         masks = {path: Mask(**mask) for path, mask in asked.pop("masks").items()}
-        taken = sample(found, topic, SampleRequest(**asked, masks=masks))
+        for part, usual in (("key", "string"), ("value", "json")):
+            asked.setdefault(part, {"format": asked.pop(f"{part}_format", usual)})
+        taken = sample(self.person, found, topic, SampleRequest(**asked, masks=masks))
         return Response({"lines": taken.lines, "skipped": taken.skipped})

@@ -19,6 +19,7 @@ from typing import Any
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.diagnostics import Diagnostic
 from millrace_compiler.isolated import frames
+from millrace_compiler.types import DataType
 
 #: what a worker knows of the environment: no secret of the server is among it
 ENVIRONMENT = (
@@ -188,6 +189,26 @@ class Pool:
         except Exceeded as error:
             return None, [_diagnostic(error, limits or self.limits).to_json()]
         return answer["state"], answer["diagnostics"]
+
+    def types(
+        self,
+        formats: Mapping[str, Any],
+        *,
+        owner: str = "",
+        registries: bool = True,
+        limits: Limits | None = None,
+    ) -> tuple[dict[str, DataType], list[dict[str, Any]]]:
+        """The types of formats of a document by their names, and diagnostics.
+
+        A format with an error among them has no type. ``registries``: whether they may be asked.
+        """
+        request = {"do": "types", "formats": formats, "registries": registries}
+        try:
+            answer = self.run(request, owner, limits or self.limits)
+        except Exceeded as error:
+            return {}, [_diagnostic(error, limits or self.limits).to_json()]
+        types = {name: DataType.from_json(raw) for name, raw in answer["types"].items() if raw}
+        return types, answer["diagnostics"]
 
     @property
     def pids(self) -> list[int]:

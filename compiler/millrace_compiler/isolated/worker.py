@@ -3,8 +3,8 @@
 It reads requests from standard input and writes answers to standard output (:mod:`frames`). A
 request names what to do, the document, the analyzer's address and its seconds. ``compile`` gives
 the answer of the compile endpoint, ``bundle`` writes the files of the job into a folder, ``state``
-gives the schema of its state. The kernel ends the process some seconds after the deadline in any
-case, also if its parent is gone.
+gives the schema of its state, ``types`` the types of formats. The kernel ends the process some
+seconds after the deadline in any case, also if its parent is gone.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
 from millrace_compiler.bundle import bundle_files, package_files
 from millrace_compiler.compilation import Compilation, compile_document
 from millrace_compiler.conditions import Checked, Condition
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.isolated import frames
-from millrace_compiler.registries import DEFAULT, Unasked
+from millrace_compiler.registries import DEFAULT, Unasked, format_types
 from millrace_compiler.state_schema import state_schema
 
 #: seconds after the deadline at which the kernel ends the process, if it still runs
@@ -85,6 +86,17 @@ def state(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def types(request: dict[str, Any]) -> dict[str, Any]:
+    """The types of formats (None where one has a fault) and the diagnostics."""
+    report = Diagnostics()
+    schemas = DEFAULT if request["registries"] else Unasked()
+    found = format_types(request["formats"], schemas, report)
+    return {
+        "types": {name: type_ and type_.to_json() for name, type_ in found.items()},
+        "diagnostics": [each.to_json() for each in report],
+    }
+
+
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request, the limit that it exceeds, or why files cannot be written."""
     try:
@@ -92,6 +104,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             return {"answer": bundle(request)}
         if request["do"] == "state":
             return {"answer": state(request)}
+        if request["do"] == "types":
+            return {"answer": types(request)}
         return {"answer": compile_(request)}
     except MemoryError:
         return {"exceeded": "memory"}

@@ -1131,6 +1131,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/format-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description The types of the key and the value of records; 400 for a schema that cannot be read. */
+        post: operations["format_types"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/generated-records": {
         parameters: {
             query?: never;
@@ -1973,12 +1990,20 @@ export interface components {
         /** @description A format of the topology document. */
         DocumentFormat: {
             format: string;
+            /** @description Address of a schema registry. */
+            registry?: string;
+            /** @description Of JSON (DDL), Avro or Protobuf. */
             schema?: string;
+            subject?: string;
         };
         /** @description A format of the topology document. */
         DocumentFormatRequest: {
             format: string;
+            /** @description Address of a schema registry. */
+            registry?: string;
+            /** @description Of JSON (DDL), Avro or Protobuf. */
             schema?: string;
+            subject?: string;
         };
         /** @description A topology document, format millrace.topology/1. Unknown fields are preserved. */
         DocumentRequest: {
@@ -2462,6 +2487,16 @@ export interface components {
          * @enum {string}
          */
         FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+        /** @description Their types in Spark DDL. */
+        FormatTypes: {
+            key: string;
+            value: string;
+        };
+        /** @description Formats of a key and a value. */
+        FormatsRequest: {
+            key: components["schemas"]["DocumentFormatRequest"];
+            value: components["schemas"]["DocumentFormatRequest"];
+        };
         /** @description A key, and about how many records had it. */
         FrequentKey: {
             /** @description JSON text, cut after 200 characters. */
@@ -3523,19 +3558,19 @@ export interface components {
              * @default false
              */
             headers: boolean;
-            /**
-             * @description The topology document. Records in formats other than string, json and numbers are returned as bytes.
-             * @default string
-             */
-            key_format: string;
+            /** @description Instead of `key_format`: with the schema of Avro or Protobuf. */
+            key?: components["schemas"]["DocumentFormatRequest"];
+            /** @description As in the topology document; string by default. Records in formats other than string, json and numbers are returned as bytes. */
+            key_format?: string;
             /** @description By the field's path: `key`, `value.customer.name`. */
             masks?: {
                 [key: string]: components["schemas"]["MaskRequest"];
             };
             /** @default latest */
             start: components["schemas"]["SampleRequestStartEnum"];
-            /** @default json */
-            value_format: string;
+            value?: components["schemas"]["DocumentFormatRequest"];
+            /** @description json by default. */
+            value_format?: string;
         };
         /**
          * @description * `latest` - Newest
@@ -7216,6 +7251,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    format_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FormatsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FormatTypes"];
                 };
             };
             /** @description Refused */

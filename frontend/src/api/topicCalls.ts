@@ -4,6 +4,7 @@ import { answer, api } from "./client";
 import type { paths } from "./schema";
 import type {
   ConsumerGroups,
+  DocumentFormat,
   Generator,
   GeneratorPage,
   NewGenerator,
@@ -135,6 +136,18 @@ export const startGenerator = (workspace: string, made: NewGenerator): Promise<G
 
 export const stopGenerator = (generator: number): Promise<Generator> =>
   answer(api.POST("/api/generators/{generator}/stop", { params: { path: { generator } } }));
+
+/** The types of records in Spark DDL, also where a schema registry alone knows them. */
+export const formatTypes = (
+  workspace: string,
+  formats: { key: DocumentFormat; value: DocumentFormat },
+): Promise<{ readonly key: string; readonly value: string }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/format-types", {
+      params: { path: { workspace } },
+      body: formats,
+    }),
+  );
 
 /** Random records as input lines of a simulation; nothing is written. */
 export const generateRecords = (

@@ -24,7 +24,12 @@ export interface Target {
   readonly key: Format;
   readonly value: Format;
   readonly timeField: string | null;
+  /** Spark's types, where the formats do not have them as text. */
+  readonly types?: Readonly<Record<"key" | "value", string>>;
 }
+
+/** Whether the bytes of a format depend on a schema of Avro or Protobuf. */
+export const needsSchema = ({ format }: Format) => format === "avro" || format === "protobuf";
 
 /** The form. Shares are percentages, durations milliseconds, rules texts by the field's path. */
 export interface Shape {
@@ -58,7 +63,8 @@ function leaves(type: SparkType, path: string): string[] {
 export function pathsOf(target: Target): readonly string[] {
   const of = (part: "key" | "value") => {
     const { format, schema } = target[part];
-    const type = format === "json" && schema ? readType(schema) : null;
+    const text = format === "json" ? schema : target.types?.[part];
+    const type = text ? readType(text) : null;
     return type === null ? [part] : leaves(type, part);
   };
   return [...of("key"), ...of("value")].filter((path) => path !== `value.${target.timeField}`);

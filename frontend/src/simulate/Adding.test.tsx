@@ -1,6 +1,7 @@
 import { act } from "react";
 import { afterEach, expect, test, vi } from "vitest";
-import { field, render, type } from "../app/rendering";
+import { ApiError } from "../api/client";
+import { field, render, type, until } from "../app/rendering";
 import { useDesigner } from "../designer/store";
 import { ruleOf } from "../generate/recipe";
 import { GenerateDialog } from "./Adding";
@@ -17,7 +18,9 @@ const DOCUMENT = {
 afterEach(() => useSimulation.setState({ rows: [] }));
 
 const asked = vi.fn();
+const typesOf = vi.fn();
 vi.mock("../api/topicCalls", () => ({
+  formatTypes: async (_ws: string, formats: unknown) => typesOf(formats),
   generateRecords: async (_ws: string, request: unknown) => {
     asked(request);
     return { lines: [{ topic: "in", key: "a", value: "b", timestamp: 5 }] };
@@ -49,6 +52,56 @@ test("records are asked for as the form says, and no text that is no duration is
     },
   });
   expect(useSimulation.getState().rows.map((row) => row.value)).toEqual(["b"]);
+  await close();
+});
+
+const registered = {
+  format: "avro",
+  registry: "http://registry:8081",
+  subject: "orders-value",
+};
+const AVRO = {
+  ...DOCUMENT,
+  nodes: [
+    {
+      id: "in",
+      kind: "source.stream",
+      params: { topics: ["orders"], key: text, value: registered },
+    },
+  ],
+};
+
+test("the fields of a schema are those of its type, which the server knows", async () => {
+  asked.mockClear();
+  typesOf.mockResolvedValue({ key: "STRING", value: "STRUCT<item: STRING, n: INT>" });
+  useDesigner.setState({ document: AVRO as never });
+  const close = await render(<GenerateDialog ws="main" onClose={() => undefined} />);
+  await until(() => expect(field("value.item")).not.toBeNull());
+  expect(typesOf).toHaveBeenCalledWith({ key: text, value: registered });
+  await type(field("value.n"), "1..5");
+  await act(async () =>
+    [...document.querySelectorAll("button")]
+      .find((each) => each.textContent === "Add records")
+      ?.click(),
+  );
+  expect(asked.mock.calls[0]?.[0]).toMatchObject({
+    recipe: { value: registered, fields: { "value.n": { min: 1, max: 5 } } },
+  });
+  await close();
+});
+
+test("a registry that cannot be read is reported, and nothing can be generated", async () => {
+  const error = { code: "invalid", message: "The registry does not answer.", hint: "Start it." };
+  typesOf.mockRejectedValue(new ApiError(400, { error } as never));
+  useDesigner.setState({ document: AVRO as never });
+  const close = await render(<GenerateDialog ws="main" onClose={() => undefined} />);
+  await until(() =>
+    expect(document.body.textContent).toContain("The registry does not answer. Start it."),
+  );
+  const add = [...document.querySelectorAll("button")].find(
+    (each) => each.textContent === "Add records",
+  );
+  expect(add?.disabled).toBe(true);
   await close();
 });
 

@@ -1,9 +1,11 @@
 import { Button, Select, Textarea } from "@mantine/core";
 import { useState } from "react";
+import { asApiError } from "../api/client";
 import { generateRecords } from "../api/topicCalls";
 import { useDesigner } from "../designer/store";
 import { complete, recipeOf, type Shape, USUAL } from "../generate/recipe";
 import { DurationInput, NumberField, ShapeForm } from "../generate/ShapeForm";
+import { useTypes } from "../generate/useTypes";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -89,7 +91,10 @@ export function GenerateDialog({ onClose, ws }: { onClose: () => void; ws: strin
   const [every, setEvery] = useState(60_000);
   const [topic, setTopic] = useState(sources[0]?.topic ?? "");
   const [error, setError] = useState<string | null>(null);
-  const source = sources.find((each) => each.topic === topic);
+  const { problem, target: source } = useTypes(
+    ws,
+    sources.find((each) => each.topic === topic),
+  );
   const make = async () => {
     if (source === undefined) return null;
     try {
@@ -98,7 +103,7 @@ export function GenerateDialog({ onClose, ws }: { onClose: () => void; ws: strin
       onClose();
       return lines.map((line) => rowOf(line, sources));
     } catch (failure) {
-      setError((failure as Error).message);
+      setError(asApiError(failure).text);
       return null;
     }
   };
@@ -123,8 +128,11 @@ export function GenerateDialog({ onClose, ws }: { onClose: () => void; ws: strin
         <span />
       </div>
       <ShapeForm target={source ?? null} shape={shape} onChange={setShape} />
-      {error === null ? null : <Note tone="failed">{error}</Note>}
-      <Buttons disabled={source === undefined || !complete({ ...shape, every })} make={make} />
+      {(error ?? problem) === null ? null : <Note tone="failed">{error ?? problem}</Note>}
+      <Buttons
+        disabled={source === undefined || problem !== null || !complete({ ...shape, every })}
+        make={make}
+      />
     </Modal>
   );
 }

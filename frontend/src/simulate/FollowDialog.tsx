@@ -4,8 +4,9 @@ import { useRunsPlain } from "../deployments/dialect";
 import { useDesigner } from "../designer/store";
 import { pathsOf } from "../generate/recipe";
 import { NumberField } from "../generate/ShapeForm";
+import { useTypes } from "../generate/useTypes";
 import { useLive } from "../runtime/store";
-import { Segments } from "../ui";
+import { Note, Segments } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import { type Asked, follow } from "./follow";
@@ -61,7 +62,10 @@ function FollowDialog(props: {
   const [masking, setMasking] = useState(false);
   const [headers, setHeaders] = useState(true);
   const [masks, setMasks] = useState<Masks>({});
-  const source = sources.find((each) => each.topic === topic);
+  const { problem, target: source } = useTypes(
+    ws,
+    sources.find((each) => each.topic === topic),
+  );
   const paths = source === undefined ? [] : pathsOf({ ...source, timeField: null });
   const start = () => {
     const record = by === "place" ? { partition, offset } : { [by]: text };
@@ -166,6 +170,7 @@ function FollowDialog(props: {
         </div>
       </div>
       {masking ? <MaskList paths={paths} masks={masks} onChange={setMasks} /> : null}
+      {masking && problem !== null ? <Note tone="failed">{problem}</Note> : null}
       <div className={classes.dialogButtons}>
         <Button disabled={incomplete} onClick={start} data-testid="follow-start">
           {t("Follow it")}

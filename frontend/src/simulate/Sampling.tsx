@@ -5,6 +5,7 @@ import { sampleTopic } from "../api/topicCalls";
 import { useDesigner } from "../designer/store";
 import { pathsOf } from "../generate/recipe";
 import { NumberField } from "../generate/ShapeForm";
+import { useTypes } from "../generate/useTypes";
 import { Note } from "../ui";
 import { phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -22,9 +23,11 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
   const [headers, setHeaders] = useState(false);
   const [masks, setMasks] = useState<Masks>({});
   const [error, setError] = useState<string | null>(null);
-  const source = sources.find((each) => each.topic === topic);
-  const paths =
-    source === undefined ? [] : pathsOf({ ...source, timeField: null, topic: source.topic });
+  const { problem, target: source } = useTypes(
+    ws,
+    sources.find((each) => each.topic === topic),
+  );
+  const paths = source === undefined ? [] : pathsOf({ ...source, timeField: null });
   const chosen = masksOf(paths, masks);
   const make = async () => {
     if (source === undefined) return null;
@@ -34,8 +37,8 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
         count,
         start,
         headers,
-        key_format: source.keyFormat,
-        value_format: source.valueFormat,
+        key: source.key,
+        value: source.value,
         masks: chosen,
       });
       if (found.lines.length === 0) {
@@ -91,8 +94,8 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
         )}
       </p>
       <MaskList paths={paths} masks={masks} onChange={setMasks} />
-      {error === null ? null : <Note tone="failed">{error}</Note>}
-      <Buttons disabled={source === undefined} make={make} />
+      {(error ?? problem) === null ? null : <Note tone="failed">{error ?? problem}</Note>}
+      <Buttons disabled={source === undefined || problem !== null} make={make} />
     </Modal>
   );
 }

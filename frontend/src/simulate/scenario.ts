@@ -57,9 +57,8 @@ export function newRow(cells: Partial<Omit<InputRow, "id">> = {}): InputRow {
 }
 
 function formatOf(value: unknown): Format {
-  const found = value as { format?: unknown; schema?: unknown } | undefined;
-  const schema = typeof found?.schema === "string" ? { schema: found.schema } : {};
-  return { format: typeof found?.format === "string" ? found.format : "string", ...schema };
+  const parts = Object.entries(value ?? {}).filter(([, part]) => typeof part === "string");
+  return { format: "string", ...Object.fromEntries(parts) };
 }
 
 /** The topics that the document reads by name. */
