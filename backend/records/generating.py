@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import bisect
 import itertools
-import json
 import random
 import re
 from collections.abc import Iterator, Mapping
@@ -19,8 +18,7 @@ from typing import Any
 
 from millrace_compiler.types import DataType
 
-from records.codecs import encode
-from records.types import type_of
+from records.types import by_schema, type_of
 
 #: keys that records are spread over by the exponent of Zipf's law; more are drawn evenly
 MOST_SKEWED_KEYS = 100_000
@@ -108,11 +106,10 @@ class Recipe:
             found["value_bytes"] = base64.b64encode(made.raw).decode()
         return {**found, "timestamp": made.time}
 
-    def record(self, number: int, now: int) -> tuple[bytes | None, bytes | None, int]:
-        """The record's key, value and timestamp as Kafka takes them."""
-        made = self.made(number, now)
-        value = made.raw or _encoded(made.value, self.value["format"])
-        return _encoded(made.key, self.key["format"]), value, made.time
+    @cached_property
+    def by_schema(self) -> bool:
+        """Whether the simulator encodes its records (`records.encoding`)."""
+        return by_schema(self.key) or by_schema(self.value)
 
     def _key(self, draw: random.Random) -> int:
         if self.skew <= 0 or self.keys > MOST_SKEWED_KEYS:
@@ -194,16 +191,6 @@ def _word(index: int) -> str:
     """A word for each index, and always the same."""
     turn, place = divmod(index, len(_WORDS))
     return f"{_WORDS[place]}-{turn}" if turn else _WORDS[place]
-
-
-def _encoded(value: Any, format: str) -> bytes | None:
-    if value is None:
-        return None
-    if format == "json":
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    if format == "bytes":
-        return base64.b64decode(value)
-    return encode(value if isinstance(value, str) else json.dumps(value), format)
 
 
 def settings_of_source(source: Mapping[str, Any]) -> dict[str, Any]:

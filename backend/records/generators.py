@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -16,9 +17,11 @@ from django.utils import timezone
 from millrace_backend.errors import Conflict
 
 from records.choices import GeneratorState
+from records.encoding import records_of
 from records.generating import Recipe
 from records.models import Generator
 from records.topics import check_allowed, described
+from records.types import types_of
 
 #: records a second of one generator, and seconds that one runs
 MOST_RATE, MOST_SECONDS = 1_000, 86_400
@@ -40,13 +43,19 @@ def start_generator(
 
     ``seconds``: None, only for the sample of an installation, without a limit of time.
 
-    Raises ApiError for a recipe that cannot be, NotFound for a topic that is not there, Conflict
-    where a generator writes to it already or too many run.
+    Raises ApiError for a recipe that cannot be, also where a schema cannot be had, NotFound for a
+    topic that is not there, Conflict where a generator writes to it already or too many run,
+    Unavailable while the simulator, which writes Avro and Protobuf, starts.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)
-    Recipe(topic=topic, **recipe)
+    settings = dict(recipe)
+    types = types_of(actor, workspace, {part: recipe[part] for part in ("key", "value")})
+    trial = Recipe(topic=topic, **recipe, types=types)
     described(topic)
+    records_of(trial, [(0, round(time.time() * 1000))], f"person {actor.pk}")
+    if trial.by_schema:
+        settings["types"] = {part: each.to_json() for part, each in types.items()}
     try:
         with transaction.atomic():
             # Requests that start generators at the same time are serialized.
@@ -61,7 +70,7 @@ def start_generator(
             made = Generator.objects.create(
                 workspace=workspace,
                 topic=topic,
-                recipe=dict(recipe),
+                recipe=settings,
                 rate=rate,
                 most=most,
                 ends_at=None if seconds is None else timezone.now() + timedelta(seconds=seconds),

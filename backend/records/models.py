@@ -8,6 +8,7 @@ from typing import ClassVar
 from accounts.models import User, Workspace
 from django.db import models
 from django.utils import timezone
+from millrace_compiler.types import DataType
 
 from records.choices import GeneratorState
 from records.generating import Recipe
@@ -18,7 +19,7 @@ class Generator(models.Model):
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="generators")
     topic = models.CharField(max_length=249)
-    #: the fields of a `Recipe` but the topic
+    #: the fields of a `Recipe` but the topic; `types` as JSON, where formats need a schema
     recipe = models.JSONField()
     #: records a second
     rate = models.FloatField()
@@ -51,8 +52,11 @@ class Generator(models.Model):
         return f"generator {self.pk} into {self.topic}"
 
     def recipe_of(self) -> Recipe:
-        """What its records look like."""
-        return Recipe(topic=self.topic, **self.recipe)
+        """What its records look like; `types` are those that a schema had when it was started."""
+        settings = dict(self.recipe)
+        types = settings.pop("types", {})
+        found = {part: DataType.from_json(each) for part, each in types.items()}
+        return Recipe(topic=self.topic, **settings, types=found)
 
     def over(self, number: int, now: datetime | None = None) -> bool:
         """Whether it has reached its limits once ``number`` records are made."""

@@ -6,9 +6,11 @@ this one, goes on there. A record whose delivery was under way may be written tw
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -16,8 +18,10 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from millrace_backend import kafka
+from millrace_backend.errors import ApiError
 
 from records.choices import GeneratorState
+from records.encoding import Record, records_of
 from records.generating import Recipe
 from records.models import Generator
 
@@ -27,6 +31,10 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS, TURN_SECONDS = 1.0, 0.02
 #: seconds that a generator may be behind before it gives up catching up
 MOST_BEHIND = 3.0
+#: seconds for which the simulator encodes records ahead, and such records at most
+AHEAD_SECONDS, MOST_AHEAD = 2.0, 2_000
+#: seconds until the simulator is asked again where it could not encode
+AGAIN_SECONDS = 3.0
 #: what ends a generator: waiting would not help
 _FATAL = {
     KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -37,9 +45,31 @@ _FATAL = {
 }
 
 
+class Ahead(threading.Thread):
+    """Has the simulator encode records that will be due; `found` or `error` when it has ended."""
+
+    def __init__(self, recipe: Recipe, due: Sequence[tuple[int, int]]) -> None:
+        super().__init__(daemon=True, name="encode")
+        self.due = due
+        self.found: list[Record] = []
+        self.error: ApiError | None = None
+        self._recipe = recipe
+        self.start()
+
+    def run(self) -> None:
+        """Encode, or note why that is not possible."""
+        try:
+            self.found = records_of(self._recipe, self.due, "generators")
+        except ApiError as error:
+            self.error = error
+
+
 @dataclass
 class Lane:
-    """A generator at work. ``began``: when its record number ``first`` was due."""
+    """A generator at work. ``began``: when its record number ``first`` was due.
+
+    ``ahead``: the next records where a schema encodes them, and who gets more.
+    """
 
     row: Generator
     recipe: Recipe
@@ -50,6 +80,10 @@ class Lane:
     written: int
     problem: str = ""
     failed: bool = False
+    ahead: deque[Record] = field(default_factory=deque)
+    asked: Ahead | None = None
+    #: no sooner again after an error
+    ask_at: float = 0.0
 
     @classmethod
     def of(cls, row: Generator, now: float) -> Lane:
@@ -62,10 +96,52 @@ class Lane:
         if wanted - self.number > max(MOST_BEHIND * self.row.rate, 1):
             # After a pause of the machine or an outage: no burst to catch up.
             self.began, self.first = now, self.number
+            self.ahead.clear()
             return 1
         if self.row.most is not None:
             wanted = min(wanted, self.row.most)
         return max(wanted - self.number, 0)
+
+    def next(self, now: float) -> Record | None:
+        """The next record; None where it is not encoded yet, or cannot be."""
+        if self.recipe.by_schema:
+            self._encode(now)
+            return self.ahead[0] if self.ahead else None
+        try:
+            (record,) = records_of(self.recipe, [(self.number, int(time.time() * 1000))], "")
+        except ApiError as error:
+            self._stuck(error, now)
+            return None
+        return record
+
+    def passed(self) -> None:
+        """Go on to the record after the one that the producer took."""
+        self.number += 1
+        if self.ahead:
+            self.ahead.popleft()
+
+    def _stuck(self, error: ApiError, now: float) -> None:
+        self.problem = f"{error.message} {error.hint}".strip()
+        self.failed = error.code == "value_unfit"
+        self.ask_at = now + AGAIN_SECONDS
+
+    def _encode(self, now: float) -> None:
+        """Take what was encoded, and ask for more in time."""
+        if self.asked is not None and not self.asked.is_alive():
+            done, self.asked = self.asked, None
+            if done.error is not None:
+                self._stuck(done.error, now)
+            elif done.due[0][0] == self.number + len(self.ahead):
+                self.ahead.extend(done.found)
+        wanted = min(max(1, int(self.row.rate * AHEAD_SECONDS)), MOST_AHEAD)
+        if self.asked is None and now >= self.ask_at and len(self.ahead) * 2 <= wanted:
+            begin = self.number + len(self.ahead)
+            clock = time.time() - now + self.began
+            times = (
+                (n, int((clock + (n - self.first) / self.row.rate) * 1000))
+                for n in range(begin, begin + wanted)
+            )
+            self.asked = Ahead(self.recipe, list(times))
 
 
 class Writer:
@@ -151,7 +227,10 @@ class Writer:
             return False
         due = lane.due(now)
         for _ in range(due):
-            key, value, timestamp = lane.recipe.record(lane.number, int(time.time() * 1000))
+            record = lane.next(now)
+            if record is None:
+                return False
+            key, value, timestamp = record
             try:
                 self._producer.produce(
                     lane.row.topic,
@@ -166,7 +245,7 @@ class Writer:
             except BufferError:
                 lane.problem = "Kafka does not accept records; they wait until it does."
                 return False
-            lane.number += 1
+            lane.passed()
         return due > 0
 
     def _delivered(self, lane: Lane, error: KafkaError | None) -> None:

@@ -27,7 +27,6 @@ from millrace_compiler.formats import Format, FormatOf, read_schema
 from millrace_compiler.graph import Graph
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.parameters import Faults
-from millrace_compiler.types import DataType
 
 ALLOWED = "MILLRACE_SCHEMA_REGISTRIES"
 PASSWORDS = "MILLRACE_REGISTRY_PASSWORDS"
@@ -247,15 +246,15 @@ def resolve_schemas(graph: Graph, schemas: Schemas, report: Diagnostics) -> None
                 operator.values[part] = _typed(format_, schemas, budget, faults, needed=needed)
 
 
-def format_types(
+def read_formats(
     formats: Mapping[str, object], schemas: Schemas, report: Diagnostics
-) -> dict[str, DataType | None]:
-    """The types of some formats of a document, by their names; None where one has a fault."""
+) -> dict[str, Format]:
+    """Formats as a document has them, by their names; without a type where one has a fault."""
     budget, found = Budget(), {}
     for name, raw in formats.items():
         faults = Faults(report, None, name)
         format_ = FormatOf(name, "").parse(raw, faults)
-        found[name] = _typed(format_, schemas, budget, faults, needed=True).type
+        found[name] = _typed(format_, schemas, budget, faults, needed=True)
     return found
 
 

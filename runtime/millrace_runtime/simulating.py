@@ -8,6 +8,8 @@ other partitions than in the document `partitions` (their number by topic), wher
 with empty stores `begins` (`millrace_runtime.task_states`), and where plain Spark runs the same
 lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible).
 
+A request to `encode` has a `format` and `values` (`millrace_runtime.encoding`).
+
 While a request is in work, frames of progress go ahead of its answer. SIGUSR1 stops the run of the
 topology itself: the answer is then that of the input lines before, with their number as
 `stopped_after`.
@@ -30,6 +32,7 @@ from pyspark.sql import SparkSession
 
 from millrace_runtime.breakpoints import place
 from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.encoding import encode
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.expectations import Expectations
 from millrace_runtime.explaining import explain
@@ -367,6 +370,8 @@ def answer(
 ) -> dict[str, Any]:
     """A frame: the answer to a request, or why there is none."""
     try:
+        if request.get("do") == "encode":
+            return {"answer": encode(spark, request)}
         return {"answer": simulate(spark, analyzer, request, progress, stop)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}

@@ -9,6 +9,8 @@ A server on 127.0.0.1. A request is one line of JSON, as is its answer:
   `{"result": …, "diagnostics": …, "plain": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`; `run` is the owner's
   name for it, if it has one
+- `{"do": "encode", "owner", "format", "values"}` → `{"bytes": …}`: values in a format of the
+  document (`millrace_runtime.encoding`), or an error
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
   (`millrace_runtime.state_reading`), or an error; processes of their own read stores
 - `{"do": "read_batches", "owner", "checkpoint"}` and
@@ -262,7 +264,7 @@ def respond(
         return {"state": state, "progress": simulators.progress(owner, run)}
     if do == "cancel" and simulators is not None:
         return {"cancelled": simulators.cancel(owner, run)}
-    pool = readers if do in READING else simulators if do == "simulate" else None
+    pool = readers if do in READING else simulators if do in ("simulate", "encode") else None
     if pool is None:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
     if not pool.prepare():

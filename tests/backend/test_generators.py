@@ -17,6 +17,7 @@ from catalog.templates import template
 from django.db import connection
 from millrace_backend.errors import ApiError
 from millrace_compiler.isolated import Pool
+from records.encoding import records_of
 from records.generating import Recipe
 from records.models import Generator
 from records.writing import Writer
@@ -46,7 +47,7 @@ def values(made: Recipe, count: int = 1_000) -> list[Any]:
 
 def test_the_same_seed_gives_the_same_records_whatever_was_made_before() -> None:
     assert values(recipe(), 20) == values(recipe(), 20)
-    assert recipe().record(17, NOW) == recipe().record(17, NOW)
+    assert records_of(recipe(), [(17, NOW)], "") == records_of(recipe(), [(17, NOW)], "")
     assert values(recipe(), 20) != values(recipe(seed=2), 20)
 
 
@@ -102,7 +103,7 @@ def test_simple_formats_are_written_as_kafkas_serializers_do() -> None:
     made = recipe(
         key={"format": "long"}, value={"format": "double"}, fields={"key": {"min": 7, "max": 7}}
     )
-    key, value, time_ = made.record(0, NOW)
+    ((key, value, time_),) = records_of(made, [(0, NOW)], "")
     assert key == (7).to_bytes(8, "big")
     assert value is not None
     assert (len(value), time_) == (8, NOW)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 import fastavro
 import pytest
+from django.db import connection
+from millrace_backend.errors import ApiError
 from millrace_compiler.isolated import Pool
-from records import decoding
+from records import decoding, encoding
+from records.models import Generator
+from records.writing import Writer
 from topologies import compiling
 
 from cli.simulating import Warm
@@ -78,20 +86,24 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
 @pytest.fixture
 def simulate(warm: Warm, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The simulator's own code, without its process and socket; the result of lines."""
-    from millrace_runtime.simulating import simulate
+    from millrace_runtime.simulating import answer
 
     def ask(request: Any) -> Any:
-        return simulate(warm.spark, warm.analyzer, request)
+        answered = answer(warm.spark, warm.analyzer, request)["answer"]
+        if error := answered.get("error"):
+            raise ApiError(error["code"], error["message"])
+        return answered
 
-    monkeypatch.setattr(decoding, "ask", ask)
+    for module in (decoding, encoding):
+        monkeypatch.setattr(module, "ask", ask)
 
     def simulated(value: Any, topic: str, lines: Any) -> Any:
         document = decoding.reading({"format": "string"}, value, topic)
         document["nodes"][-1]["params"]["value"] = {"format": "json"}
-        answer = ask({"document": document, "inputs": lines, "trace": 0, "expected": None})
-        assert answer["diagnostics"] == []
-        assert answer["result"]["error"] is None
-        return answer["result"]
+        found = ask({"document": document, "inputs": lines, "trace": 0, "expected": None})
+        assert found["diagnostics"] == []
+        assert found["result"]["error"] is None
+        return found["result"]
 
     return simulated
 
@@ -184,6 +196,127 @@ def test_a_sample_of_a_topic_is_decoded_masked_and_simulated(
     assert first["item"] == last["item"]
     result = simulate(value, topic, masked["lines"])
     assert [each["value"] for each in result["outputs"]] == [first, None, last]
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """The process of generators, as a thread."""
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            Writer(ended.is_set).run()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(20)
+
+
+def row_when(made: Any, condition: Callable[[Generator], bool]) -> Generator:
+    deadline = time.monotonic() + 60
+    while not condition(row := Generator.objects.get(pk=made["id"])):
+        assert time.monotonic() < deadline, vars(row)
+        time.sleep(0.1)
+    return row
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("registered", [False, True])
+def test_a_generator_writes_a_topic_by_its_schema(
+    name: str,
+    registered: bool,
+    editor: Any,
+    people: People,
+    client_of: Client,
+    registry: Registry,
+    simulate: Any,
+    broker: Any,
+    millrace_settings: Any,
+) -> None:
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+    topic = f"g{uuid.uuid4().hex[:8]}"
+    topics.create(broker.address, {topic: 1})
+    value = format_of(name, registry if registered else None)
+    recipe = {"key": {"format": "string"}, "value": value, "nulls": 10, "malformed": 10}
+    operator: Any = client_of(people.operator)
+    body = {"topic": topic, "recipe": recipe, "rate": 20, "most": 60}
+    answer = operator.post("/api/workspaces/main/generators", body)
+    assert answer.status_code == 201, answer.content
+    with writing():
+        row = row_when(answer.json(), lambda row: row.state != "running")
+    assert (row.state, row.written, row.problem) == ("done", 60, "")
+    made = [row.recipe_of().made(number, 0) for number in range(60)]
+    raw = [message.value() for message in topics.consume(broker.address, topic, 60)]
+    if registered:
+        begin = b"\0" + registry.subjects[f"{name}-value"][0].to_bytes(4, "big")
+        sound = [each for each, record in zip(raw, made, strict=True) if record.raw is None]
+        assert all(each is None or each.startswith(begin) for each in sound)
+    path = f"/api/workspaces/main/topics/{topic}/samples"
+    lines = editor.post(path, {"value": value, "count": 60, "start": "earliest"}).json()["lines"]
+    # The same seed gives the same records, but for the times in them.
+    assert [timeless(line.get("value")) for line in lines] == [timeless(r.value) for r in made]
+    assert [line["key"] for line in lines] == [record.key for record in made]
+    bad = [base64.b64decode(line["value_bytes"]) for line in lines if "value_bytes" in line]
+    assert bad == [record.raw for record in made if record.raw is not None] != []
+    times = [line["timestamp"] for line in lines]
+    assert times == sorted(times)
+    assert 2_900 <= times[-1] - times[0] <= 10_000
+
+
+def timeless(value: Any) -> Any:
+    return value and {**value, "at": None}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_does_not_fit_a_schema_is_refused_or_ends_the_generator(
+    editor: Any,
+    people: People,
+    client_of: Client,
+    simulate: Any,
+    broker: Any,
+    millrace_settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+    topic = f"g{uuid.uuid4().hex[:8]}"
+    topics.create(broker.address, {topic: 1})
+    operator: Any = client_of(people.operator)
+    value = format_of("avro", None)
+
+    def recipe(fields: Any, seed: int = 1) -> dict[str, Any]:
+        return {"key": {"format": "string"}, "value": value, "fields": fields, "seed": seed}
+
+    def start(*given: Any) -> Any:
+        body = {"topic": topic, "recipe": recipe(*given), "rate": 20}
+        return operator.post("/api/workspaces/main/generators", body)
+
+    refused = start({"value.kind": {"values": ["GONE"]}})
+    assert refused.status_code == 400
+    assert "kind is `GONE`, no symbol of Kind" in refused.json()["error"]["message"]
+    # The first record has a symbol of the enum, a later one has none.
+    fields = {"value.kind": {"values": ["NEW", "GONE"]}}
+    for seed in range(100):
+        body = {"topic": topic, "recipe": recipe(fields, seed), "count": 1}
+        (first,) = editor.post("/api/workspaces/main/generated-records", body).json()["lines"]
+        if first["value"]["kind"] == "NEW":
+            break
+    later = start(fields, seed)
+    assert later.status_code == 201, later.content
+    with writing():
+        row = row_when(later.json(), lambda row: row.state != "running")
+    assert row.state == "failed"
+    assert "no symbol of Kind" in row.problem
+    monkeypatch.setattr(encoding, "ask", lambda _: {"state": "starting"})
+    waits = start({})
+    assert waits.status_code == 503
+    assert waits.json()["error"]["code"] == "simulator_starting"
 
 
 def test_a_registry_that_cannot_be_reached_is_named_with_what_would_help(

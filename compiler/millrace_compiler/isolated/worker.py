@@ -23,7 +23,7 @@ from millrace_compiler.compilation import Compilation, compile_document
 from millrace_compiler.conditions import Checked, Condition
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.isolated import frames
-from millrace_compiler.registries import DEFAULT, Unasked, format_types
+from millrace_compiler.registries import DEFAULT, Unasked, read_formats
 from millrace_compiler.state_schema import state_schema
 
 #: seconds after the deadline at which the kernel ends the process, if it still runs
@@ -90,9 +90,9 @@ def types(request: dict[str, Any]) -> dict[str, Any]:
     """The types of formats (None where one has a fault) and the diagnostics."""
     report = Diagnostics()
     schemas = DEFAULT if request["registries"] else Unasked()
-    found = format_types(request["formats"], schemas, report)
+    found = read_formats(request["formats"], schemas, report)
     return {
-        "types": {name: type_ and type_.to_json() for name, type_ in found.items()},
+        "types": {name: each.type and each.type.to_json() for name, each in found.items()},
         "diagnostics": [each.to_json() for each in report],
     }
 

@@ -11,6 +11,7 @@ import { Modal } from "../ui/Modal";
 import classes from "./generate.module.css";
 import { complete, type Format, GENERATED, recipeOf, type Target, USUAL } from "./recipe";
 import { DurationInput, NumberField, ShapeForm } from "./ShapeForm";
+import { useTypes } from "./useTypes";
 
 const OWN = "own";
 const STRING: Format = { format: "string" };
@@ -49,9 +50,9 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
   const list = uses?.uses ?? [];
   const like = chosen ?? (list.length > 0 ? "0" : OWN);
   const use = list[Number(like)];
-  const target = like === OWN || use === undefined ? own : targetOf(topic, use);
-  const unknown = [target.key, target.value].find(
-    (each) => !(GENERATED as readonly string[]).includes(each.format),
+  const { problem, target } = useTypes(
+    ws,
+    like === OWN || use === undefined ? own : targetOf(topic, use),
   );
   const start = async () => {
     setBusy(true);
@@ -130,19 +131,14 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
         <div style={{ marginTop: 8 }}>
           <ShapeForm target={target} shape={shape} onChange={setShape} />
         </div>
-        {unknown === undefined ? null : (
-          <Note tone="failed">
-            {t("Records of the format {format} cannot be generated.", { format: unknown.format })}
-          </Note>
-        )}
-        {error === null ? null : <Note tone="failed">{error}</Note>}
+        {(error ?? problem) === null ? null : <Note tone="failed">{error ?? problem}</Note>}
         <div className={classes.buttons}>
           <Button onClick={onClose}>{t("Cancel")}</Button>
           <Button
             type="submit"
             variant="filled"
             loading={busy}
-            disabled={unknown !== undefined || !complete({ ...shape, lasting })}
+            disabled={problem !== null || !complete({ ...shape, lasting })}
             data-testid="start-generator"
           >
             {t("Start generating")}

@@ -6,7 +6,7 @@ import { readType, type SparkType } from "../graph/types";
 /** A format of the topology document. */
 export type Format = Readonly<DocumentFormat>;
 
-/** Formats that can be generated. */
+/** Formats that can be chosen; those of a topology may have a schema of Avro or Protobuf. */
 export const GENERATED = [
   "string",
   "json",

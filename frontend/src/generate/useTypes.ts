@@ -4,7 +4,7 @@ import { formatTypes } from "../api/topicCalls";
 import { needsSchema, type Target } from "./recipe";
 
 /** The target with the types that its schemas give; `problem`: why they cannot be had. */
-export function useTypes<T extends Target>(ws: string, target: T | undefined) {
+export function useTypes<T extends Target | undefined>(ws: string, target: T) {
   const { key, value } = target ?? {};
   const found = useQuery({
     queryKey: ["format-types", ws, key, value],

@@ -24,7 +24,6 @@ export const generate = {
   "Custom formats": "自定义格式",
   "End after": "时长上限",
   "End after records (0: no limit)": "记录数上限（0：不限）",
-  "Records of the format {format} cannot be generated.": "无法生成格式为 {format} 的记录。",
   "Start generating": "开始生成",
   "Schema, as item STRING, n INT": "模式，例如 item STRING, n INT",
 };
