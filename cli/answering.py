@@ -2,7 +2,7 @@
 
 The folder has `scenario.json`, with what Millrace `found` for it. `progress` gets a word for what
 is done now: `jars` are fetched if they are not there yet, the oracle is compiled and started
-(`start`), the scenario runs (`run`). `answer.json` gets `{"differences": [a sentence, …]}` or
+(`start`), the scenario runs (`run`). `answer.json` gets `{"differences": [a difference, …]}` or
 `{"error": a sentence}`.
 """
 
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime.comparing import differences
+from millrace_runtime.comparing import compared
 from millrace_runtime.errors import MillraceError
 
 from cli.oracle import Oracle
@@ -37,8 +37,10 @@ def main(folder: Path) -> int:
         with Oracle() as oracle:
             progress("run")
             scenario["expected"] = oracle.run(scenario)
-        found = differences(scenario, scenario["found"], "each")
-        answer: dict[str, Any] = {"differences": found[:MOST_DIFFERENCES]}
+        found = compared(scenario, scenario["found"], "each")
+        answer: dict[str, Any] = {
+            "differences": [each.to_json() for each in found[:MOST_DIFFERENCES]]
+        }
     except MillraceError as error:
         answer = {"error": error.message}
     except Exception as error:  # noqa: BLE001 - whatever it is, the answer says so

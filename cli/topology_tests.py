@@ -73,8 +73,9 @@ def run_test(
     scenario = {**test, "topology": document}
     found = []
     for cut in test["cuts"]:
-        texts = expects.differences(scenario, run_scenario(warm, scenario, Cut.parse(cut)), cut)
-        found += texts if cut == "each" else [f"cut {cut}: {text}" for text in texts]
+        result = run_scenario(warm, scenario, Cut.parse(cut))
+        about = "" if cut == "each" else f"cut {cut}: "
+        found += [f"{about}{each}" for each in expects.differences(scenario, result, cut)]
     return {
         "id": test["id"],
         "title": test.get("title"),

@@ -83,7 +83,7 @@ def _verified(
     if found != "wrong":
         return found, ""
     left = unexplained(scenario, result, cut.kind, _codes(result))
-    return found, left[0] if left else str((result.get("error") or {}).get("message"))
+    return found, str(left[0] if left else (result.get("error") or {}).get("message"))
 
 
 def _codes(result: dict[str, Any]) -> list[str]:

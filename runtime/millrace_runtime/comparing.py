@@ -11,7 +11,10 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
+
+from millrace_runtime.differences import Difference
 
 Record = dict[str, Any]
 #: fields of an expected record that are compared only where every record of a test states them
@@ -19,19 +22,24 @@ OPTIONAL = ("after", "timestamp")
 
 
 def differences(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[str]:
-    """Sentences, one per difference; empty if the result is what was expected.
+    """Sentences, one per difference; empty if the result is what was expected."""
+    return [str(each) for each in compared(scenario, result, cut)]
+
+
+def compared(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[Difference]:
+    """The differences as data.
 
     `cut`: the input line that caused an output is compared with `each` only.
     """
     return list(_differences(scenario, result, caused=cut == "each"))
 
 
-def differences_of_test(test: dict[str, Any], result: dict[str, Any], cut: str) -> list[str]:
-    """As :func:`differences`, but what the test's `expected` leaves out is not compared.
+def compared_as_test(test: dict[str, Any], result: dict[str, Any], cut: str) -> list[Difference]:
+    """As :func:`compared`, but what the test's `expected` leaves out is not compared.
 
     Left out are the records of a topic that has conditions, too, where `outputs` has none of them.
     """
-    return differences(test, _narrowed(result, test["expected"]), cut)
+    return compared(test, _narrowed(result, test["expected"]), cut)
 
 
 def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
@@ -54,26 +62,27 @@ def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any
 
 def _differences(
     scenario: dict[str, Any], result: dict[str, Any], *, caused: bool
-) -> Iterator[str]:
+) -> Iterator[Difference]:
     expected = scenario["expected"]
     mode = scenario.get("compare", "sequence")
     wanted, found = expected.get("error"), result.get("error")
     if mode == "refused" or (wanted or {}).get("kind") == "refused":
         if not found:
-            yield "expected a refusal, it ran"
+            yield Difference.of("not_refused")
         elif not found.get("message"):
-            yield f"refused without a message: {found}"
+            yield Difference.of("refused_without_message", found=found)
         return
     if mode == "describe":
         yield from _described(expected, result, scenario["topology"])
         return
     if found and not wanted:
-        yield f"failed: {canonical({**found, 'diagnostics': None, 'exception': None})}"
+        shown = canonical({**found, "diagnostics": None, "exception": None})
+        yield Difference.of("failed", found=shown)
         return
     if wanted and not found:
-        yield f"expected to stop after input {wanted.get('after')}, it went on"
+        yield Difference.of("not_stopped", after=wanted.get("after"))
     if wanted and found and found.get("after") not in (None, wanted.get("after")):
-        yield f"expected to stop after input {wanted['after']}, not {found['after']}"
+        yield Difference.of("stopped_elsewhere", after=wanted["after"], found=found["after"])
     if wanted and "outputs" not in result:
         return
     outputs = expected.get("outputs") or [], result.get("outputs") or []
@@ -82,7 +91,8 @@ def _differences(
     if wanted:
         return
     if expected.get("dropped") is not None and expected["dropped"] != result.get("dropped"):
-        yield f"dropped: expected {expected['dropped']}, got {result.get('dropped')}"
+        found = result.get("dropped")
+        yield Difference.of("dropped", expected=expected["dropped"], found=found)
     yield from _stores(expected.get("stores") or {}, result.get("stores") or {})
 
 
@@ -118,18 +128,21 @@ def _by_topic(outputs: Iterable[Record]) -> dict[str, list[Record]]:
 Topics = dict[str, list[Record]]
 
 
-def _sequence(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
+def _sequence(want: Topics, got: Topics, caused: bool) -> Iterator[Difference]:
     for topic in sorted({*want, *got}):
         expected = [_shown(each, caused=caused) for each in want.get(topic, [])]
         found = [_shown(each, caused=caused) for each in got.get(topic, [])]
-        for place in range(max(len(expected), len(found))):
-            first = expected[place] if place < len(expected) else "nothing"
-            second = found[place] if place < len(found) else "nothing"
-            if first != second:
-                yield f"{topic}[{place}]: expected {first}, got {second}"
+        for place, (first, second) in enumerate(zip_longest(expected, found)):
+            at = {"topic": topic, "place": place}
+            if second is None:
+                yield Difference.of("record_missing", **at, expected=first)
+            elif first is None:
+                yield Difference.of("record_unexpected", **at, found=second)
+            elif first != second:
+                yield Difference.of("record_differs", **at, expected=first, found=second)
 
 
-def _sets(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
+def _sets(want: Topics, got: Topics, caused: bool) -> Iterator[Difference]:
     for topic in sorted({*want, *got}):
         rest = [_shown(each, caused=caused) for each in got.get(topic, [])]
         groups: dict[int, list[str]] = defaultdict(list)
@@ -138,59 +151,63 @@ def _sets(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
         for after, group in groups.items():
             here, rest = Counter(rest[: len(group)]), rest[len(group) :]
             for record in (Counter(group) - here).elements():
-                yield f"{topic}, input {after}: missing {record}"
+                yield Difference.of("input_missing", topic=topic, after=after, record=record)
             for record in (here - Counter(group)).elements():
-                yield f"{topic}, input {after}: unexpected {record}"
+                yield Difference.of("input_unexpected", topic=topic, after=after, record=record)
         for record in rest:
-            yield f"{topic}: unexpected {record}"
+            yield Difference.of("unexpected", topic=topic, record=record)
 
 
-def _last(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
+def _last(want: Topics, got: Topics, caused: bool) -> Iterator[Difference]:
     for topic in sorted({*want, *got}):
         expected = {
             canonical(each["key"]): canonical(each["value"]) for each in want.get(topic, [])
         }
         found = {canonical(each["key"]): canonical(each["value"]) for each in got.get(topic, [])}
         for key in sorted({*expected, *found}):
-            if expected.get(key) != found.get(key):
-                yield f"{topic}, key {key}: expected {expected.get(key)}, got {found.get(key)}"
+            first, second = expected.get(key), found.get(key)
+            if first != second:
+                at = {"topic": topic, "key": key}
+                yield Difference.of("last_differs", **at, expected=first, found=second)
 
 
-def _stores(want: Topics, got: Topics) -> Iterator[str]:
+def _stores(want: Topics, got: Topics) -> Iterator[Difference]:
     for name, rows in want.items():
         if name not in got:
-            yield f"store {name}: missing"
+            yield Difference.of("store_missing", store=name)
             continue
         expected = {canonical(row["key"]): row for row in rows}
         found = {canonical(row["key"]): row for row in got[name]}
         for key in sorted({*expected, *found}):
-            first, second = expected.get(key), found.get(key)
-            if first is None or second is None:
-                yield f"store {name}, key {key}: {'missing' if second is None else 'unexpected'}"
-            elif canonical(first.get("value")) != canonical(second.get("value")):
-                values = canonical(first.get("value")), canonical(second.get("value"))
-                yield f"store {name}, key {key}: expected {values[0]}, got {values[1]}"
-            elif first.get("timestamp") is not None and second.get("timestamp") not in (
-                None,
-                first["timestamp"],
-            ):
-                yield (
-                    f"store {name}, key {key}: expected timestamp {first['timestamp']}, "
-                    f"got {second['timestamp']}"
-                )
+            yield from _row({"store": name, "key": key}, expected.get(key), found.get(key))
+
+
+def _row(at: dict[str, str], want: Record | None, got: Record | None) -> Iterator[Difference]:
+    if want is None or got is None:
+        yield Difference.of("row_missing" if got is None else "row_unexpected", **at)
+        return
+    expected, found = canonical(want.get("value")), canonical(got.get("value"))
+    if expected != found:
+        yield Difference.of("row_differs", **at, expected=expected, found=found)
+    elif want.get("timestamp") is not None and got.get("timestamp") not in (
+        None,
+        want["timestamp"],
+    ):
+        times = {"expected": want["timestamp"], "found": got["timestamp"]}
+        yield Difference.of("row_timestamp", **at, **times)
 
 
 def _described(
     want: dict[str, Any], got: dict[str, Any], topology: dict[str, Any]
-) -> Iterator[str]:
+) -> Iterator[Difference]:
     if got.get("error"):
-        yield f"failed: {canonical(got['error'])}"
+        yield Difference.of("failed", found=canonical(got["error"]))
         return
     expected, found = (Counter(_shape(each, topology)) for each in (want, got))
     for shape in (expected - found).elements():
-        yield f"missing: {shape}"
+        yield Difference.of("part_missing", part=shape)
     for shape in (found - expected).elements():
-        yield f"unexpected: {shape}"
+        yield Difference.of("part_unexpected", part=shape)
 
 
 def _shape(described: dict[str, Any], topology: dict[str, Any]) -> list[str]:

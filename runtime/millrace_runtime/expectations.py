@@ -12,12 +12,13 @@ from millrace_compiler import Analyzer, Compilation
 from millrace_compiler.conditions import ANY, EVERY, Checked, Condition, read_conditions
 from pyspark.sql import SparkSession
 
-from millrace_runtime.comparing import canonical, differences_of_test
+from millrace_runtime.comparing import canonical, compared_as_test
 from millrace_runtime.compiling import compiled
+from millrace_runtime.differences import Difference
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.unbatched import UnbatchedSimulator
 
-#: how many records a sentence names by their places
+#: how many records a difference names by their places
 _NAMED = 10
 
 Row = dict[str, Any]
@@ -46,24 +47,24 @@ class Expectations:
 
     def differences(
         self, test: Mapping[str, Any], result: dict[str, Any], cut: str = "each"
-    ) -> list[str]:
-        """Sentences, one for each difference; empty where the result is what was expected.
+    ) -> list[Difference]:
+        """Empty where the result is what was expected.
 
-        `result`: as a result file has it. `cut`: as of `comparing.differences`.
+        `result`: as a result file has it. `cut`: as of `comparing.compared`.
         """
         test = {**test, "expected": self._expected}
-        found = differences_of_test(test, result, cut)
+        found = compared_as_test(test, result, cut)
         if not self._conditions or (result.get("error") and not self._expected.get("error")):
             return found
         return [*found, *self._broken(result)]
 
-    def _broken(self, result: Mapping[str, Any]) -> Iterator[str]:
+    def _broken(self, result: Mapping[str, Any]) -> Iterator[Difference]:
         stopped = bool(result.get("error"))
         rows = [_rows(condition, result) for condition in self._conditions]
         met = self._met(rows)
         for condition, mine, true in zip(self._conditions, rows, met, strict=True):
             if not (stopped and condition.store is not None):  # their contents are not known
-                yield from _sentences(condition, mine, true)
+                yield from _differences(condition, mine, true)
 
     def _met(self, rows: list[list[Row]]) -> list[set[int]]:
         """For each condition the places of the records for which it is true."""
@@ -99,31 +100,35 @@ def _rows(condition: Condition, result: Mapping[str, Any]) -> list[Row]:
     return [row for row in result.get("outputs") or [] if row["topic"] == condition.topic]
 
 
-def _sentences(condition: Condition, rows: list[Row], met: set[int]) -> Iterator[str]:
-    predicate, records = condition.predicate.strip(), condition.records
-    store = condition.store
-    about = f"{condition.topic}" if store is None else f"store {store}"
-    words = ("record", "records") if store is None else ("row", "rows")
+def _differences(condition: Condition, rows: list[Row], met: set[int]) -> Iterator[Difference]:
+    records = condition.records
     if records == EVERY and rows:
         for place, row in enumerate(rows):
             if place not in met:
-                yield f"{_named(condition, row, place)}: expected {predicate}, got {_shown(row)}"
+                at = {"place": place} if condition.store is None else {"key": canonical(row["key"])}
+                yield _difference(condition, "record", "row", **at, found=_shown(row))
     elif records in (EVERY, ANY):
         if not met:
-            yield f"{about}: expected a {words[0]} with {predicate}, got none in {len(rows)}"
+            yield _difference(condition, "no_record", "no_row", count=len(rows))
     elif records != len(met):
         places = sorted(met)
-        named = ", ".join(_named(condition, rows[each], each) for each in places[:_NAMED])
-        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        found = f"{len(met)}: {named}{more}" if met else "none"
-        word = words[0] if records == 1 else words[1]
-        yield f"{about}: expected {records} {word} with {predicate}, got {found}"
+        named = [_named(condition, rows[each], each) for each in places[:_NAMED]]
+        more = ["…"] if len(places) > _NAMED else []
+        found = f"{len(met)}: {', '.join([*named, *more])}" if met else "0"
+        yield _difference(condition, "records", "rows", expected=records, found=found)
+
+
+def _difference(condition: Condition, of_topic: str, of_store: str, **facts: object) -> Difference:
+    if condition.store is None:
+        code, about = of_topic, {"topic": condition.topic}
+    else:
+        code, about = of_store, {"store": condition.store}
+    predicate = condition.predicate.strip()
+    return Difference.of(f"condition_{code}", **about, predicate=predicate, **facts)
 
 
 def _named(condition: Condition, row: Row, place: int) -> str:
-    if condition.store is None:
-        return f"{condition.topic}[{place}]"
-    return f"store {condition.store}, key {canonical(row['key'])}"
+    return f"{condition.topic}[{place}]" if condition.store is None else canonical(row["key"])
 
 
 def _shown(row: Row) -> str:

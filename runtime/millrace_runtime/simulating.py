@@ -32,6 +32,7 @@ from pyspark.sql import SparkSession
 
 from millrace_runtime.breakpoints import place
 from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.differences import Difference
 from millrace_runtime.encoding import encode
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.expectations import Expectations
@@ -165,7 +166,9 @@ def simulate(
     result = run(spark, document, compilation.task_graph, lines, limits, begun=begun, watch=watch)
     if result.stopped_after is not None and expects is not None:
         raise MillraceError("simulation_cancelled", "The simulation was cancelled.")
-    differences = None if expects is None else differing(expects, document, lines, result)
+    differences = None
+    if expects is not None:
+        differences = [each.to_json() for each in differing(expects, document, lines, result)]
     cut, plain = request.get("plain"), None
     if cut is not None:
         graph = compilation.task_graph
@@ -268,8 +271,8 @@ def differing(
     document: Mapping[str, Any],
     lines: list[dict[str, Any]],
     result: Result,
-) -> list[str]:
-    """The first differences from what a test expects, in sentences."""
+) -> list[Difference]:
+    """The first differences from what a test expects."""
     test = {"topology": document, "inputs": lines}
     found = {
         "outputs": result.outputs,

@@ -42,4 +42,4 @@ def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
     graph = compilation.task_graph or {}
     result = simulating.run(spark, document, graph, lines, TraceLimits(steps=0))
-    return simulating.differing(expects, document, lines, result)
+    return [str(each) for each in simulating.differing(expects, document, lines, result)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from millrace_runtime.differences import Difference
 from millrace_workers.streams import ScriptedStreams
 from topologies import verifying
 
@@ -48,7 +49,7 @@ def advanced(client: Any, name: str, streams: ScriptedStreams) -> list[tuple[str
 
 def test_a_comparison_runs_in_steps_and_gives_what_differs(client: Any) -> None:
     name = begin(client)["id"]
-    differing = ["topic out: expected 2, found 1"]
+    differing = [Difference.of("dropped", expected=2, found=1).to_json()]
     looks = [{"doing": "jars"}, {"doing": "start"}, {"doing": "run"}]
     streams = ScriptedStreams([*looks, {"answer": {"differences": differing}}])
     assert advanced(client, name, streams) == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from millrace_runtime.differences import Difference
 from millrace_runtime.plain.predicting import unexplained
 from millrace_runtime.plain.simulation import _reason
 
@@ -13,7 +14,7 @@ def output(key: str, value: int, after: int | None = None) -> dict[str, Any]:
     return line if after is None else {"after": after, **line}
 
 
-def compared(wanted: list[Any], found: list[Any], cut: str, *codes: str) -> list[str]:
+def compared(wanted: list[Any], found: list[Any], cut: str, *codes: str) -> list[Difference]:
     scenario = {"compare": "sequence", "expected": {"outputs": wanted}, "topology": {}}
     return unexplained(scenario, {"outputs": found, "error": None}, cut, codes)
 

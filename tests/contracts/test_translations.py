@@ -7,11 +7,13 @@ import re
 
 from millrace_compiler.diagnostics import SENTENCES
 from millrace_compiler.operator import registry
+from millrace_runtime import differences
 
 from launcher import places
 
 CHINESE = places.REPOSITORY / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
 HELP = CHINESE.with_name("help.ts")
+DIFFERENCES = CHINESE.with_name("differences.ts")
 
 
 def translated() -> dict[str, tuple[str, str]]:
@@ -43,6 +45,13 @@ def test_sentences_in_chinese_belong_to_a_code_and_name_its_facts() -> None:
     for code, (message, hint) in found.items():
         assert facts(message) == facts(SENTENCES[code].message), code
         assert facts(hint) == facts(SENTENCES[code].hint), code
+
+
+def test_differences_from_an_expected_result_are_in_chinese_and_name_the_same_facts() -> None:
+    text = DIFFERENCES.read_text(encoding="utf-8")
+    found = dict(re.findall(r'^  (\w+): "(.*)",$', text, re.MULTILINE))
+    named = {code: facts(sentence) for code, sentence in differences.SENTENCES.items()}
+    assert {code: facts(sentence) for code, sentence in found.items()} == named
 
 
 def test_words_that_the_plain_dialect_puts_into_its_sentences_are_translated() -> None:

@@ -89,7 +89,7 @@ JUDGED: list[tuple[dict[str, Any], list[str]]] = [
     (
         {"topic": "word-counts", "predicate": "key = 'hello'", "records": 1},
         [
-            "word-counts: expected 1 record with key = 'hello', "
+            "word-counts, records with key = 'hello': expected 1, "
             "got 2: word-counts[0], word-counts[2]"
         ],
     ),
@@ -150,18 +150,21 @@ def test_a_condition_that_cannot_be_evaluated_is_refused(
 def test_a_topic_with_conditions_is_compared_exactly_only_where_records_of_it_are_expected() -> (
     None
 ):
-    from millrace_runtime.comparing import differences_of_test
+    from millrace_runtime.comparing import compared_as_test
 
     a, b = ({"topic": topic, "key": "k", "value": 1} for topic in "ab")
     result = {"outputs": [a, b], "error": None}
     expected: dict[str, Any] = {"outputs": [a]}
-    assert differences_of_test({"expected": expected}, result, "each") == [
-        'b[0]: expected nothing, got {"key": "k", "value": 1}'
-    ]
+    (found,) = compared_as_test({"expected": expected}, result, "each")
+    assert found.to_json() == {
+        "code": "record_unexpected",
+        "facts": {"topic": "b", "place": "0", "found": '{"key": "k", "value": 1}'},
+        "message": 'b[0]: expected nothing, got {"key": "k", "value": 1}',
+    }
     expected["conditions"] = [{"topic": "b", "predicate": "true"}]
-    assert differences_of_test({"expected": expected}, result, "each") == []
+    assert compared_as_test({"expected": expected}, result, "each") == []
     expected["outputs"] = [a, {**b, "value": 2}]
-    assert len(differences_of_test({"expected": expected}, result, "each")) == 1
+    assert len(compared_as_test({"expected": expected}, result, "each")) == 1
 
 
 @pytest.mark.spark

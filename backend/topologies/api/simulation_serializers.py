@@ -275,6 +275,17 @@ class SimulationErrorSerializer(serializers.Serializer[Any]):
     after = serializers.IntegerField()
 
 
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """A difference from what was expected, with the sentence in English."""
+
+    code = serializers.CharField()
+    facts = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        help_text="What the sentence names, for a sentence in another language.",
+    )
+    message = serializers.CharField()
+
+
 class SimulationResultSerializer(serializers.Serializer[Any]):
     """Results of the input lines."""
 
@@ -304,11 +315,10 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
         help_text="Of a run that was cancelled: the number of input lines that it processed. The "
         "results are those of these lines.",
     )
-    differences = serializers.ListField(
-        child=serializers.CharField(),
+    differences = DifferenceSerializer(
+        many=True,
         allow_null=True,
-        help_text="Differences from the expected results, in sentences; null without expected "
-        "results.",
+        help_text="Differences from the expected results; null without expected results.",
     )
 
 
@@ -376,9 +386,7 @@ class PlainComparisonSerializer(serializers.Serializer[Any]):
         help_text="predicted: diagnostics explain each difference; wrong: at least one has no "
         "diagnostic.",
     )
-    unexplained = serializers.ListField(
-        child=serializers.CharField(), help_text="Differences without a diagnostic, in sentences."
-    )
+    unexplained = DifferenceSerializer(many=True, help_text="Differences without a diagnostic.")
     topics = PlainTopicSerializer(many=True)
     dropped = PlainDroppedSerializer()
     stopped = PlainStopsSerializer()

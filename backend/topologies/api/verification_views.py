@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from topologies import verifying
 from topologies.api.fields import DocumentField
+from topologies.api.simulation_serializers import DifferenceSerializer
 from topologies.choices import VerificationState, VerificationStep
 from topologies.simulating import MOST_INPUTS
 
@@ -30,8 +31,8 @@ class VerificationSerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     state = serializers.ChoiceField(choices=VerificationState.choices)
     doing = serializers.ChoiceField(choices=VerificationStep.choices, allow_null=True)
-    differences = serializers.ListField(
-        child=serializers.CharField(),
+    differences = DifferenceSerializer(
+        many=True,
         allow_null=True,
         help_text="Where Millrace does something else than Kafka Streams; empty: equal. Null until "
         "it is done.",

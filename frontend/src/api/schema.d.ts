@@ -1973,6 +1973,15 @@ export interface components {
          * @enum {string}
          */
         DialectEnum: "exact" | "plain";
+        /** @description A difference from what was expected, with the sentence in English. */
+        Difference: {
+            code: string;
+            /** @description What the sentence names, for a sentence in another language. */
+            facts: {
+                [key: string]: string;
+            };
+            message: string;
+        };
         /** @description A topology document, format millrace.topology/1. Unknown fields are preserved. */
         Document: {
             description?: string;
@@ -3124,8 +3133,8 @@ export interface components {
             seconds: number;
             stopped: components["schemas"]["PlainStops"];
             topics: components["schemas"]["PlainTopic"][];
-            /** @description Differences without a diagnostic, in sentences. */
-            unexplained: string[];
+            /** @description Differences without a diagnostic. */
+            unexplained: components["schemas"]["Difference"][];
             /**
              * @description predicted: diagnostics explain each difference; wrong: at least one has no diagnostic.
              *
@@ -3853,8 +3862,8 @@ export interface components {
             breakpoints: {
                 [key: string]: components["schemas"]["PlacedBreakpoint"][];
             };
-            /** @description Differences from the expected results, in sentences; null without expected results. */
-            differences: string[] | null;
+            /** @description Differences from the expected results; null without expected results. */
+            differences: components["schemas"]["Difference"][] | null;
             dropped: number;
             /** @description Records over each edge of the document. */
             edges: number[];
@@ -4480,7 +4489,7 @@ export interface components {
         /** @description How far a comparison is, and what differs. */
         Verification: {
             /** @description Where Millrace does something else than Kafka Streams; empty: equal. Null until it is done. */
-            differences: string[] | null;
+            differences: components["schemas"]["Difference"][] | null;
             doing: (components["schemas"]["DoingEnum"] | components["schemas"]["NullEnum"]) | null;
             /** @description Why it could not be compared. */
             error: string | null;

@@ -46,6 +46,7 @@ export type VersionSummary = Schemas["VersionSummary"];
 
 export type CompileResult = Held<Schemas["CompileResult"]>;
 export type Diagnostic = Held<Schemas["Diagnostic"]>;
+export type Difference = Held<Schemas["Difference"]>;
 export type PortType = Held<Schemas["PortType"]>;
 export type Plan = Held<Schemas["Plan"]>;
 export type Subtopology = Held<Schemas["Subtopology"]>;

@@ -155,12 +155,17 @@ test("a click on a code selects its node and marks its records", () => {
   expect(marked()).toEqual([false, true, true, false]);
 });
 
+const UNEXPLAINED = {
+  ...{ code: "record_differs", message: "out[0]: expected 1, got 2" },
+  facts: { topic: "out", place: "0", expected: "1", found: "2" },
+};
+
 test("a difference without a code is shown as a fault", () => {
   const wrong = {
     ...PLAIN,
     comparison: {
       ...COMPARISON,
-      ...{ verdict: "wrong", unexplained: ["out[0]: expected 1, got 2"] },
+      ...{ verdict: "wrong", unexplained: [UNEXPLAINED] },
       topics: COMPARISON.topics.map((topic) => ({
         ...topic,
         rows: topic.rows.map((row) => ({ ...row, codes: [], explained: false })),

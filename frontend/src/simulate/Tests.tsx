@@ -7,11 +7,12 @@ import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { deleteTest } from "../api/compileCalls";
-import type { TopologyTest } from "../api/types";
+import type { Difference, TopologyTest } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useDesigner } from "../designer/store";
+import { toldDifference } from "../problems/prose";
 import { Empty, Note, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -116,7 +117,9 @@ function TestRow(props: {
       <span className={classes.verdict}>
         <Icon verdict={verdict} />
       </span>
-      <span className={classes.testName}>{test.name}</span>
+      <span className={classes.testName} title={test.name}>
+        {test.name}
+      </span>
       <span className={classes.number}>
         {[
           t("{n} {n|input|inputs}", { n: test.inputs.length }),
@@ -168,12 +171,11 @@ function TestRow(props: {
           </ActionIcon>
         </Tip>
       )}
+      {verdict === undefined || verdict.failure === null ? null : (
+        <div className={classes.differences}>{verdict.failure}</div>
+      )}
       {verdict === undefined || verdict.differences.length === 0 ? null : (
-        <ul className={`${classes.differences} m-mono`}>
-          {verdict.differences.map((each) => (
-            <li key={each}>{each}</li>
-          ))}
-        </ul>
+        <Differences found={verdict.differences} />
       )}
       <Compared comparison={comparison} onCancel={cancel} />
     </li>
@@ -205,10 +207,15 @@ function Compared(props: { comparison: Comparison; onCancel: () => void }) {
       </div>
     );
   }
+  return <Differences found={comparison.differences} data-testid="verified" data-equal={false} />;
+}
+
+function Differences(props: ComponentProps<"ul"> & { found: readonly Difference[] }) {
+  const { found, ...others } = props;
   return (
-    <ul className={`${classes.differences} m-mono`} data-testid="verified" data-equal={false}>
-      {comparison.differences.map((each) => (
-        <li key={each}>{each}</li>
+    <ul className={`${classes.differences} m-mono`} {...others}>
+      {found.map((each) => (
+        <li key={each.message}>{toldDifference(each)}</li>
       ))}
     </ul>
   );

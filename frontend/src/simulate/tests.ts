@@ -1,7 +1,7 @@
 /** Runs of the tests that are kept with the topology that is open. */
 
 import { create } from "zustand";
-import type { NewTopologyTest, SimulationResult, TopologyTest } from "../api/types";
+import type { Difference, NewTopologyTest, SimulationResult, TopologyTest } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import { type Coverage, covered, NOTHING_COVERED } from "./coverage";
@@ -10,8 +10,9 @@ import type { Shown } from "./store";
 
 export interface Verdict {
   readonly state: "running" | "passed" | "failed";
-  /** What differs, or why it could not run. */
-  readonly differences: readonly string[];
+  readonly differences: readonly Difference[];
+  /** Why it could not run; null where it did. */
+  readonly failure: string | null;
 }
 
 interface TestsState {
@@ -41,13 +42,14 @@ export const useTests = create<TestsState>()((set, get) => ({
     const { document } = useDesigner.getState();
     set({ busy: true, coverage: NOTHING_COVERED });
     for (const test of tests) {
-      setVerdict(test.id, { state: "running", differences: [] });
-      const { differences, result } = await ran(workspace, document, test, controller.signal);
+      setVerdict(test.id, { state: "running", differences: [], failure: null });
+      const { result, ...found } = await ran(workspace, document, test, controller.signal);
       if (controller.signal.aborted) return;
       if (result !== null) {
         set({ coverage: covered(get().coverage ?? NOTHING_COVERED, document, result) });
       }
-      setVerdict(test.id, { state: differences.length === 0 ? "passed" : "failed", differences });
+      const passed = found.failure === null && found.differences.length === 0;
+      setVerdict(test.id, { state: passed ? "passed" : "failed", ...found });
     }
     set({ busy: false });
   },
@@ -65,20 +67,15 @@ async function ran(
   document: Shown["document"],
   test: TopologyTest,
   signal: AbortSignal,
-): Promise<{ differences: readonly string[]; result: SimulationResult | null }> {
+): Promise<Omit<Verdict, "state"> & { readonly result: SimulationResult | null }> {
   const { expected, inputs } = test;
   try {
     const { answer } = await simulated(workspace, document, inputs, { signal, expected });
     const { result } = answer;
-    return {
-      differences:
-        result === null
-          ? [t("The topology has errors. See the Problems tab.")]
-          : (result.differences ?? []),
-      result,
-    };
+    const failure = result === null ? t("The topology has errors. See the Problems tab.") : null;
+    return { differences: result?.differences ?? [], failure, result };
   } catch (error) {
-    return { differences: [(error as Error).message], result: null };
+    return { differences: [], failure: (error as Error).message, result: null };
   }
 }
 

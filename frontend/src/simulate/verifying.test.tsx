@@ -18,6 +18,11 @@ vi.mock("../api/compileCalls", () => ({
   cancelVerification: async () => calls("cancel"),
 }));
 
+const DIFFERENCE = {
+  ...{ code: "dropped", message: "dropped: expected 2, got 1" },
+  facts: { expected: "2", found: "1" },
+};
+
 const at = (over: Partial<Verification>): Verification => ({
   ...{ id: "v1", state: "running", doing: null, differences: null, error: null },
   ...over,
@@ -37,7 +42,7 @@ test("a comparison shows what it does, and then what differs", async () => {
     new ApiError(503, { error: starting } as never),
     at({ state: "waiting" }),
     at({ doing: "run" }),
-    at({ state: "done", differences: ["out: expected 2, found 1"] }),
+    at({ state: "done", differences: [DIFFERENCE] }),
   ];
   const { result } = renderHook(() => useVerification("main", []));
   expect(result.current.comparison).toEqual({ state: "none" });
@@ -48,7 +53,7 @@ test("a comparison shows what it does, and then what differs", async () => {
   await second();
   expect(result.current.comparison).toEqual({
     state: "done",
-    differences: ["out: expected 2, found 1"],
+    differences: [DIFFERENCE],
   });
   expect(calls.mock.calls.flat()).toEqual(["start", "start", "get", "get"]);
 });

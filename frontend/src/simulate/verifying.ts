@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { cancelVerification, getVerification, startVerification } from "../api/compileCalls";
-import type { Verification } from "../api/types";
+import type { Difference, Verification } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { type Phrase, phrase } from "../ui/i18n";
 
@@ -19,7 +19,7 @@ export const STEPS: Readonly<Record<NonNullable<Verification["doing"]>, Phrase>>
 export type Comparison =
   | { readonly state: "none" }
   | { readonly state: "running"; readonly doing: Verification["doing"] }
-  | { readonly state: "done"; readonly differences: readonly string[] }
+  | { readonly state: "done"; readonly differences: readonly Difference[] }
   | { readonly state: "failed"; readonly message: string };
 
 const pause = (signal: AbortSignal) =>

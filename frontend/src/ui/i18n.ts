@@ -91,12 +91,14 @@ let translations: {
   readonly texts: Table;
   readonly catalog: Table;
   readonly diagnostics: Sentences;
+  readonly differences: Table;
   readonly forms?: Forms;
   readonly words: Table;
 } = {
   texts: {},
   catalog: {},
   diagnostics: {},
+  differences: {},
   words: {},
 };
 
@@ -141,4 +143,13 @@ export function diagnosticTexts(
   ]);
   const values = Object.fromEntries(told) as Values;
   return { message: fill(texts[0], values), hint: fill(texts[1], values) };
+}
+
+/** A difference from an expected result in the page's language; undefined without a translation. */
+export function differenceText(
+  code: string,
+  facts: Readonly<Record<string, string>>,
+): string | undefined {
+  const text = language() === "en" ? undefined : translations.differences[code];
+  return text === undefined ? undefined : fill(text, facts);
 }

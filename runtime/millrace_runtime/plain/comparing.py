@@ -72,7 +72,7 @@ def beside(
     left = unexplained(scenario, found, cut, announced) if verdict_ == "wrong" else []
     return {
         "verdict": verdict_,
-        "unexplained": left[:MOST_SENTENCES],
+        "unexplained": [each.to_json() for each in left[:MOST_SENTENCES]],
         "topics": [
             _Topic(compilation, name, exact, plain).to_json()
             for name in _topics(compilation, exact, plain)

@@ -12,7 +12,8 @@ import json
 from collections.abc import Collection
 from typing import Any, Literal
 
-from millrace_runtime.comparing import differences
+from millrace_runtime.comparing import compared
+from millrace_runtime.differences import Difference
 
 Verdict = Literal["equal", "predicted", "refused", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("equal", "predicted", "refused", "wrong")
@@ -56,7 +57,7 @@ def verdict(scenario: Scenario, result: dict[str, Any], cut: str) -> Verdict:
 
 def unexplained(
     scenario: Scenario, result: dict[str, Any], cut: str, codes: Collection[str]
-) -> list[str]:
+) -> list[Difference]:
     """The differences that none of the codes explains."""
     expected, found = copy.deepcopy(scenario), copy.deepcopy(result)
     wanted = expected["expected"]
@@ -82,11 +83,11 @@ def unexplained(
     if cut == "each" and LAST.intersection(codes):
         _last_of_each_line(wanted)
         _last_of_each_line(found)
-    left = differences(expected, found, cut)
+    left = compared(expected, found, cut)
     if left and ORDER.intersection(codes):
         _sort(wanted, cut)
         _sort(found, cut)
-        left = differences(expected, found, cut)
+        left = compared(expected, found, cut)
     elsewhere = RECORDS - TOGETHER if cut == "each" else RECORDS
     return [] if elsewhere.intersection(codes) else left
 

@@ -1,6 +1,6 @@
 /**
  * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
- * use, in `catalog`, `help`, `sentences` and `diagnostics` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
+ * use, in `catalog`, `help`, `sentences`, `diagnostics` and `differences` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
  */
 
 import { alerts } from "./alerts";
@@ -28,6 +28,7 @@ import { topics } from "./topics";
 import { versions } from "./versions";
 
 export { diagnostics, words } from "./diagnostics";
+export { differences } from "./differences";
 
 export const catalog: Readonly<Record<string, string>> = { ...kinds, ...help };
 

@@ -1,0 +1,67 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { useDesigner } from "../designer/store";
+import { theme } from "../theme/theme";
+import { fetchTexts, setLanguage } from "../ui/i18n";
+import { TestsView } from "./Tests";
+import { useTests } from "./tests";
+
+const answers: (() => unknown)[] = [];
+vi.mock("../api/compileCalls", () => ({
+  listTests: async () => ({
+    results: [{ id: 1, name: "Counts", inputs: [], expected: { dropped: 0 } }],
+  }),
+  simulate: async () => answers.shift()?.(),
+  prepareSimulator: async () => ({ state: "ready", progress: null }),
+}));
+
+const DIFFERENCE = {
+  code: "record_unexpected",
+  facts: { topic: "out", place: "2", found: '{"key": "a"}' },
+  message: 'out[2]: expected nothing, got {"key": "a"}',
+};
+const RESULT = { edges: [], nodes: {}, steps: [], stores: {}, differences: [DIFFERENCE] };
+
+function show() {
+  render(
+    <MantineProvider theme={theme} env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <TestsView topology={7} ws="main" />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+}
+
+beforeEach(() => {
+  const document = { format: "millrace.topology/1", name: "test", nodes: [], edges: [] };
+  useDesigner.setState({ document: document as never });
+  useTests.setState({ verdicts: {}, coverage: null });
+});
+afterEach(() => {
+  cleanup();
+  setLanguage("en");
+});
+
+test("what differs from a test is in the language of the page, whichever it ran in", async () => {
+  answers.push(() => ({ state: "done", diagnostics: [], result: RESULT, plain: null }));
+  show();
+  fireEvent.click(await screen.findByText("Run all tests"));
+  await screen.findByText(DIFFERENCE.message);
+  cleanup();
+  await fetchTexts("zh");
+  setLanguage("zh");
+  show();
+  await screen.findByText('out[2]：预期没有记录，得到 {"key": "a"}');
+});
+
+test("a test that cannot run has failed, and shows why", async () => {
+  answers.push(() => {
+    throw new Error("The simulator does not respond.");
+  });
+  show();
+  fireEvent.click(await screen.findByText("Run all tests"));
+  await screen.findByText("The simulator does not respond.");
+  expect(useTests.getState().verdicts[1]).toMatchObject({ state: "failed", differences: [] });
+});
