@@ -10,8 +10,8 @@ lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible
 
 A request to `encode` has a `format` and `values` (`millrace_runtime.encoding`).
 
-While a request is in work, frames of progress go ahead of its answer. SIGUSR1 stops the run of the
-topology itself: the answer is then that of the input lines before, with their number as
+While a request is in work, frames of progress go ahead of its answer. SIGUSR1 stops the run, that
+of plain Spark too: the answer is then that of the input lines before, with their number as
 `stopped_after`.
 """
 
@@ -161,18 +161,23 @@ def simulate(
     begins = request.get("begins")
     begun = None if begins is None else Begun(begins)
     watch = None
-    if progress is not None and stop is not None and not request.get("plain"):
+    if progress is not None and stop is not None:
         watch = Watch(document, len(lines), progress, stop)
-    result = run(spark, document, compilation.task_graph, lines, limits, begun=begun, watch=watch)
+    graph = compilation.task_graph
+    result = run(spark, document, graph, lines, limits, begun=begun, watch=watch)
+    cut, plain = request.get("plain"), None
+    if cut is not None and result.stopped_after is None:
+        plain, done = run_plain(
+            spark, analyzer, document, graph, lines, result, cut, progress, stop
+        )
+        if done is not None:
+            result = run(spark, document, graph, lines[:done], limits, begun=begun)
+            result.stopped_after = done
     if result.stopped_after is not None and expects is not None:
         raise MillraceError("simulation_cancelled", "The simulation was cancelled.")
     differences = None
     if expects is not None:
         differences = [each.to_json() for each in differing(expects, document, lines, result)]
-    cut, plain = request.get("plain"), None
-    if cut is not None:
-        graph = compilation.task_graph
-        plain = run_plain(spark, analyzer, document, graph, lines, result, cut, progress)
     answer = {**shown(document, result), "differences": differences, "breakpoints": stops}
     return {"diagnostics": diagnostics, "result": answer, "plain": plain}
 
@@ -186,30 +191,36 @@ def run_plain(
     result: Result,
     cut: Literal["each", "all"],
     progress: Progress | None = None,
-) -> dict[str, Any]:
+    stop: threading.Event | None = None,
+) -> tuple[dict[str, Any] | None, int | None]:
     """What plain Spark gives beside what Kafka Streams gives, or why it cannot run the document.
 
-    `result`: of Kafka Streams with a micro-batch for each line. Raises MillraceError.
+    `result`: of Kafka Streams with a micro-batch for each line. If it is stopped: the comparison of
+    the lines before, and their number; None where that is none. Raises MillraceError.
     """
     compilation = compile_document(document, analyzer, dialect="plain")
     diagnostics = [each.to_json() for each in compilation.diagnostics]
     if not compilation.ok:
-        return {"cut": cut, "diagnostics": diagnostics, "comparison": None}
+        return {"cut": cut, "diagnostics": diagnostics, "comparison": None}, None
     began = time.monotonic()
     try:
         with _apart(spark):
             simulator = PlainSimulator(
                 spark.newSession(), topology_of(compilation), compilation, Cut(cut)
             )
-            plain = simulator.run(lines, None if progress is None else _of_plain(progress))
+            plain = simulator.run(lines, None if progress is None else _of_plain(progress), stop)
     except MillraceError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever Spark raises is explained
         raise explain(error) from None
     seconds = round(time.monotonic() - began, 2)
-    exact = result if cut == "each" else run(spark, document, graph, lines, None, Cut(cut))
-    comparison = {**beside(compilation, exact, plain, cut), "seconds": seconds}
-    return {"cut": cut, "diagnostics": diagnostics, "comparison": comparison}
+    done = plain.stopped_after
+    if done == 0:
+        return None, done
+    if cut != "each" or done is not None:
+        result = run(spark, document, graph, lines[:done], None, Cut(cut))
+    comparison = {**beside(compilation, result, plain, cut), "seconds": seconds}
+    return {"cut": cut, "diagnostics": diagnostics, "comparison": comparison}, done
 
 
 def _of_plain(progress: Progress) -> Callable[[int, int], None]:

@@ -19,7 +19,7 @@ A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 - `{"do": "kept_sizes" | "delete_kept", "owner", "checkpoint", "names"}`: folders that versions left
 - `{"do": "prepare", "owner", "run"}` → `{"state": "ready" | "starting", "progress": …}`, and starts
   a process if there is none; `progress` is that of the owner's run of this name, or of any:
-  input lines that are `done`, all `lines`, and in the exact dialect counts by edge and node
+  input lines that are `done`, all `lines`, and counts by edge and node, except of plain Spark
 - `{"do": "cancel", "owner", "run"}` → `{"cancelled": bool}`: with `run`, the run of this name takes
   no further input lines, and answers with the result of those before; without, all that runs for
   this owner is killed
@@ -60,6 +60,8 @@ PROCESSORS = {"MILLRACE_PROCESSOR_TIMEOUT_MS": "5000", "MILLRACE_PROCESSOR_MEMOR
 LIMITS = Limits(seconds=60, waiting_seconds=30, output_megabytes=32)
 #: a run that is to stop is killed after so many seconds, if it is still in the same input line
 STOPPING_SECONDS = 2.0
+#: the same where plain Spark runs too: its micro-batches take longer, and its queries have to end
+STOPPING_PLAIN_SECONDS = 6.0
 #: a Spark session starts in some seconds, on a machine that does nothing else
 STARTING_SECONDS = 180.0
 IDLE_SECONDS = 600.0
@@ -207,10 +209,11 @@ class Simulators(Pool):
         """Stop the owner's run of a name, or kill all of the owner's; whether there was any."""
         found = self._found(owner, name)
         for running in found:
-            if name is None or running.plain or not running.process.interrupt():
+            if name is None or not running.process.interrupt():
                 running.kill()
             else:
-                threading.Timer(STOPPING_SECONDS, self._kill, [owner, running]).start()
+                seconds = STOPPING_PLAIN_SECONDS if running.plain else STOPPING_SECONDS
+                threading.Timer(seconds, self._kill, [owner, running]).start()
         return bool(found)
 
     def _found(self, owner: str, name: str | None) -> list[Running]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.conftest import SECRETS
-from tests.runtime.test_simulator import LINE, SCENARIOS, ask, processing
+from tests.runtime.test_simulator import LINE, SCENARIOS, Asked, ask, processing
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -161,7 +161,7 @@ def test_progress_is_reported_while_plain_spark_runs_and_only_to_its_owner(
     seen = []
     while running.is_alive():
         found = respond(simulators, {"do": "prepare", "owner": "me"})["progress"]
-        if found is not None:
+        if found is not None and "edges" not in found:
             seen.append(found)
             other = respond(simulators, {"do": "prepare", "owner": "you"})
             assert other == {"state": "ready", "progress": None}
@@ -172,6 +172,35 @@ def test_progress_is_reported_while_plain_spark_runs_and_only_to_its_owner(
     assert len(set(done)) > 2
     assert {each["lines"] for each in seen} == {len(lines)}
     assert respond(simulators, {"do": "prepare", "owner": "me"})["progress"] is None
+
+
+def test_a_comparison_that_is_cancelled_is_that_of_the_records_before(simulators: Any) -> None:
+    from millrace_runtime.simulator import respond
+
+    given = scenario("C01")
+    lines = given["inputs"] * 40
+    mine = {"owner": "me", "run": "mine"}
+    ask(simulators, given["topology"], lines[:1])
+    (process,) = simulators.pids
+    running = Asked(simulators, given["topology"], lines, plain="each", run="mine")
+    last: dict[str, Any] = {"done": 0}
+    until = time.monotonic() + 60
+    while last["done"] < 3 or "edges" in last:
+        assert running.runs
+        assert time.monotonic() < until
+        time.sleep(0.1)
+        last = respond(simulators, {"do": "prepare", **mine})["progress"] or last
+    assert respond(simulators, {"do": "cancel", **mine})["cancelled"]
+    answer = running.answer()
+    done = answer["result"]["stopped_after"]
+    assert last["done"] <= done < len(lines)
+    comparison = answer["plain"]["comparison"]
+    assert (comparison["verdict"], comparison["unexplained"]) == ("predicted", [])
+    # Both sides are those of the first lines, and the process goes on with the next request.
+    whole = ask(simulators, given["topology"], lines[:done], plain="each")
+    assert {**whole["result"], "stopped_after": done} == answer["result"]
+    assert whole["plain"]["comparison"]["topics"] == comparison["topics"]
+    assert simulators.pids == [process]
 
 
 def children(process: int) -> set[int]:

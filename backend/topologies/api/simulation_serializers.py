@@ -410,7 +410,11 @@ class SimulationSerializer(serializers.Serializer[Any]):
     )
     diagnostics = DiagnosticSerializer(many=True)
     result = SimulationResultSerializer(allow_null=True)
-    plain = PlainSimulationSerializer(allow_null=True, help_text="Null unless it was requested.")
+    plain = PlainSimulationSerializer(
+        allow_null=True,
+        help_text="Null unless it was requested, and if it was "
+        "cancelled before its first micro-batch ended.",
+    )
 
 
 class SimulationProgressSerializer(serializers.Serializer[Any]):

@@ -77,7 +77,7 @@ export const simulateDeployed = (
   inputs: readonly unknown[],
   begins: Beginning,
   signal: AbortSignal,
-  more: Pick<SimulationOptions, "breakpoints" | "partitions">,
+  more: Pick<SimulationOptions, "breakpoints" | "partitions" | "run">,
 ): Promise<Simulation> =>
   answer(
     api.POST("/api/deployments/{deployment}/simulations", {

@@ -3786,7 +3786,7 @@ export interface components {
         /** @description Diagnostics and result; without a result, the document was refused or has not run yet. */
         Simulation: {
             diagnostics: components["schemas"]["Diagnostic"][];
-            /** @description Null unless it was requested. */
+            /** @description Null unless it was requested, and if it was cancelled before its first micro-batch ended. */
             plain: components["schemas"]["PlainSimulation"] | null;
             result: components["schemas"]["SimulationResult"] | null;
             /**

@@ -48,7 +48,7 @@ const ASPECTS: Readonly<Record<PlainRow["differs"][number], Phrase>> = {
 /** The same records in plain Spark: what differs from Kafka Streams, record by record, and why. */
 export function PlainView({ ws }: { ws: string }) {
   const { comparing, phase, rows, shown } = useSimulation();
-  if (comparing && (phase === "running" || phase === "starting")) return <Running />;
+  if (comparing && phase !== "idle") return <Running />;
   const plain = shown?.plain ?? null;
   if (plain === null)
     return (
@@ -124,11 +124,13 @@ function CutChoice() {
 
 function Running() {
   const progress = useSimulation((state) => state.progress);
+  // Before plain Spark, the records run as in Kafka Streams.
+  const exact = progress === null || progress.edges !== undefined;
   return (
     <div className={classes.running} role="status" data-testid="plain-running">
       <Loader size={16} />
       <span>
-        {progress === null
+        {exact
           ? t("Starting the queries of plain Spark…")
           : t("Plain Spark: {done} of {lines} {lines|record|records}", {
               done: progress.done,
@@ -136,7 +138,7 @@ function Running() {
             })}
       </span>
       <Progress
-        value={progress === null ? 0 : (100 * progress.done) / Math.max(1, progress.lines)}
+        value={exact ? 0 : (100 * progress.done) / Math.max(1, progress.lines)}
         aria-label={t("Progress")}
       />
       <p>{t("Each micro-batch is a Spark job of each query: this takes some seconds.")}</p>

@@ -261,8 +261,10 @@ function BreakpointNotes({ shown }: { shown: Shown }) {
 
 /** How far the run is; after one that could not stop between two records, how far it was. */
 function ProgressLine() {
-  const { comparing, phase, progress } = useSimulation();
-  if (progress === null || comparing) return null;
+  const { comparing, phase, progress, view } = useSimulation();
+  // The view of plain Spark has its own.
+  const elsewhere = comparing && view === "plain" && phase !== "idle";
+  if (progress === null || elsewhere) return null;
   if (phase === "idle")
     return (
       <Note tone="degraded">
@@ -284,8 +286,8 @@ function ProgressLine() {
 }
 
 function Messages({ bad }: { bad: number }) {
-  const { comparing, diagnostics, failure, phase, progress, shown } = useSimulation();
-  const counting = progress !== null && !comparing;
+  const { diagnostics, failure, phase, progress, shown } = useSimulation();
+  const counting = progress !== null;
   const error = shown?.result.error ?? null;
   const refused = shown === null && diagnostics.some((each) => each.severity === "error");
   return (

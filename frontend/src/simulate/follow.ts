@@ -3,13 +3,12 @@
 import { ApiError } from "../api/client";
 import { followRecord } from "../api/deploymentCalls";
 import type { FollowedRecord, FollowRequest } from "../api/types";
-import { breakpointsIn } from "../designer/breakpoints";
 import { useView } from "../designer/view";
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 import { simulated, wait } from "./polling";
 import type { Line } from "./scenario";
-import { begin, failureOf, makeRoom, type Shown, showOnCanvas, useSimulation } from "./store";
+import { begin, makeRoom, showEnd, shownOf, showOnCanvas, useSimulation, watched } from "./store";
 import { halved, startsOf, wayOf } from "./way";
 
 export type Asked = Pick<FollowRequest, "topic"> & Partial<FollowRequest>;
@@ -60,8 +59,8 @@ export async function follow(
   const controller = begin();
   const { signal } = controller;
   const set = useSimulation.setState;
-  set({ phase: "searching", view: "way", failure: null, diagnostics: [], shown: null });
-  set({ name: null, progress: null });
+  const searching = { phase: "searching", name: null, progress: null } as const;
+  set({ ...searching, view: "way", comparing: false, failure: null, diagnostics: [], shown: null });
   showOnCanvas(null);
   try {
     let answer = await found(deployment, asked, signal);
@@ -69,6 +68,7 @@ export async function follow(
     let input = answer.input ?? 1;
     let refused: string | null = null;
     const again = async (more: Partial<Asked>) => {
+      set(searching);
       const { partition, offset } = answer.record ?? {};
       const place = { partition, offset, key: null, contains: "" };
       answer = await found(deployment, { ...asked, ...place, ...more }, signal);
@@ -80,14 +80,11 @@ export async function follow(
       if (place === undefined) return;
       const document = answer.document as unknown as TopologyDocument;
       const begins = answer.begins ?? null;
-      set({ phase: "running" });
-      let run: Awaited<ReturnType<typeof simulated>>;
+      let ran: Awaited<ReturnType<typeof simulated>>;
       try {
-        run = await simulated(ws, document, lines, {
-          signal,
-          breakpoints: breakpointsIn(document),
+        ran = await simulated(ws, document, lines, {
+          ...watched(controller, document),
           partitions: answer.topic_partitions,
-          starting: () => set({ phase: "starting" }),
           ...(begins === null ? {} : { begins: { ...begins, deployment } }),
         });
       } catch (error) {
@@ -97,18 +94,19 @@ export async function follow(
         await again({ stores: "empty" });
         continue;
       }
-      const { seconds } = run;
-      const { diagnostics, result } = run.answer;
+      const { diagnostics, result } = ran.answer;
       const way = result === null ? [] : wayOf(result.steps, input);
-      if (result?.truncated === true && way.length === 0 && input > 1 && cuts < MOST_CUTS) {
+      const cancelled = useSimulation.getState().phase === "cancelling";
+      const unseen = result?.truncated === true && way.length === 0 && !cancelled;
+      if (unseen && input > 1 && cuts < MOST_CUTS) {
         if (begins === null) ({ input, lines } = halved(lines, input));
         else await again({ before: Math.floor(input / 2 ** (cuts + 1)) });
         continue;
       }
-      const shown: Shown | null =
-        result === null ? null : { document, lines, seconds, result, plain: null };
+      const shown = shownOf(document, lines, ran);
       set({
         phase: "idle",
+        progress: null,
         shown,
         diagnostics,
         input,
@@ -129,7 +127,6 @@ export async function follow(
       return;
     }
   } catch (error) {
-    if (signal.aborted) return;
-    set({ phase: "idle", failure: failureOf(error) });
+    showEnd(controller, error);
   }
 }

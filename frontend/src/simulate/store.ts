@@ -67,7 +67,7 @@ interface SimulationState {
   /** The micro-batches of runs in plain Spark. */
   readonly cut: Cut;
   readonly phase: "idle" | "searching" | "starting" | "running" | "cancelling";
-  /** The name of what runs; null where it cannot be watched. */
+  /** The name of what runs; null while records are searched. */
   readonly name: string | null;
   /** How far it is; null where that is not known. After a run that had to be killed, its last one. */
   readonly progress: SimulationProgress | null;
@@ -137,6 +137,56 @@ export function begin(): AbortController {
   running?.abort();
   running = new AbortController();
   return running;
+}
+
+/** What a run of a document needs in order to be watched, and to be stopped by its name. */
+export function watched(controller: AbortController, document: TopologyDocument) {
+  const { getState, setState } = useSimulation;
+  lastRun += 1;
+  const run = `${SESSION}-${lastRun}`;
+  setState({ name: run, phase: "running", progress: null });
+  return {
+    run,
+    signal: controller.signal,
+    breakpoints: breakpointsIn(document),
+    starting: () => setState({ phase: "starting" }),
+    progress: (progress: SimulationProgress) => {
+      if (running !== controller) return;
+      const { phase } = getState();
+      setState({ phase: phase === "starting" ? "running" : phase, progress });
+      if (progress.edges !== undefined) showProgress(document, progress);
+    },
+  };
+}
+
+/** A result with what it belongs to; of a run that was cancelled with the lines that it took. */
+export function shownOf(
+  document: TopologyDocument,
+  lines: readonly Line[],
+  { answer, seconds }: Awaited<ReturnType<typeof simulated>>,
+): Shown | null {
+  const { plain, result } = answer;
+  if (result === null) return null;
+  const stopped = result.stopped_after;
+  const run = { document, seconds, result, plain };
+  return stopped === null
+    ? { ...run, lines }
+    : { ...run, lines: lines.slice(0, stopped), cancelledOf: lines.length };
+}
+
+/** Shows why a run has no result. */
+export function showEnd(controller: AbortController, error: unknown) {
+  if (controller.signal.aborted || running !== controller) return;
+  const { progress, shown } = useSimulation.getState();
+  const cancelled = error instanceof ApiError && error.code === "simulation_cancelled";
+  if (cancelled && progress?.edges !== undefined) {
+    // It did not stop between two records: all there is are the counts so far.
+    useSimulation.setState({ phase: "idle", shown: null });
+    return;
+  }
+  const failure = cancelled ? null : failureOf(error);
+  useSimulation.setState({ phase: "idle", progress: null, failure });
+  showOnCanvas(shown);
 }
 
 const NOTHING = {
@@ -221,56 +271,28 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       return;
     }
     const controller = begin();
-    lastRun += 1;
-    const name = `${SESSION}-${lastRun}`;
     set({ ...NOTHING, shown: get().shown, step: get().step, input: get().input });
-    set({ phase: "running", comparing: plain, name });
+    set({ comparing: plain });
     try {
-      const { answer, seconds } = await simulated(workspace, document, lines, {
-        signal: controller.signal,
-        breakpoints: breakpointsIn(document),
-        run: name,
+      const ran = await simulated(workspace, document, lines, {
+        ...watched(controller, document),
         ...(plain ? { plain: get().cut } : {}),
-        starting: () => set({ phase: "starting" }),
-        progress: (progress) => {
-          if (running !== controller) return;
-          set(get().phase === "starting" ? { phase: "running", progress } : { progress });
-          if (progress.edges !== undefined) showProgress(document, progress);
-        },
       });
       if (running !== controller) return;
-      const { diagnostics, result } = answer;
       const former = plain ? null : (get().shown?.plain ?? null);
-      const stopped = result?.stopped_after ?? null;
-      const shown: Shown | null =
-        result === null
-          ? null
-          : {
-              ...{ document, seconds, result },
-              lines: stopped === null ? lines : lines.slice(0, stopped),
-              plain: answer.plain ?? former,
-              former: former !== null,
-              ...(stopped === null ? {} : { cancelledOf: lines.length }),
-            };
-      set({ phase: "idle", progress: null, shown, diagnostics });
+      const made = shownOf(document, lines, ran);
+      const shown = made && former !== null ? { ...made, plain: former, former: true } : made;
+      set({ phase: "idle", progress: null, shown, diagnostics: ran.answer.diagnostics });
       if (shown !== null) moveBreakpoints(shown);
       showOnCanvas(shown);
     } catch (error) {
-      if (controller.signal.aborted || running !== controller) return;
-      if (error instanceof ApiError && error.code === "simulation_cancelled") {
-        // It did not stop between two records: all there is are the counts so far.
-        const { progress } = get();
-        set({ phase: "idle", ...(progress?.edges === undefined ? {} : { shown: null }) });
-        return;
-      }
-      set({ phase: "idle", progress: null, failure: failureOf(error) });
-      showOnCanvas(get().shown);
+      showEnd(controller, error);
     }
   },
 
   cancel: (workspace) => {
-    const { comparing, name, phase } = get();
-    const stops = phase === "running" && !comparing && name !== null;
+    const { name, phase } = get();
+    const stops = phase === "running";
     if (stops) set({ phase: "cancelling" });
     else {
       running?.abort();
@@ -278,10 +300,11 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       set({ phase: "idle", progress: null });
       showOnCanvas(get().shown);
     }
-    const gently = stops || phase === "starting" || comparing;
-    void cancelSimulation(workspace, gently ? (name ?? undefined) : undefined).catch(
-      () => undefined,
-    );
+    // Who cancels twice does not wait: that ends all runs.
+    if (name !== null)
+      void cancelSimulation(workspace, phase === "cancelling" ? undefined : name).catch(
+        () => undefined,
+      );
   },
 }));
 

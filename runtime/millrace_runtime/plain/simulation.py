@@ -13,6 +13,7 @@ import re
 import shutil
 import struct
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -168,18 +169,26 @@ class PlainSimulator:
         self._dropped = 0
 
     def run(
-        self, lines: Sequence[Line], progress: Callable[[int, int], None] | None = None
+        self,
+        lines: Sequence[Line],
+        progress: Callable[[int, int], None] | None = None,
+        stop: threading.Event | None = None,
     ) -> Result:
         """Feeds the lines, batch by batch, until nothing moves any more.
 
         `progress` is called with the number of lines that are done, and of all, before each batch.
+        Once `stop` is set, no further batch is taken.
         """
         result = Result([])
         try:
             self._start()
             for batch in self.cut.batches(list(enumerate(lines, 1))):
+                done = batch[0][0] - 1
+                if stop is not None and stop.is_set():
+                    result.stopped_after = done
+                    break
                 if progress is not None:
-                    progress(batch[0][0] - 1, len(lines))
+                    progress(done, len(lines))
                 try:
                     self._feed(batch, result)
                     if self.restart_each:
