@@ -135,7 +135,11 @@ def content_of(error: exceptions.APIException) -> dict[str, Any]:
         fields = error.detail if isinstance(error.detail, dict) else {"non_field": error.detail}
         first = first_message(fields)
         return body(
-            "invalid", f"The request is not valid: {first}", "Correct the fields listed.", fields
+            "invalid",
+            f"The request is not valid: {first}",
+            "Correct the fields listed.",
+            fields,
+            found=first,
         )
     if str(error.detail).startswith("CSRF Failed"):
         return body(*CSRF_FAILED)
@@ -157,9 +161,9 @@ def first_message(detail: Any, path: str = "") -> str:
     return f"{shown}{detail}"
 
 
-def respond(status_code: int, *args: Any, **data: Any) -> JsonResponse:
+def respond(status_code: int, code: str, message: str, hint: str = "", **data: Any) -> JsonResponse:
     """The envelope outside of DRF."""
-    return JsonResponse(body(*args, **data), status=status_code)
+    return JsonResponse(body(code, message, hint, **data), status=status_code)
 
 
 def locked_out(

@@ -56,6 +56,7 @@ MIDDLEWARE = [
     "millrace_backend.middleware.PageMiddleware",
     "millrace_backend.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -90,6 +91,8 @@ CACHES = {
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+#: of the sentences of Django and its REST framework; the page translates all others
+LANGUAGES = [("en", "English"), ("zh-hans", "中文")]
 STATIC_URL = "/static/"
 APPEND_SLASH = False
 

@@ -108,6 +108,7 @@ def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any
             "Simulating a topology with Python processors runs their code on the server: "
             "this needs the role operator, as deploying does.",
             "Ask an admin for the role operator, or an operator to simulate it.",
+            needed=Role.OPERATOR.value,
         )
     if role is None or not role.allows(Role.EDITOR):
         saved = Version.objects.filter(topology__workspace=workspace, hash=hash_of(document))
@@ -116,6 +117,7 @@ def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any
                 "role_too_small",
                 "A viewer can simulate saved versions only.",
                 "Open a saved version, or ask an admin for the role editor.",
+                needed=Role.EDITOR.value,
             )
 
 

@@ -165,6 +165,21 @@ def test_the_last_admin_cannot_be_removed_or_made_less(people: People, client_of
     assert people.admin.memberships.get().role == Role.ADMIN
 
 
+def test_what_the_framework_refuses_is_in_the_language_of_the_page(
+    people: People, client_of: Client
+) -> None:
+    chinese = {"accept-language": "zh-hans"}
+    client = client_of(people.admin)
+    members = "/api/workspaces/main/members"
+    error = client.post(members, {}, headers=chinese).json()["error"]
+    assert error["code"] == "invalid"
+    assert error["found"] == f"username: {error['fields']['username'][0]}"
+    assert "必填" in error["found"]
+    other = {"accept-language": "fr"}
+    error = client.post(members, {}, headers=other).json()["error"]
+    assert error["found"] == "username: This field is required."
+
+
 def test_a_weak_password_is_refused_with_the_reason(people: People, client_of: Client) -> None:
     client = client_of(people.editor)
     refused = client.put("/api/account/password", {"new": "12345"})

@@ -49,7 +49,19 @@ describe("the API client", () => {
         message: "这里什么都没有，或者它属于别人。",
         hint: null,
       });
-      expect(said("version_conflict")).toMatchObject({ message: "Ada saved.", hint: "Merge." });
+      expect(said("of_a_newer_server")).toMatchObject({ message: "Ada saved.", hint: "Merge." });
+      expect(said("kafka_refused").text).toBe("Kafka 拒绝了此请求：Ada saved.");
+      const role = { code: "role_too_small", message: "This needs…", needed: "operator" };
+      expect(new ApiError(403, { error: role }).message).toContain("操作员");
+      const taken = { code: "name_taken", fields: { name: ["This name is taken."] } };
+      expect(new ApiError(409, { error: taken }).fields.name).toBe(
+        "这个名称已被使用。请选择其他名称。",
+      );
+      const field = { code: "invalid", found: "name: 必填。", fields: { name: ["必填。"] } };
+      expect(new ApiError(400, { error: field })).toMatchObject({
+        message: "请求无效：name: 必填。",
+        fields: { name: "必填。" },
+      });
       expect(new ApiError(0, null).message).toBe("服务器没有响应。");
     } finally {
       setLanguage("en");

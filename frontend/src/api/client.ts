@@ -1,7 +1,7 @@
 /** The API client: CSRF header, JSON, and errors as `ApiError` with the message of the server. */
 
 import createClient from "openapi-fetch";
-import { language, type Phrase, phrase, t } from "../ui/i18n";
+import { errorText, language, phrase, t } from "../ui/i18n";
 import type { paths } from "./schema";
 
 interface ErrorEnvelope {
@@ -27,15 +27,17 @@ export class ApiError extends Error {
 
   constructor(status: number, envelope: ErrorEnvelope | null) {
     const error = envelope?.error ?? {};
-    const known = language() === "en" ? undefined : KNOWN[error.code ?? ""];
-    super(known === undefined ? (error.message ?? fallback(status)) : t(known));
+    const known = errorText(error.code ?? "", { found: error.message, ...error });
+    super(known ?? error.message ?? fallback(status));
     this.status = status;
     this.code = error.code ?? (status === 0 ? "unreachable" : "error");
     // A hint in English would follow a sentence in another language.
     this.hint = (known === undefined ? error.hint : null) ?? null;
     this.fields = {};
     for (const [name, texts] of Object.entries(error.fields ?? {})) {
-      this.fields[name] = Array.isArray(texts) ? texts.join(" ") : String(texts);
+      const text = Array.isArray(texts) ? texts.join(" ") : String(texts);
+      // The framework's sentences about fields are in the page's language, others are not.
+      this.fields[name] = known === undefined || this.code === "invalid" ? text : known;
     }
     this.data = error;
   }
@@ -54,23 +56,6 @@ export function asApiError(failure: unknown): ApiError {
 const GONE = phrase("There is nothing here, or it belongs to someone else.");
 const FORBIDDEN = phrase("This needs a sign-in, or a role that you do not have.");
 const TOO_MANY = phrase("Too many requests: wait a moment.");
-
-/** What the server says most often, for other languages than its own; the rest is shown as it comes. */
-const KNOWN: Readonly<Record<string, Phrase>> = {
-  not_found: GONE,
-  permission_denied: FORBIDDEN,
-  not_authenticated: FORBIDDEN,
-  throttled: TOO_MANY,
-  database_unavailable: phrase(
-    "The database cannot be read or written now. Nothing was saved. Check that it is running and that its disk is not full.",
-  ),
-  draft_conflict: phrase("This draft was changed in another window."),
-  analyzer_unreachable: phrase("The analyzer does not respond, so expressions cannot be checked."),
-  simulator_unreachable: phrase("The simulator does not respond. It is restarted automatically."),
-  simulator_starting: phrase("The simulator is starting. Try again in a few seconds."),
-  redis_unreachable: phrase("Redis does not respond. Try again when it runs."),
-  kafka_unreachable: phrase("The Kafka brokers do not respond. Try again when they run."),
-};
 
 function fallback(status: number): string {
   if (status === 0) return t("The server does not respond.");
@@ -124,6 +109,7 @@ api.use({
       const token = await csrfToken();
       if (token !== null) request.headers.set("X-CSRFToken", token);
     }
+    request.headers.set("Accept-Language", language() === "zh" ? "zh-hans" : "en");
     return request;
   },
   onResponse: async ({ response }) => {

@@ -92,6 +92,7 @@ let translations: {
   readonly catalog: Table;
   readonly diagnostics: Sentences;
   readonly differences: Table;
+  readonly errors: Table;
   readonly forms?: Forms;
   readonly words: Table;
 } = {
@@ -99,6 +100,7 @@ let translations: {
   catalog: {},
   diagnostics: {},
   differences: {},
+  errors: {},
   words: {},
 };
 
@@ -152,4 +154,18 @@ export function differenceText(
 ): string | undefined {
   const text = language() === "en" ? undefined : translations.differences[code];
   return text === undefined ? undefined : fill(text, facts);
+}
+
+/** A refusal of the server in the page's language; undefined without a translation. */
+export function errorText(
+  code: string,
+  data: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const text = language() === "en" ? undefined : translations.errors[code];
+  if (text === undefined) return undefined;
+  const told = Object.entries(data).map(([name, fact]) => [
+    name,
+    translations.words[String(fact)] ?? String(fact),
+  ]);
+  return fill(text, Object.fromEntries(told) as Values);
 }

@@ -382,6 +382,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
 
 /** Facts that are words, by the compiler's English; others stand as they are. */
 export const words: Readonly<Record<string, string>> = {
+  viewer: "查看者",
+  editor: "编辑者",
+  operator: "操作员",
+  admin: "管理员",
   keys: "各个键",
   pairs: "各个匹配对",
   "the inputs": "各个输入",

@@ -1,6 +1,7 @@
 /**
  * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
- * use, in `catalog`, `help`, `sentences`, `diagnostics` and `differences` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
+ * use, in `catalog`, `help`, `sentences`, `diagnostics`, `differences` and `errors` of the texts that the server gives.
+ * Fetched when the page is shown in Chinese.
  */
 
 import { alerts } from "./alerts";
@@ -29,6 +30,7 @@ import { versions } from "./versions";
 
 export { diagnostics, words } from "./diagnostics";
 export { differences } from "./differences";
+export { errors } from "./errors";
 
 export const catalog: Readonly<Record<string, string>> = { ...kinds, ...help };
 
