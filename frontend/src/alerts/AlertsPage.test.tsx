@@ -190,3 +190,24 @@ test("every condition has words, and a duration where there is one", () => {
     "Time without a record above 1 min for 30 s",
   );
 });
+
+test("a search that finds nothing says so, and does not explain what alerts and rules are", async () => {
+  alerts = [];
+  rules = [];
+  open();
+  await screen.findByText("No rules");
+  await screen.findByText("No alerts");
+  fireEvent.change(screen.getByLabelText("Search rules"), { target: { value: "lag" } });
+  fireEvent.change(screen.getByLabelText("Search alerts"), { target: { value: "orders" } });
+  await screen.findByText("No rule matches “lag”.");
+  await screen.findByText("No alert matches “orders”.");
+  expect(screen.queryByText("No rules")).toBeNull();
+  const searched = asked.filter(({ url }) => url.searchParams.get("search") === "lag");
+  expect(searched.map(({ url }) => url.pathname)).toEqual(["/api/workspaces/main/alert-rules"]);
+});
+
+test("the name of the account button begins with what it shows", async () => {
+  open();
+  const button = await screen.findByTestId("user-menu");
+  expect(screen.getByRole("button", { name: /^ME\s?Account of Me$/ })).toBe(button);
+});

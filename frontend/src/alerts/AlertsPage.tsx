@@ -87,7 +87,11 @@ function Alerts({ ws }: { ws: string }) {
         />
       </div>
       <Waiting query={list} kept={found !== undefined} />
-      {found === undefined ? null : found.count === 0 ? (
+      {found === undefined ? null : found.count === 0 && debounced !== "" ? (
+        <div className={pages.nothing} role="status">
+          {t("No alert matches “{search}”.", { search: debounced })}
+        </div>
+      ) : found.count === 0 ? (
         <div className={pages.card}>
           <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>
             {t(
@@ -131,7 +135,7 @@ function List({ alerts, ws }: { alerts: readonly Alert[]; ws: string }) {
                   {alert.state === "firing" ? t("Firing") : t("Resolved")}
                 </span>
               </td>
-              <td>
+              <td className={pages.text}>
                 {alert.name}
                 <div className={pages.faint}>{ruleText(alert)}</div>
               </td>

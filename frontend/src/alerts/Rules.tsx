@@ -1,9 +1,12 @@
-import { Button } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteAlertRule, listAlertRules, testAlertRule } from "../api/alertCalls";
 import type { AlertRule, TestedReceiver } from "../api/types";
+import { ActionsHead } from "../app/ActionsHead";
 import { notifyError } from "../app/notify";
 import { Pages } from "../app/Pages";
 import { Waiting } from "../app/Waiting";
@@ -20,11 +23,13 @@ const PAGE_SIZE = 25;
 /** The rules of a workspace; operators change them. */
 export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
   const queries = useQueryClient();
+  const [search, setSearch] = useState("");
+  const [debounced] = useDebouncedValue(search.trim(), 200);
   const [page, setPage] = useState(1);
   const [edited, setEdited] = useState<AlertRule | "new" | null>(null);
   const list = useQuery({
-    queryKey: ["alert-rules", ws, page],
-    queryFn: () => listAlertRules(ws, page, PAGE_SIZE),
+    queryKey: ["alert-rules", ws, debounced, page],
+    queryFn: () => listAlertRules(ws, debounced, page, PAGE_SIZE),
     placeholderData: keepPreviousData,
   });
   const refresh = () => queries.invalidateQueries({ queryKey: ["alert-rules", ws] });
@@ -45,6 +50,16 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
         <h2 className={pages.title}>{t("Rules")}</h2>
         {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
         <span className="ui-space" />
+        <TextInput
+          aria-label={t("Search rules")}
+          placeholder={t("Search by name")}
+          leftSection={<IconSearch size={16} stroke={1.5} />}
+          value={search}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value);
+            setPage(1);
+          }}
+        />
         {operator ? (
           <Button
             variant="filled"
@@ -58,7 +73,11 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
       </div>
       {test.data === undefined ? null : <Tested receivers={test.data} />}
       <Waiting query={list} kept={found !== undefined} />
-      {found === undefined ? null : found.count === 0 ? (
+      {found === undefined ? null : found.count === 0 && debounced !== "" ? (
+        <div className={pages.nothing} role="status">
+          {t("No rule matches “{search}”.", { search: debounced })}
+        </div>
+      ) : found.count === 0 ? (
         <div className={pages.card}>
           <Empty title={t("No rules")}>
             {t("A rule defines when an alert fires, for one topology or all, and who is notified.")}
@@ -73,19 +92,19 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
                 <th>{t("Condition")}</th>
                 <th>{t("Topology")}</th>
                 <th>{t("Notifies")}</th>
-                <th className={pages.actions} />
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>
               {found.results.map((rule) => (
                 <tr key={rule.id} data-testid="alert-rule">
-                  <td>
+                  <td className={pages.text}>
                     {rule.name}
                     {rule.enabled ? null : <span className={pages.faint}> {t("(off)")}</span>}
                   </td>
-                  <td>{ruleText(rule)}</td>
+                  <td className={pages.text}>{ruleText(rule)}</td>
                   <td>{rule.topology_name ?? <span className={pages.faint}>{t("all")}</span>}</td>
-                  <td>
+                  <td className={pages.text}>
                     <Receivers rule={rule} />
                   </td>
                   <td className={pages.actions}>

@@ -22,12 +22,13 @@ export const listAlerts = (workspace: string, query: AlertQuery): Promise<AlertP
 
 export const listAlertRules = (
   workspace: string,
+  search: string,
   page: number,
   size: number,
 ): Promise<AlertRulePage> =>
   answer(
     api.GET("/api/workspaces/{workspace}/alert-rules", {
-      params: { path: { workspace }, query: { page, page_size: size } },
+      params: { path: { workspace }, query: { search, page, page_size: size } },
     }),
   );
 

@@ -43,7 +43,7 @@ export function Shell({ ws, wide, children }: ShellProps) {
           {ws === undefined ? "Millrace" : null}
         </Link>
         {ws === undefined ? null : (
-          <Link to={home} className={classes.crumb}>
+          <Link to={home} className={classes.crumb} title={workspace?.name}>
             {workspace?.name ?? ws}
           </Link>
         )}

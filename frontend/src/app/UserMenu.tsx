@@ -69,8 +69,9 @@ export function UserMenu({
   return (
     <Menu position="bottom-end" width={220} shadow="sm">
       <Menu.Target>
-        <UnstyledButton aria-label={t("Account of {name}", { name })} data-testid="user-menu">
-          <Avatar size={26} radius="xl" color="initials" name={name} aria-hidden />
+        <UnstyledButton data-testid="user-menu">
+          <Avatar size={26} radius="xl" color="initials" name={name} />
+          <span className="m-hidden">{t("Account of {name}", { name })}</span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -140,7 +140,9 @@ export function AddMenu(props: {
           >
             <KindIcon name={kind.icon} size={16} className="kind-icon" />
             <span>{kind.title}</span>
-            <small className="m-cut">{kind.description}</small>
+            <small className="m-cut" title={kind.description}>
+              {kind.description}
+            </small>
           </div>
         ))}
         {kinds.length === 0 ? (

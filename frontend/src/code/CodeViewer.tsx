@@ -85,6 +85,7 @@ export default function CodeViewer({ code }: { code: GeneratedCode }) {
               key={each.path}
               type="button"
               className={classes.file}
+              title={each.path}
               aria-current={each.path === shown}
               onClick={() => setPath(each.path)}
             >

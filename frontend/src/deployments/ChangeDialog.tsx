@@ -79,7 +79,9 @@ export function ChangeDialog(props: Asked) {
           ))}
           {topics.map((source) => (
             <div key={source.topic} className={classes.row} data-testid="change-source">
-              <span className={classes.name}>{source.topic}</span>
+              <span className={classes.name} title={source.topic}>
+                {source.topic}
+              </span>
               <span>
                 {source.verdict === "new"
                   ? t("This topic is now read.")
@@ -169,7 +171,9 @@ function Store(props: StoreProps) {
   const needed = undecidedOne(store) && expression.trim() === "";
   return (
     <div className={classes.row} data-testid="change-store" data-verdict={store.verdict}>
-      <span className={classes.name}>{store.name}</span>
+      <span className={classes.name} title={store.name}>
+        {store.name}
+      </span>
       <div className={classes.what}>
         <strong>{t(VERDICTS[store.verdict])}</strong>
         {store.reasons.map((reason) => (

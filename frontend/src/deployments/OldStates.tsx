@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteOldState } from "../api/deploymentCalls";
 import type { OldState } from "../api/types";
+import { ActionsHead } from "../app/ActionsHead";
 import { notifyError } from "../app/notify";
 import { useNow } from "../runtime/useNow";
 import { ago, bytes, moment } from "../ui/format";
@@ -26,7 +27,7 @@ export function OldStates(props: {
             <th>{t("Version")}</th>
             <th>{t("Size")}</th>
             <th>{t("Expires")}</th>
-            {props.operator ? <th /> : null}
+            {props.operator ? <ActionsHead /> : null}
           </tr>
         </thead>
         <tbody>

@@ -8,7 +8,7 @@ import { connect } from "../graph/changes";
 import { refusal } from "../graph/connect";
 import { labelOf } from "../graph/document";
 import { searchKinds, searchNodes } from "../graph/search";
-import { Keys } from "../ui";
+import { Cut, Keys } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { Modal } from "../ui/Modal";
@@ -100,8 +100,10 @@ function Chooser(props: {
             ) : (
               <KindIcon name={choice.icon} size={16} className="kind-icon" />
             )}
-            <span className="m-cut">{choice.title}</span>
-            <small className="m-cut">{choice.note}</small>
+            <Cut>{choice.title}</Cut>
+            <small className="m-cut" title={choice.note}>
+              {choice.note}
+            </small>
             {choice.keys === undefined ? null : <Keys keys={choice.keys} />}
           </div>
         ))}

@@ -6,7 +6,7 @@ import { kindOf } from "../graph/catalog";
 import { type DocumentNode, isStoreKind, labelOf } from "../graph/document";
 import { inOrder } from "../graph/order";
 import { searchNodes } from "../graph/search";
-import { Empty } from "../ui";
+import { Cut, Empty } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { hueOf } from "./derived";
@@ -31,7 +31,7 @@ function Row({ node }: { node: DocumentNode }) {
       onPointerLeave={() => useDesigner.getState().setHovered(null)}
     >
       <KindIcon name={kindOf(catalog, node.kind)?.icon} size={15} className="kind-icon" />
-      <span className="m-cut">{labelOf(node)}</span>
+      <Cut>{labelOf(node)}</Cut>
       <small className="m-cut">{kindOf(catalog, node.kind)?.title ?? node.kind}</small>
       {diagnostics.length > 0 ? (
         <i className="outline-badge m-figures" data-severity={errors > 0 ? "error" : "warning"}>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { listGenerators, stopGenerator } from "../api/topicCalls";
 import type { Generator } from "../api/types";
+import { ActionsHead } from "../app/ActionsHead";
 import { notifyError } from "../app/notify";
 import { topicAddress } from "../topics/records";
 import { ago, count, exact, moment } from "../ui/format";
@@ -49,7 +50,7 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
                 <th className={pages.number}>{t("Written")}</th>
                 <th>{t("Ends")}</th>
                 <th>{t("Started by")}</th>
-                <th className={pages.actions} />
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>

@@ -14,7 +14,7 @@ import {
   targetPort,
 } from "../graph/document";
 import { readType, type SparkType, writeType } from "../graph/types";
-import { Chip, Note } from "../ui";
+import { Chip, Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Section } from "./Section";
 
@@ -24,7 +24,7 @@ function TypeTree({ name, type, depth = 0 }: { name: string; type: SparkType; de
   return (
     <>
       <div className="type-row" style={{ paddingLeft: depth * 14 }}>
-        <span className="m-cut">{name}</span>
+        <Cut>{name}</Cut>
         <code className="m-cut" title={writeType(type)}>
           {nested ? "STRUCT" : writeType(type)}
         </code>
@@ -68,7 +68,7 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
             onClick={() => useDesigner.getState().goTo(end.node.id)}
           >
             <span className="m-muted edge-end">{index === 0 ? t("from") : t("to")}</span>
-            <span className="m-cut">{labelOf(end.node)}</span>
+            <Cut>{labelOf(end.node)}</Cut>
             {end.port === end.usual ? null : <small>{end.port}</small>}
           </button>
         ))}

@@ -21,7 +21,7 @@ import {
   paramsOf,
   sourcePort,
 } from "../graph/document";
-import { Chip, Note } from "../ui";
+import { Chip, Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
@@ -98,7 +98,7 @@ function Stores({ node }: { node: DocumentNode }) {
           onClick={() => useDesigner.getState().goTo(store.id)}
         >
           <KindIcon name={kindOf(catalog, store.kind)?.icon} size={15} />
-          <span className="m-cut">{String(paramsOf(store).name ?? labelOf(store))}</span>
+          <Cut>{String(paramsOf(store).name ?? labelOf(store))}</Cut>
           <small>{kindOf(catalog, store.kind)?.title}</small>
         </button>
       ))}
@@ -154,7 +154,7 @@ function Topics({ node }: { node: DocumentNode }) {
       data-testid={`look-at-${each}`}
     >
       <IconTable size={15} stroke={1.5} />
-      <span className="m-cut">{t("Show the records of {topic}", { topic: each })}</span>
+      <Cut>{t("Show the records of {topic}", { topic: each })}</Cut>
     </Link>
   ));
 }
@@ -180,6 +180,7 @@ function Children({ node }: { node: DocumentNode }) {
             <button
               type="button"
               className="m-cut link-text"
+              title={child === undefined ? edge.target : labelOf(child)}
               onClick={() => useDesigner.getState().goTo(edge.target)}
             >
               {child === undefined ? edge.target : labelOf(child)}

@@ -1,9 +1,10 @@
 import { Button, TagsInput, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { accountLink, listAccounts, listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { AccountPage, WorkspaceSettings } from "../api/types";
+import { ActionsHead } from "../app/ActionsHead";
 import { notifyError } from "../app/notify";
 import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
@@ -48,7 +49,7 @@ function Workspaces() {
               <tr>
                 <th>{t("Name")}</th>
                 <th>{t("Topic prefixes")}</th>
-                <th className={classes.actions} />
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>
@@ -102,6 +103,7 @@ function Accounts() {
   const found = useQuery({
     queryKey: ["installation", "accounts", debounced, page],
     queryFn: () => listAccounts(debounced, page, PAGE_SIZE),
+    placeholderData: keepPreviousData,
   });
   const pages = Math.ceil((found.data?.count ?? 0) / PAGE_SIZE);
   const link = useMutation({
@@ -124,8 +126,12 @@ function Accounts() {
           }}
         />
       </div>
-      <Waiting query={found} />
-      {found.data === undefined ? null : (
+      <Waiting query={found} kept={found.data !== undefined} />
+      {found.data === undefined ? null : found.data.count === 0 ? (
+        <div className={classes.nothing} role="status">
+          {t("No account matches “{search}”.", { search: debounced })}
+        </div>
+      ) : (
         <div className={classes.card}>
           <table className={`${classes.list} ${classes.plain}`}>
             <thead>
@@ -135,7 +141,7 @@ function Accounts() {
                 <th>{t("Workspaces")}</th>
                 <th>{t("Password")}</th>
                 <th>{t("Last sign-in")}</th>
-                <th className={classes.actions} />
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>
@@ -143,7 +149,7 @@ function Accounts() {
                 <tr key={account.id}>
                   <td className={classes.rowName}>{account.display_name}</td>
                   <td>{account.username}</td>
-                  <td>{account.workspaces.join(", ") || "–"}</td>
+                  <td className={classes.text}>{account.workspaces.join(", ") || "–"}</td>
                   <td>{account.has_password ? t("set") : t("not set")}</td>
                   <td>{account.last_login === null ? t("never") : ago(account.last_login)}</td>
                   <td className={classes.actions}>

@@ -10,6 +10,7 @@ import {
 } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
+import { ActionsHead } from "../app/ActionsHead";
 import { notifyError } from "../app/notify";
 import { useSession } from "../app/session";
 import { Waiting } from "../app/Waiting";
@@ -74,7 +75,7 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
                 <th>{t("Name")}</th>
                 <th>{t("User name")}</th>
                 <th>{t("Role")}</th>
-                <th className={classes.actions} />
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>

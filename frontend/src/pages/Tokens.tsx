@@ -2,6 +2,7 @@ import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/accountCalls";
+import { ActionsHead } from "../app/ActionsHead";
 import { notifyError } from "../app/notify";
 import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
@@ -92,7 +93,7 @@ export function Tokens() {
                 <th>{t("Name")}</th>
                 <th>{t("Created")}</th>
                 <th>{t("Expires")}</th>
-                <th className={classes.actions} />
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>

@@ -8,6 +8,7 @@ import { useNavigate, useParams } from "react-router";
 import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologySummary } from "../api/types";
+import { ActionsHead } from "../app/ActionsHead";
 import { Failed } from "../app/Failed";
 import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
@@ -225,9 +226,7 @@ function Rows(props: {
                 {t("Changed")}
               </button>
             </th>
-            <th className={classes.actions}>
-              <span className="m-hidden">{t("Actions")}</span>
-            </th>
+            <ActionsHead />
           </tr>
         </thead>
         <tbody>

@@ -204,10 +204,11 @@ function Title({ edge }: { edge: DocumentEdge }) {
   const total = useTotal(edge);
   const [source, target] = [edge.source, edge.target].map((id) => findNode(document, id));
   if (source === undefined || target === undefined) return null;
+  const name = `${labelOf(source)} → ${labelOf(target)}`;
   return (
     <>
-      <strong className={`${classes.edgeName} m-cut`}>
-        {labelOf(source)} → {labelOf(target)}
+      <strong className={`${classes.edgeName} m-cut`} title={name}>
+        {name}
       </strong>
       {total === null ? null : (
         <span className={`${classes.edgeTotal} m-figures`} data-testid="edge-total">

@@ -281,8 +281,12 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
                 key={JSON.stringify(row.key)}
                 data-written={writes.get(name)?.has(JSON.stringify(row.key)) || undefined}
               >
-                <td className={`${classes.cell} m-mono`}>{valueText(row.key)}</td>
-                <td className={`${classes.cell} m-mono`}>{valueText(row.value)}</td>
+                <td className={`${classes.cell} m-mono`} title={valueText(row.key)}>
+                  {valueText(row.key)}
+                </td>
+                <td className={`${classes.cell} m-mono`} title={valueText(row.value)}>
+                  {valueText(row.value)}
+                </td>
                 <td className="m-figures">
                   {row.timestamp === null ? "" : timeText(row.timestamp)}
                   {closed.has(rowName(name, row.key)) ? ` · ${t("window closed")}` : ""}

@@ -1,7 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
-import { Chip, Empty, Note } from "../ui";
+import { Chip, Cut, Empty, Note } from "../ui";
 import { exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { follow } from "./follow";
@@ -162,9 +162,9 @@ function Inputs({ input, shown }: { input: number; shown: Shown }) {
                 ref={number === input ? (row) => row?.scrollIntoView({ block: "nearest" }) : null}
               >
                 <span className="m-figures">{number}</span>
-                <span className="m-cut">{String(line?.topic ?? "")}</span>
-                <span className="m-mono m-cut">{lineText(line?.key, line?.key_bytes)}</span>
-                <span className="m-mono m-cut">{lineText(line?.value, line?.value_bytes)}</span>
+                <Cut>{String(line?.topic ?? "")}</Cut>
+                <Cut mono>{lineText(line?.key, line?.key_bytes)}</Cut>
+                <Cut mono>{lineText(line?.value, line?.value_bytes)}</Cut>
               </button>
             </li>
           );
@@ -221,8 +221,12 @@ function Way({ input, shown }: { input: number; shown: Shown }) {
               {written.map(({ changedBy, row, store }) => (
                 <tr key={`${store} ${JSON.stringify(row.key)}`}>
                   <td>{storeTitle(document, store)}</td>
-                  <td className={`${classes.cell} m-mono`}>{valueText(row.key)}</td>
-                  <td className={`${classes.cell} m-mono`}>{valueText(row.value)}</td>
+                  <td className={`${classes.cell} m-mono`} title={valueText(row.key)}>
+                    {valueText(row.key)}
+                  </td>
+                  <td className={`${classes.cell} m-mono`} title={valueText(row.value)}>
+                    {valueText(row.value)}
+                  </td>
                   <td>
                     {changedBy === null ? (
                       t("unchanged since")
@@ -263,9 +267,7 @@ function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
         </Chip>
       ))}
       {step.record === undefined ? null : (
-        <span className="m-mono m-cut">
-          {valueText(step.record.key)} → {valueText(step.record.value)}
-        </span>
+        <Cut mono>{`${valueText(step.record.key)} → ${valueText(step.record.value)}`}</Cut>
       )}
       {drop === null ? null : <em>{dropText(drop, caused)}</em>}
       {ending === null ? null : <em>{endingText(ending, node?.kind ?? "")}</em>}

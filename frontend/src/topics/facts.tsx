@@ -75,7 +75,9 @@ export function Configuration({ detail }: { detail: TopicDetail }) {
           {settings.map((each) => (
             <tr key={each.name}>
               <td className={each.own ? pages.rowName : undefined}>{each.name}</td>
-              <td className={classes.mono}>{each.sensitive ? "••••••" : each.value}</td>
+              <td className={`${classes.mono} ${pages.text}`}>
+                {each.sensitive ? "••••••" : each.value}
+              </td>
               <td className={pages.faint}>{each.own ? t("the topic") : t("the broker")}</td>
             </tr>
           ))}

@@ -128,6 +128,15 @@ export function Segments<Id extends string>(props: {
   );
 }
 
+/** A text in one line, all of it on hover. */
+export function Cut({ children, mono = false }: { children: string; mono?: boolean }) {
+  return (
+    <span className={mono ? "m-mono m-cut" : "m-cut"} title={children}>
+      {children}
+    </span>
+  );
+}
+
 /** Nothing here yet: what it is for and the button that starts it. */
 export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (

@@ -51,4 +51,7 @@ export const alerts = {
   "The rule “{name}” and its alerts are deleted.": "规则“{name}”及其告警将被删除。",
   "Delete the rule": "删除规则",
   "Edit the rule": "编辑规则",
+  "No alert matches “{search}”.": "没有匹配“{search}”的告警。",
+  "No rule matches “{search}”.": "没有匹配“{search}”的规则。",
+  "Search rules": "搜索规则",
 };

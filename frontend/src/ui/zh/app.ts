@@ -17,4 +17,5 @@ export const app = {
   "Account of {name}": "{name} 的账户",
   Theme: "主题外观",
   "Sign out": "退出登录",
+  Actions: "操作",
 };

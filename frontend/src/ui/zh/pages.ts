@@ -183,7 +183,6 @@ export const pages = {
   "Search by name or description": "按名称或描述搜索",
   "No topology matches “{search}”.": "没有拓扑匹配 “{search}”。",
   Changed: "更改时间",
-  Actions: "操作",
   "{name} copy": "{name} 副本",
   "Could not duplicate": "未能复制",
   "not deployed": "未部署",
@@ -239,4 +238,5 @@ export const pages = {
   "Programs that use the token “{name}” lose access at once.":
     "使用令牌“{name}”的程序将立即失去访问权限。",
   "Revoke the token": "吊销令牌",
+  "No account matches “{search}”.": "没有匹配“{search}”的账户。",
 };
