@@ -38,7 +38,7 @@ from tests.e2e.topics import create_topic
 PEOPLE = 10
 #: of each person
 TIMES = 5
-LOOKUPS = 300
+LOOKUPS = 200
 PAGES = 60
 ROUNDS = 3
 BACKLOG = 600_000
@@ -74,6 +74,12 @@ def timed(work: Callable[[], Any]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
+
+
+def paced(work: Callable[[], Any]) -> float:
+    """The same, and no more often than a person may ask."""
+    time.sleep(0.05)
+    return timed(work)
 
 
 def simulate(api: Api) -> None:
@@ -160,11 +166,11 @@ def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
     def read(query: dict[str, Any]) -> int:
         address = str(httpx.URL(path, params=query))
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while (found := api.call("GET", address)).get("rows") is None:
+        while (page := api.call("GET", address)["page"]) is None:
             if time.monotonic() > deadline:
-                raise RuntimeError(f"no rows: {found}")
+                raise RuntimeError("the process that reads does not start")
             time.sleep(0.2)
-        return len(found["rows"])
+        return len(page["rows"])
 
     def one() -> None:
         if read({"key": records.key(chosen.randrange(keys))}) != 1:
@@ -177,7 +183,7 @@ def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
 
     yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
     for name, work, times in (("one key", one, LOOKUPS), ("100 rows", page, PAGES)):
-        found = sorted(timed(work) for _ in range(times))
+        found = sorted(paced(work) for _ in range(times))
         yield Row(f"{name}: median", statistics.median(found), 0.0)
         yield Row(f"{name}: p95", found[int(times * 0.95)], 0.0, LOOKUP_LIMIT)
 
