@@ -1,12 +1,10 @@
-import { TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useParams } from "react-router";
 import { listAlerts } from "../api/alertCalls";
 import type { Alert } from "../api/types";
-import { Pages } from "../app/Pages";
+import { CardTable } from "../app/CardTable";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { Waiting } from "../app/Waiting";
@@ -39,14 +37,13 @@ export function AlertsPage() {
 
 function Alerts({ ws }: { ws: string }) {
   const [shown, setShown] = useState<Shown>("all");
-  const [search, setSearch] = useState("");
-  const [debounced] = useDebouncedValue(search.trim(), 200);
-  const [page, setPage] = useState(1);
+  const paging = usePaging();
+  const { page, text } = paging;
   const list = useQuery({
-    queryKey: ["alerts", ws, shown, debounced, page],
+    queryKey: ["alerts", ws, shown, text, page],
     queryFn: () =>
       listAlerts(ws, {
-        search: debounced,
+        search: text,
         page,
         page_size: PAGE_SIZE,
         ...(shown === "all" ? {} : { state: shown }),
@@ -55,7 +52,6 @@ function Alerts({ ws }: { ws: string }) {
     refetchInterval: 5_000,
   });
   const found = list.data;
-  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
   return (
     <section aria-label={t("Alerts")} data-testid="alerts">
       <div className={pages.head}>
@@ -67,7 +63,7 @@ function Alerts({ ws }: { ws: string }) {
           value={shown}
           onChange={(next) => {
             setShown(next);
-            setPage(1);
+            paging.setPage(1);
           }}
           items={[
             { id: "all", title: t("All") },
@@ -75,21 +71,12 @@ function Alerts({ ws }: { ws: string }) {
             { id: "resolved", title: t("Resolved") },
           ]}
         />
-        <TextInput
-          aria-label={t("Search alerts")}
-          placeholder={t("Search by name")}
-          leftSection={<IconSearch size={16} stroke={1.5} />}
-          value={search}
-          onChange={(event) => {
-            setSearch(event.currentTarget.value);
-            setPage(1);
-          }}
-        />
+        <SearchField paging={paging} label={t("Search alerts")} placeholder={t("Search by name")} />
       </div>
       <Waiting query={list} kept={found !== undefined} />
-      {found === undefined ? null : found.count === 0 && debounced !== "" ? (
+      {found === undefined ? null : found.count === 0 && text !== "" ? (
         <div className={pages.nothing} role="status">
-          {t("No alert matches “{search}”.", { search: debounced })}
+          {t("No alert matches “{search}”.", { search: text })}
         </div>
       ) : found.count === 0 ? (
         <div className={pages.card}>
@@ -102,59 +89,51 @@ function Alerts({ ws }: { ws: string }) {
       ) : (
         <List ws={ws} alerts={found.results} />
       )}
-      {pageCount > 1 ? (
-        <div className={pages.pages}>
-          <Pages total={pageCount} value={page} onChange={setPage} />
-        </div>
-      ) : null}
+      <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={pages.pages} />
     </section>
   );
 }
 
 function List({ alerts, ws }: { alerts: readonly Alert[]; ws: string }) {
   return (
-    <div className={pages.card}>
-      <table className={`${pages.list} ${pages.plain} ${classes.alerts}`}>
-        <thead>
-          <tr>
-            <th>{t("State")}</th>
-            <th>{t("Rule")}</th>
-            <th>{t("Topology")}</th>
-            <th>{t("Last value")}</th>
-            <th>{t("Since")}</th>
-            <th>{t("Duration")}</th>
-            <th>{t("Notifications")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {alerts.map((alert) => (
-            <tr key={alert.id} data-testid="alert" data-state={alert.state}>
-              <td>
-                <span className={classes.state}>
-                  <StateDot state={alert.state === "firing" ? "failed" : "stopped"} />
-                  {alert.state === "firing" ? t("Firing") : t("Resolved")}
-                </span>
-              </td>
-              <td className={pages.text}>
-                {alert.name}
-                <div className={pages.faint}>{ruleText(alert)}</div>
-              </td>
-              <td>
-                <Link to={`/w/${ws}/t/${alert.topology}?layer=runtime`} className={pages.link}>
-                  {alert.topology_name}
-                </Link>
-              </td>
-              <td>{alert.value === null ? "–" : amount(alert.condition, alert.value)}</td>
-              <td title={moment(alert.since)}>{ago(alert.since)}</td>
-              <td>{duration(alert)}</td>
-              <td>
-                <Sent alert={alert} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      head={[
+        t("State"),
+        t("Rule"),
+        t("Topology"),
+        t("Last value"),
+        t("Since"),
+        t("Duration"),
+        t("Notifications"),
+      ]}
+      className={classes.alerts}
+    >
+      {alerts.map((alert) => (
+        <tr key={alert.id} data-testid="alert" data-state={alert.state}>
+          <td>
+            <span className={classes.state}>
+              <StateDot state={alert.state === "firing" ? "failed" : "stopped"} />
+              {alert.state === "firing" ? t("Firing") : t("Resolved")}
+            </span>
+          </td>
+          <td className={pages.text}>
+            {alert.name}
+            <div className={pages.faint}>{ruleText(alert)}</div>
+          </td>
+          <td>
+            <Link to={`/w/${ws}/t/${alert.topology}?layer=runtime`} className={pages.link}>
+              {alert.topology_name}
+            </Link>
+          </td>
+          <td>{alert.value === null ? "–" : amount(alert.condition, alert.value)}</td>
+          <td title={moment(alert.since)}>{ago(alert.since)}</td>
+          <td>{duration(alert)}</td>
+          <td>
+            <Sent alert={alert} />
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   );
 }
 

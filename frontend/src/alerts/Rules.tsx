@@ -1,14 +1,12 @@
-import { Button, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { Button } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteAlertRule, listAlertRules, testAlertRule } from "../api/alertCalls";
 import type { AlertRule, TestedReceiver } from "../api/types";
-import { ActionsHead } from "../app/ActionsHead";
+import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
-import { Pages } from "../app/Pages";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
@@ -23,13 +21,12 @@ const PAGE_SIZE = 25;
 /** The rules of a workspace; operators change them. */
 export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
   const queries = useQueryClient();
-  const [search, setSearch] = useState("");
-  const [debounced] = useDebouncedValue(search.trim(), 200);
-  const [page, setPage] = useState(1);
+  const paging = usePaging();
+  const { page, text } = paging;
   const [edited, setEdited] = useState<AlertRule | "new" | null>(null);
   const list = useQuery({
-    queryKey: ["alert-rules", ws, debounced, page],
-    queryFn: () => listAlertRules(ws, debounced, page, PAGE_SIZE),
+    queryKey: ["alert-rules", ws, text, page],
+    queryFn: () => listAlertRules(ws, text, page, PAGE_SIZE),
     placeholderData: keepPreviousData,
   });
   const refresh = () => queries.invalidateQueries({ queryKey: ["alert-rules", ws] });
@@ -43,23 +40,13 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
     onError: (error) => notifyError(error, t("No test sent")),
   });
   const found = list.data;
-  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
   return (
     <section className={classes.section} aria-label={t("Rules")} data-testid="alert-rules">
       <div className={pages.head}>
         <h2 className={pages.title}>{t("Rules")}</h2>
         {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
         <span className="ui-space" />
-        <TextInput
-          aria-label={t("Search rules")}
-          placeholder={t("Search by name")}
-          leftSection={<IconSearch size={16} stroke={1.5} />}
-          value={search}
-          onChange={(event) => {
-            setSearch(event.currentTarget.value);
-            setPage(1);
-          }}
-        />
+        <SearchField paging={paging} label={t("Search rules")} placeholder={t("Search by name")} />
         {operator ? (
           <Button
             variant="filled"
@@ -73,9 +60,9 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
       </div>
       {test.data === undefined ? null : <Tested receivers={test.data} />}
       <Waiting query={list} kept={found !== undefined} />
-      {found === undefined ? null : found.count === 0 && debounced !== "" ? (
+      {found === undefined ? null : found.count === 0 && text !== "" ? (
         <div className={pages.nothing} role="status">
-          {t("No rule matches “{search}”.", { search: debounced })}
+          {t("No rule matches “{search}”.", { search: text })}
         </div>
       ) : found.count === 0 ? (
         <div className={pages.card}>
@@ -84,67 +71,50 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
           </Empty>
         </div>
       ) : (
-        <div className={pages.card}>
-          <table className={`${pages.list} ${pages.plain}`}>
-            <thead>
-              <tr>
-                <th>{t("Name")}</th>
-                <th>{t("Condition")}</th>
-                <th>{t("Topology")}</th>
-                <th>{t("Notifies")}</th>
-                <ActionsHead />
-              </tr>
-            </thead>
-            <tbody>
-              {found.results.map((rule) => (
-                <tr key={rule.id} data-testid="alert-rule">
-                  <td className={pages.text}>
-                    {rule.name}
-                    {rule.enabled ? null : <span className={pages.faint}> {t("(off)")}</span>}
-                  </td>
-                  <td className={pages.text}>{ruleText(rule)}</td>
-                  <td>{rule.topology_name ?? <span className={pages.faint}>{t("all")}</span>}</td>
-                  <td className={pages.text}>
-                    <Receivers rule={rule} />
-                  </td>
-                  <td className={pages.actions}>
-                    {operator ? (
-                      <>
-                        <Button
-                          variant="subtle"
-                          disabled={rule.webhook === "" && rule.mail.length === 0}
-                          loading={test.isPending && test.variables.id === rule.id}
-                          onClick={() => test.mutate(rule)}
-                        >
-                          {t("Send a test")}
-                        </Button>
-                        <Button variant="subtle" onClick={() => setEdited(rule)}>
-                          {t("Edit")}
-                        </Button>
-                        <Confirm
-                          title={t("Delete…")}
-                          question={t("The rule “{name}” and its alerts are deleted.", {
-                            name: rule.name,
-                          })}
-                          action={t("Delete the rule")}
-                          busy={remove.isPending && remove.variables === rule.id}
-                          onConfirm={() => remove.mutate(rule.id)}
-                          testId="delete-rule"
-                        />
-                      </>
-                    ) : null}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable head={[t("Name"), t("Condition"), t("Topology"), t("Notifies"), ""]}>
+          {found.results.map((rule) => (
+            <tr key={rule.id} data-testid="alert-rule">
+              <td className={pages.text}>
+                {rule.name}
+                {rule.enabled ? null : <span className={pages.faint}> {t("(off)")}</span>}
+              </td>
+              <td className={pages.text}>{ruleText(rule)}</td>
+              <td>{rule.topology_name ?? <span className={pages.faint}>{t("all")}</span>}</td>
+              <td className={pages.text}>
+                <Receivers rule={rule} />
+              </td>
+              <td className={pages.actions}>
+                {operator ? (
+                  <>
+                    <Button
+                      variant="subtle"
+                      disabled={rule.webhook === "" && rule.mail.length === 0}
+                      loading={test.isPending && test.variables.id === rule.id}
+                      onClick={() => test.mutate(rule)}
+                    >
+                      {t("Send a test")}
+                    </Button>
+                    <Button variant="subtle" onClick={() => setEdited(rule)}>
+                      {t("Edit")}
+                    </Button>
+                    <Confirm
+                      title={t("Delete…")}
+                      question={t("The rule “{name}” and its alerts are deleted.", {
+                        name: rule.name,
+                      })}
+                      action={t("Delete the rule")}
+                      busy={remove.isPending && remove.variables === rule.id}
+                      onConfirm={() => remove.mutate(rule.id)}
+                      testId="delete-rule"
+                    />
+                  </>
+                ) : null}
+              </td>
+            </tr>
+          ))}
+        </CardTable>
       )}
-      {pageCount > 1 ? (
-        <div className={pages.pages}>
-          <Pages total={pageCount} value={page} onChange={setPage} />
-        </div>
-      ) : null}
+      <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={pages.pages} />
       {edited === null ? null : (
         <RuleDialog
           ws={ws}

@@ -37,11 +37,7 @@ export function DeleteByName(props: {
           autoComplete="off"
           data-autofocus
         />
-        {error === null ? null : (
-          <Note tone="failed">
-            {error.message} {error.hint}
-          </Note>
-        )}
+        {error === null ? null : <Note tone="failed">{error.text}</Note>}
         <DialogEnd
           onCancel={onClose}
           type="submit"

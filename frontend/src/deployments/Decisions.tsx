@@ -18,7 +18,7 @@ export function Decisions(props: {
 }) {
   const { decisions, deployment, operator } = props;
   return (
-    <table className={classes.table} data-testid="record-decisions">
+    <table className={`ui-table ${classes.table}`} data-testid="record-decisions">
       <thead>
         <tr>
           <th>{t("Failed record")}</th>

@@ -20,7 +20,7 @@ export function OldStates(props: {
   return (
     <section className={classes.oldStates}>
       <h3 className={classes.small}>{t("Old state")}</h3>
-      <table className={classes.table} data-testid="old-state">
+      <table className={`ui-table ${classes.table}`} data-testid="old-state">
         <thead>
           <tr>
             <th>{t("Replaced")}</th>

@@ -74,7 +74,7 @@ const OUTCOMES: Readonly<Record<NonNullable<RunRecord["outcome"]>, Phrase>> = {
 function Runs({ deployment, runs }: { deployment: number; runs: readonly RunRecord[] }) {
   if (runs.length === 0) return <Empty title={t("No run yet")} />;
   return (
-    <table className={classes.table}>
+    <table className={`ui-table ${classes.table}`}>
       <thead>
         <tr>
           <th>{t("Started")}</th>

@@ -24,7 +24,7 @@ export function ShadowResult({ comparison }: { comparison: OutputComparison }) {
           ? t("Versions {n} and {m} differ for the same input.", versions)
           : t("Versions {n} and {m} have written the same for the same input.", versions)}
       </p>
-      <table className={classes.table}>
+      <table className={`ui-table ${classes.table}`}>
         <thead>
           <tr>
             <th>{t("Topic")}</th>
@@ -89,7 +89,7 @@ function Examples({ topic, comparison }: { topic: Topic; comparison: OutputCompa
   if (topic.examples.length === 0) return null;
   return (
     <div className={`${change.examples} m-scroll`}>
-      <table className={classes.table} data-testid="shadow-examples">
+      <table className={`ui-table ${classes.table}`} data-testid="shadow-examples">
         <thead>
           <tr>
             <th>{topic.topic}</th>

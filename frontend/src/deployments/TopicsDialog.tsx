@@ -57,11 +57,7 @@ export function TopicsDialog({ question }: { question: Question }) {
             close={close}
           />
         ))}
-        {error === null ? null : (
-          <Note tone="failed">
-            {error.message} {error.hint}
-          </Note>
-        )}
+        {error === null ? null : <Note tone="failed">{error.text}</Note>}
         <DialogEnd
           onCancel={close}
           loading={busy}

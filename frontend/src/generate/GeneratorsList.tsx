@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { listGenerators, stopGenerator } from "../api/topicCalls";
 import type { Generator } from "../api/types";
-import { ActionsHead } from "../app/ActionsHead";
+import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
 import { topicAddress } from "../topics/records";
 import { ago, count, exact, moment } from "../ui/format";
@@ -40,26 +40,21 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
     <section className={classes.generators} data-testid="generators">
       <h2>{t("Generators")}</h2>
       {rows.length === 0 ? null : (
-        <div className={pages.card}>
-          <table className={`${pages.list} ${pages.plain}`}>
-            <thead>
-              <tr>
-                <th>{t("Topic")}</th>
-                <th>{t("State")}</th>
-                <th className={pages.number}>{t("Records per second")}</th>
-                <th className={pages.number}>{t("Written")}</th>
-                <th>{t("Ends")}</th>
-                <th>{t("Started by")}</th>
-                <ActionsHead />
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((each) => (
-                <Row key={each.id} ws={ws} generator={each} operator={operator} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable
+          head={[
+            t("Topic"),
+            t("State"),
+            { number: t("Records per second") },
+            { number: t("Written") },
+            t("Ends"),
+            t("Started by"),
+            "",
+          ]}
+        >
+          {rows.map((each) => (
+            <Row key={each.id} ws={ws} generator={each} operator={operator} />
+          ))}
+        </CardTable>
       )}
       {mine.length === running.length ? null : (
         <Button variant="subtle" mt={6} onClick={() => setAll(!all)}>

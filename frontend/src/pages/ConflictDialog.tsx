@@ -72,11 +72,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
             ))}
           </div>
         )}
-        {error === null ? null : (
-          <Note tone="failed">
-            {error.message} {error.hint}
-          </Note>
-        )}
+        {error === null ? null : <Note tone="failed">{error.text}</Note>}
         <div className="ui-end">
           <Button onClick={() => takeTheirs(theirs)} data-testid="take-theirs">
             {t("Take theirs")}

@@ -1,12 +1,11 @@
-import { Button, TagsInput, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { Button, TagsInput } from "@mantine/core";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { accountLink, listAccounts, listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { AccountPage, WorkspaceSettings } from "../api/types";
-import { ActionsHead } from "../app/ActionsHead";
+import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
-import { Pages } from "../app/Pages";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { Waiting } from "../app/Waiting";
 import { ago } from "../ui/format";
@@ -43,22 +42,11 @@ function Workspaces() {
       </div>
       <Waiting query={found} />
       {found.data === undefined ? null : (
-        <div className={classes.card}>
-          <table className={`${classes.list} ${classes.plain}`}>
-            <thead>
-              <tr>
-                <th>{t("Name")}</th>
-                <th>{t("Topic prefixes")}</th>
-                <ActionsHead />
-              </tr>
-            </thead>
-            <tbody>
-              {found.data.map((workspace) => (
-                <WorkspaceRow key={workspace.id} workspace={workspace} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable head={[t("Name"), t("Topic prefixes"), ""]}>
+          {found.data.map((workspace) => (
+            <WorkspaceRow key={workspace.id} workspace={workspace} />
+          ))}
+        </CardTable>
       )}
     </section>
   );
@@ -97,15 +85,13 @@ function WorkspaceRow({ workspace }: { workspace: WorkspaceSettings }) {
 }
 
 function Accounts() {
-  const [search, setSearch] = useState("");
-  const [debounced] = useDebouncedValue(search.trim(), 200);
-  const [page, setPage] = useState(1);
+  const paging = usePaging();
+  const { page, text } = paging;
   const found = useQuery({
-    queryKey: ["installation", "accounts", debounced, page],
-    queryFn: () => listAccounts(debounced, page, PAGE_SIZE),
+    queryKey: ["installation", "accounts", text, page],
+    queryFn: () => listAccounts(text, page, PAGE_SIZE),
     placeholderData: keepPreviousData,
   });
-  const pages = Math.ceil((found.data?.count ?? 0) / PAGE_SIZE);
   const link = useMutation({
     mutationFn: (account: AccountPage["results"][number]) => accountLink(account.id),
     onError: (error) => notifyError(error, t("No link created")),
@@ -116,58 +102,38 @@ function Accounts() {
         <h2 id="accounts-title">{t("Accounts")}</h2>
         <p>{t("A new sign-in link ends the account's earlier one.")}</p>
         <span className="ui-space" />
-        <TextInput
-          aria-label={t("Search accounts")}
+        <SearchField
+          paging={paging}
+          label={t("Search accounts")}
           placeholder={t("Search accounts")}
-          value={search}
-          onChange={(event) => {
-            setSearch(event.currentTarget.value);
-            setPage(1);
-          }}
         />
       </div>
       <Waiting query={found} kept={found.data !== undefined} />
       {found.data === undefined ? null : found.data.count === 0 ? (
         <div className={classes.nothing} role="status">
-          {t("No account matches “{search}”.", { search: debounced })}
+          {t("No account matches “{search}”.", { search: text })}
         </div>
       ) : (
-        <div className={classes.card}>
-          <table className={`${classes.list} ${classes.plain}`}>
-            <thead>
-              <tr>
-                <th>{t("Name")}</th>
-                <th>{t("User name")}</th>
-                <th>{t("Workspaces")}</th>
-                <th>{t("Password")}</th>
-                <th>{t("Last sign-in")}</th>
-                <ActionsHead />
-              </tr>
-            </thead>
-            <tbody>
-              {found.data.results.map((account) => (
-                <tr key={account.id}>
-                  <td className={classes.rowName}>{account.display_name}</td>
-                  <td>{account.username}</td>
-                  <td className={classes.text}>{account.workspaces.join(", ") || "–"}</td>
-                  <td>{account.has_password ? t("set") : t("not set")}</td>
-                  <td>{account.last_login === null ? t("never") : ago(account.last_login)}</td>
-                  <td className={classes.actions}>
-                    <Button variant="subtle" onClick={() => link.mutate(account)}>
-                      {t("New sign-in link")}
-                    </Button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable
+          head={[t("Name"), t("User name"), t("Workspaces"), t("Password"), t("Last sign-in"), ""]}
+        >
+          {found.data.results.map((account) => (
+            <tr key={account.id}>
+              <td className={classes.rowName}>{account.display_name}</td>
+              <td>{account.username}</td>
+              <td className={classes.text}>{account.workspaces.join(", ") || "–"}</td>
+              <td>{account.has_password ? t("set") : t("not set")}</td>
+              <td>{account.last_login === null ? t("never") : ago(account.last_login)}</td>
+              <td className={classes.actions}>
+                <Button variant="subtle" onClick={() => link.mutate(account)}>
+                  {t("New sign-in link")}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </CardTable>
       )}
-      {pages > 1 ? (
-        <div className={classes.pages}>
-          <Pages total={pages} value={page} onChange={setPage} />
-        </div>
-      ) : null}
+      <Pages paging={paging} count={found.data?.count} size={PAGE_SIZE} className={classes.pages} />
       {link.data === undefined ? null : (
         <SignInLink
           title={t("Sign-in link for {name}", { name: link.variables.username })}

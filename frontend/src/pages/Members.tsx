@@ -10,7 +10,7 @@ import {
 } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
-import { ActionsHead } from "../app/ActionsHead";
+import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
 import { useSession } from "../app/session";
 import { Waiting } from "../app/Waiting";
@@ -68,31 +68,19 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
       </div>
       <Waiting query={members} />
       {members.data === undefined ? null : (
-        <div className={classes.card}>
-          <table className={`${classes.list} ${classes.plain}`}>
-            <thead>
-              <tr>
-                <th>{t("Name")}</th>
-                <th>{t("User name")}</th>
-                <th>{t("Role")}</th>
-                <ActionsHead />
-              </tr>
-            </thead>
-            <tbody>
-              {members.data.map((member) => (
-                <MemberRow
-                  key={member.id}
-                  member={member}
-                  admin={admin}
-                  onRole={(role) => change.mutate({ id: member.id, role })}
-                  onRemove={() => remove.mutate(member.id)}
-                  removing={remove.isPending && remove.variables === member.id}
-                  onLink={() => link.mutate(member)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable head={[t("Name"), t("User name"), t("Role"), ""]}>
+          {members.data.map((member) => (
+            <MemberRow
+              key={member.id}
+              member={member}
+              admin={admin}
+              onRole={(role) => change.mutate({ id: member.id, role })}
+              onRemove={() => remove.mutate(member.id)}
+              removing={remove.isPending && remove.variables === member.id}
+              onLink={() => link.mutate(member)}
+            />
+          ))}
+        </CardTable>
       )}
       {link.data === undefined ? null : (
         <SignInLink

@@ -60,9 +60,7 @@ export function PasswordForm(props: { onSkip?: () => void }) {
         required
       />
       {error === null || Object.keys(error.fields).length > 0 ? null : (
-        <Note tone="failed">
-          {error.message} {error.hint}
-        </Note>
+        <Note tone="failed">{error.text}</Note>
       )}
       {change.isSuccess ? <Note tone="accent">{t("The password is set.")}</Note> : null}
       <div className="ui-end">

@@ -58,11 +58,7 @@ export function SaveDialog() {
             })}
           </Note>
         ) : null}
-        {error === null ? null : (
-          <Note tone="failed">
-            {error.message} {error.hint}
-          </Note>
-        )}
+        {error === null ? null : <Note tone="failed">{error.text}</Note>}
         <div className="ui-end">
           <Button onClick={close}>{t("Cancel")}</Button>
           <Button type="submit" variant="filled" loading={saving} data-testid="save-version">

@@ -61,7 +61,7 @@ export function SignInPage() {
         ) : null}
         {error === null ? null : (
           <Alert color="red" variant="light" role="alert">
-            {error.message} {error.hint}
+            {error.text}
           </Alert>
         )}
         <TextInput

@@ -2,7 +2,7 @@ import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/accountCalls";
-import { ActionsHead } from "../app/ActionsHead";
+import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
 import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
@@ -86,41 +86,29 @@ export function Tokens() {
         </div>
       ) : null}
       {tokens.data === undefined || tokens.data.length === 0 ? null : (
-        <div className={classes.card}>
-          <table className={`${classes.list} ${classes.plain}`}>
-            <thead>
-              <tr>
-                <th>{t("Name")}</th>
-                <th>{t("Created")}</th>
-                <th>{t("Expires")}</th>
-                <ActionsHead />
-              </tr>
-            </thead>
-            <tbody>
-              {tokens.data.map((token) => (
-                <tr key={token.id}>
-                  <td>
-                    {token.name} <code className={classes.faint}>{token.prefix}…</code>
-                  </td>
-                  <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
-                  <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
-                  <td className={classes.actions}>
-                    <Confirm
-                      title={t("Revoke…")}
-                      question={t("Programs that use the token “{name}” lose access at once.", {
-                        name: token.name,
-                      })}
-                      action={t("Revoke the token")}
-                      busy={revoke.isPending && revoke.variables === token.id}
-                      onConfirm={() => revoke.mutate(token.id)}
-                      testId="revoke-token"
-                    />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable head={[t("Name"), t("Created"), t("Expires"), ""]}>
+          {tokens.data.map((token) => (
+            <tr key={token.id}>
+              <td>
+                {token.name} <code className={classes.faint}>{token.prefix}…</code>
+              </td>
+              <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
+              <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
+              <td className={classes.actions}>
+                <Confirm
+                  title={t("Revoke…")}
+                  question={t("Programs that use the token “{name}” lose access at once.", {
+                    name: token.name,
+                  })}
+                  action={t("Revoke the token")}
+                  busy={revoke.isPending && revoke.variables === token.id}
+                  onConfirm={() => revoke.mutate(token.id)}
+                  testId="revoke-token"
+                />
+              </td>
+            </tr>
+          ))}
+        </CardTable>
       )}
     </section>
   );

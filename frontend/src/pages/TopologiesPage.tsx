@@ -1,7 +1,5 @@
-import { Button, Menu, Skeleton, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { Button, Menu, Skeleton } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { useNavigate, useParams } from "react-router";
@@ -10,7 +8,7 @@ import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologySummary } from "../api/types";
 import { ActionsHead } from "../app/ActionsHead";
 import { Failed } from "../app/Failed";
-import { Pages } from "../app/Pages";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useSession, useWorkspace } from "../app/session";
 import { t } from "../ui/i18n";
@@ -73,10 +71,9 @@ export function TopologiesPage() {
   const workspace = useWorkspace(ws);
   const { data: session } = useSession();
   const navigate = useNavigate();
-  const [search, setSearch] = useState("");
-  const [debounced] = useDebouncedValue(search.trim(), 200);
+  const paging = usePaging();
+  const { page, text: search } = paging;
   const [ordering, setOrdering] = useState("-updated_at");
-  const [page, setPage] = useState(1);
   const [creating, setCreating] = useState<{ template?: string } | null>(null);
   const [deleting, setDeleting] = useState<TopologySummary | null>(null);
   useEffect(() => {
@@ -85,12 +82,12 @@ export function TopologiesPage() {
   }, [ws]);
 
   const key = useMemo(
-    () => ["topologies", ws, { search: debounced, ordering, page }],
-    [ws, debounced, ordering, page],
+    () => ["topologies", ws, { search, ordering, page }],
+    [ws, search, ordering, page],
   );
   const list = useQuery({
     queryKey: key,
-    queryFn: () => listTopologies(ws, { search: debounced, ordering, page, page_size: PAGE_SIZE }),
+    queryFn: () => listTopologies(ws, { search, ordering, page, page_size: PAGE_SIZE }),
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   });
@@ -98,8 +95,7 @@ export function TopologiesPage() {
 
   const editor = may(workspace?.role, "editor");
   const found = list.data;
-  const empty = found !== undefined && found.count === 0 && debounced === "";
-  const pages = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
+  const empty = found !== undefined && found.count === 0 && search === "";
 
   return (
     <Shell ws={ws}>
@@ -141,16 +137,11 @@ export function TopologiesPage() {
       ) : (
         <>
           <div className={classes.tools} hidden={list.isError && found === undefined}>
-            <TextInput
+            <SearchField
+              paging={paging}
               className={classes.search}
-              aria-label={t("Search topologies")}
+              label={t("Search topologies")}
               placeholder={t("Search by name or description")}
-              leftSection={<IconSearch size={16} stroke={1.5} />}
-              value={search}
-              onChange={(event) => {
-                setSearch(event.currentTarget.value);
-                setPage(1);
-              }}
             />
           </div>
           {list.isError && found === undefined ? (
@@ -160,17 +151,13 @@ export function TopologiesPage() {
               rows={found?.results}
               ws={ws}
               editor={editor}
-              search={debounced}
+              search={search}
               onDelete={setDeleting}
               ordering={ordering}
               onOrdering={setOrdering}
             />
           )}
-          {pages > 1 ? (
-            <div className={classes.pages}>
-              <Pages total={pages} value={page} onChange={setPage} />
-            </div>
-          ) : null}
+          <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={classes.pages} />
         </>
       )}
 

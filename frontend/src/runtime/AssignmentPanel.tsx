@@ -64,7 +64,7 @@ export function AssignmentPanel() {
   }
   if (shape === "history" && id !== null) {
     return (
-      <div className={classes.assignment} data-testid="assignment">
+      <div className="ui-panel" data-testid="assignment">
         <Suspense fallback={<Loading />}>
           <HistoryView key={id} deployment={id} before={choose} />
         </Suspense>
@@ -73,8 +73,8 @@ export function AssignmentPanel() {
   }
   if (view === null || view.tasks.length === 0) {
     return (
-      <div className={classes.assignment}>
-        <div className={classes.bar}>{choose}</div>
+      <div className="ui-panel">
+        <div className="ui-bar">{choose}</div>
         <Empty title={isMoving(state) ? t("Not running yet") : wordOf(state)}>
           {state === "stopped" || state === "failed"
             ? t("Tasks are assigned while the topology runs.")
@@ -84,8 +84,8 @@ export function AssignmentPanel() {
     );
   }
   return (
-    <div className={classes.assignment} data-testid="assignment" data-stale={view.stale}>
-      <div className={classes.bar}>
+    <div className="ui-panel" data-testid="assignment" data-stale={view.stale}>
+      <div className="ui-bar">
         {choose}
         <AsOf view={view} />
         <span className="ui-space" />

@@ -1,11 +1,8 @@
-import { TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { listPlacements } from "../api/deploymentCalls";
 import type { Placement } from "../api/types";
-import { Pages } from "../app/Pages";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { Waiting } from "../app/Waiting";
 import { useRuntime } from "../designer/runtime";
 import { Empty, Segments } from "../ui";
@@ -31,18 +28,16 @@ const SECONDS: Readonly<Record<RangeName, number>> = {
 /** Where each task ran over time: as bars by executor and thread, and as a list of moves. */
 export function HistoryView({ before, deployment }: { before: ReactNode; deployment: number }) {
   const [range, setRange] = useState<RangeName>("1h");
-  const [search, setSearch] = useState("");
-  const [debounced] = useDebouncedValue(search.trim(), 200);
-  const [page, setPage] = useState(1);
+  const paging = usePaging();
+  const { page, text } = paging;
   const now = useNow(5_000);
   const list = useQuery({
-    queryKey: ["placements", deployment, range, debounced, page],
-    queryFn: () => listPlacements(deployment, range, debounced, page, PAGE_SIZE),
+    queryKey: ["placements", deployment, range, text, page],
+    queryFn: () => listPlacements(deployment, range, text, page, PAGE_SIZE),
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
   });
   const found = list.data;
-  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
   return (
     <div className={classes.history} data-testid="assignment-history">
       <div className="ui-bar">
@@ -52,22 +47,17 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
           value={range}
           onChange={(next) => {
             setRange(next);
-            setPage(1);
+            paging.setPage(1);
           }}
           items={RANGES.map(([id, title]) => ({ id, title: t(title) }))}
         />
-        <TextInput
-          aria-label={t("Search moves")}
+        <SearchField
+          paging={paging}
+          label={t("Search moves")}
           placeholder={t("Task, executor or thread")}
-          leftSection={<IconSearch size={16} stroke={1.5} />}
-          value={search}
-          onChange={(event) => {
-            setSearch(event.currentTarget.value);
-            setPage(1);
-          }}
         />
         <span className="ui-space" />
-        {pageCount > 1 ? <Pages total={pageCount} value={page} onChange={setPage} /> : null}
+        <Pages paging={paging} count={found?.count} size={PAGE_SIZE} />
       </div>
       <Waiting query={list} kept={found !== undefined} />
       {found === undefined ? null : found.results.length === 0 ? (

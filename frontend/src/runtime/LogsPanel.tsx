@@ -56,8 +56,8 @@ export function LogsPanel() {
     );
   }
   return (
-    <div className={classes.logs}>
-      <div className={classes.bar}>
+    <div className="ui-panel">
+      <div className="ui-bar">
         <TextInput
           aria-label={t("Search the logs")}
           placeholder={t("Search")}

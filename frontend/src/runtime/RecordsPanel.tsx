@@ -123,12 +123,8 @@ function Records({ deployment, edge, topology, ws }: Shown) {
   };
   const reads = findNode(document, edge.source)?.kind.startsWith("source.") === true;
   return (
-    <div
-      className={classes.assignment}
-      data-testid="edge-records"
-      data-sampling={found.data?.sampling}
-    >
-      <div className={classes.bar}>
+    <div className="ui-panel" data-testid="edge-records" data-sampling={found.data?.sampling}>
+      <div className="ui-bar">
         <Segments<"records" | "keys">
           label={t("View")}
           value={shape}

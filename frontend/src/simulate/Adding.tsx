@@ -1,4 +1,4 @@
-import { Button, Select, Textarea } from "@mantine/core";
+import { Button, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { asApiError } from "../api/client";
 import { generateRecords } from "../api/topicCalls";
@@ -12,6 +12,7 @@ import { Modal } from "../ui/Modal";
 import { type InputRow, rowOf, rowsOfText, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
+import { TopicSelect } from "./TopicSelect";
 
 type Made = readonly InputRow[] | null;
 
@@ -110,13 +111,7 @@ export function GenerateDialog({ onClose, ws }: { onClose: () => void; ws: strin
   return (
     <Modal opened onClose={onClose} title={t("Generate records")} size={520}>
       <div className={classes.form}>
-        <Select
-          label={t("Source")}
-          data={[...new Set(sources.map((each) => each.topic))]}
-          value={topic}
-          allowDeselect={false}
-          onChange={(value) => setTopic(value ?? topic)}
-        />
+        <TopicSelect label={t("Source")} sources={sources} value={topic} onChange={setTopic} />
         <NumberField
           label={t("Records")}
           least={1}

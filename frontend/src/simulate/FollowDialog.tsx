@@ -13,6 +13,7 @@ import { type Asked, follow } from "./follow";
 import { MaskList, type Masks, masksOf } from "./Masks";
 import { sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
+import { TopicSelect } from "./TopicSelect";
 
 type By = "key" | "contains" | "place";
 type Partitions = NonNullable<Asked["partitions"]>;
@@ -99,13 +100,7 @@ function FollowDialog(props: {
         ]}
       />
       <div className={classes.form}>
-        <Select
-          label={t("Topic")}
-          data={[...new Set(sources.map((each) => each.topic))]}
-          value={topic}
-          allowDeselect={false}
-          onChange={(value) => setTopic(value ?? topic)}
-        />
+        <TopicSelect label={t("Topic")} sources={sources} value={topic} onChange={setTopic} />
         {by === "place" ? (
           <div className={classes.form}>
             <Whole label={t("Partition")} value={partition} onChange={setPartition} />

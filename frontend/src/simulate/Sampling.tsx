@@ -13,6 +13,7 @@ import { Buttons } from "./Adding";
 import { MaskList, type Masks, masksOf } from "./Masks";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
+import { TopicSelect } from "./TopicSelect";
 
 /** Records of a source's topic, with masked fields, as inputs. */
 export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string }) {
@@ -62,13 +63,7 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
   return (
     <Modal opened onClose={onClose} title={t("Records of a topic")} size={560}>
       <div className={classes.form}>
-        <Select
-          label={t("Source")}
-          data={[...new Set(sources.map((each) => each.topic))]}
-          value={topic}
-          allowDeselect={false}
-          onChange={(value) => setTopic(value ?? topic)}
-        />
+        <TopicSelect label={t("Source")} sources={sources} value={topic} onChange={setTopic} />
         <Select
           label={t("Which")}
           data={[

@@ -301,9 +301,7 @@ function Messages({ bad }: { bad: number }) {
           {t("The simulator is starting. After a pause this takes a few seconds.")}
         </Note>
       ) : null}
-      {failure === null ? null : (
-        <Note tone="failed">{[failure.message, failure.hint ?? ""].join(" ").trim()}</Note>
-      )}
+      {failure === null ? null : <Note tone="failed">{failure}</Note>}
       {refused ? (
         <Note tone="failed">{t("The topology has errors. See the Problems tab.")}</Note>
       ) : null}

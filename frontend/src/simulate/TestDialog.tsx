@@ -1,7 +1,6 @@
 import { Button, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { ApiError } from "../api/client";
 import { createTest, listTests, replaceTest } from "../api/compileCalls";
 import type { NewTopologyTest, TopologyTest } from "../api/types";
 import { useDesigner } from "../designer/store";
@@ -21,7 +20,7 @@ import {
 } from "./conditions";
 import classes from "./conditions.module.css";
 import simulate from "./simulate.module.css";
-import { type Shown, useSimulation } from "./store";
+import { failureOf, type Shown, useSimulation } from "./store";
 import { testOf } from "./tests";
 
 export function useTestList(topology: number) {
@@ -108,7 +107,6 @@ function TestDialog(props: {
       onClose();
     },
   });
-  const hint = keep.error instanceof ApiError ? (keep.error.hint ?? "") : "";
   const ready = name.trim() !== "" && silent.length === 0 && !faulty && !nothing;
   return (
     <Modal
@@ -162,9 +160,7 @@ function TestDialog(props: {
           </Note>
         )}
         {nothing ? <Note tone="degraded">{t("The test expects nothing yet.")}</Note> : null}
-        {keep.error === null ? null : (
-          <Note tone="failed">{`${keep.error.message} ${hint}`.trim()}</Note>
-        )}
+        {keep.error === null ? null : <Note tone="failed">{failureOf(keep.error)}</Note>}
         <div className={simulate.dialogButtons}>
           <Button onClick={onClose}>{t("Cancel")}</Button>
           <Button type="submit" variant="filled" disabled={!ready} loading={keep.isPending}>

@@ -74,7 +74,7 @@ interface SimulationState {
   /** Whether what runs is compared with plain Spark. */
   readonly comparing: boolean;
   readonly shown: Shown | null;
-  readonly failure: { readonly message: string; readonly hint: string | null } | null;
+  readonly failure: string | null;
   readonly diagnostics: readonly Diagnostic[];
   /** The index of the step that is shown. */
   readonly step: number;
@@ -350,9 +350,8 @@ function moveBreakpoints({ document, result }: Shown) {
 }
 
 /** An error as the panel shows it. */
-export function failureOf(error: unknown): SimulationState["failure"] {
-  const known = error instanceof ApiError ? error : null;
-  return { message: (error as Error).message, hint: known?.hint ?? null };
+export function failureOf(error: unknown): string {
+  return error instanceof ApiError ? error.text : (error as Error).message;
 }
 
 /** Puts the counts of a run that is under way on the canvas. */

@@ -91,9 +91,7 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
       ) : page === null ? (
         <Failed error={error} retry={refresh} />
       ) : (
-        <Note tone="failed">
-          {error.message} {error.hint}
-        </Note>
+        <Note tone="failed">{error.text}</Note>
       )}
       {page === null && error === null ? (
         <div className={classes.wait} role="status">
@@ -147,7 +145,7 @@ function Table({ page, store }: { page: StorePage; store: StateStore }) {
   const windows = hasWindows(store);
   const versions = store.kind === "versioned";
   return (
-    <table className={classes.table} data-testid="state-rows">
+    <table className={`ui-table ${classes.table}`} data-testid="state-rows">
       <thead>
         <tr>
           <th className={classes.key}>{t("Key")}</th>

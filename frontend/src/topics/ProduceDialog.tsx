@@ -186,9 +186,7 @@ export function ProduceDialog(props: {
           />
         </div>
         {error === null || error.fields.key || error.fields.value ? null : (
-          <Note tone="failed">
-            {error.message} {error.hint}
-          </Note>
+          <Note tone="failed">{error.text}</Note>
         )}
         <div className="ui-end">
           <Button onClick={props.onClose}>{t("Close")}</Button>

@@ -76,11 +76,7 @@ export function RecordsPanel(props: {
       ) : (
         <div className={classes.records} data-open={open !== null || undefined}>
           <div>
-            {found.error === null ? null : (
-              <Note tone="failed">
-                {found.error.message} {found.error.hint}
-              </Note>
-            )}
+            {found.error === null ? null : <Note tone="failed">{found.error.text}</Note>}
             <Rows rows={found.rows} open={open} onOpen={show} />
             <Foot
               {...found}

@@ -1,14 +1,12 @@
-import { Button, Skeleton, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { Button, Skeleton } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useParams } from "react-router";
 import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
 import { Failed } from "../app/Failed";
-import { Pages } from "../app/Pages";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { GeneratorsList } from "../generate/GeneratorsList";
@@ -25,16 +23,15 @@ const PAGE_SIZE = 50;
 export function TopicsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
-  const [search, setSearch] = useState("");
-  const [debounced] = useDebouncedValue(search.trim(), 200);
-  const [page, setPage] = useState(1);
+  const paging = usePaging();
+  const { page, text } = paging;
   const [creating, setCreating] = useState(false);
   useEffect(() => {
     document.title = `${t("Topics")} · Millrace`;
   }, []);
   const list = useQuery({
-    queryKey: ["topic-figures", ws, debounced, page],
-    queryFn: () => listTopicFigures(ws, debounced, page, PAGE_SIZE),
+    queryKey: ["topic-figures", ws, text, page],
+    queryFn: () => listTopicFigures(ws, text, page, PAGE_SIZE),
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
   });
@@ -50,8 +47,7 @@ export function TopicsPage() {
       {t("New topic")}
     </Button>
   );
-  const empty = found !== undefined && found.count === 0 && debounced === "";
-  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
+  const empty = found !== undefined && found.count === 0 && text === "";
   return (
     <Shell ws={ws}>
       <div className={pages.head}>
@@ -69,24 +65,15 @@ export function TopicsPage() {
       ) : (
         <>
           <div className={pages.tools}>
-            <TextInput
+            <SearchField
+              paging={paging}
               className={pages.search}
-              aria-label={t("Search topics")}
+              label={t("Search topics")}
               placeholder={t("Search by name")}
-              leftSection={<IconSearch size={16} stroke={1.5} />}
-              value={search}
-              onChange={(event) => {
-                setSearch(event.currentTarget.value);
-                setPage(1);
-              }}
             />
           </div>
-          <Rows ws={ws} rows={found?.results} search={debounced} />
-          {pageCount > 1 ? (
-            <div className={pages.pages}>
-              <Pages total={pageCount} value={page} onChange={setPage} />
-            </div>
-          ) : null}
+          <Rows ws={ws} rows={found?.results} search={text} />
+          <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={pages.pages} />
           <GeneratorsList ws={ws} operator={operator} />
         </>
       )}

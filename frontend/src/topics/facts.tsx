@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { listGroups } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
+import { CardTable } from "../app/CardTable";
 import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
 import { count, exact } from "../ui/format";
@@ -21,40 +22,34 @@ function stateText(state: string): string {
   return known === undefined ? state.replaceAll("_", " ") : t(known);
 }
 
-const LIST = `${pages.list} ${pages.plain}`;
-
 /** Offsets and replicas of each partition. */
 export function Partitions({ detail }: { detail: TopicDetail }) {
   return (
-    <div className={pages.card} data-testid="partitions">
-      <table className={LIST}>
-        <thead>
-          <tr>
-            <th>{t("Partition")}</th>
-            <th className={pages.number}>{t("Earliest offset")}</th>
-            <th className={pages.number}>{t("Latest offset")}</th>
-            <th className={pages.number}>{t("Records")}</th>
-            <th className={pages.number}>{t("Leader")}</th>
-            <th>{t("In-sync replicas")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {detail.partitions.map((each) => (
-            <tr key={each.partition}>
-              <td>{each.partition}</td>
-              <td className={pages.number}>{exact(each.earliest)}</td>
-              <td className={pages.number}>{exact(each.latest)}</td>
-              <td className={pages.number}>{exact(each.latest - each.earliest)}</td>
-              <td className={pages.number}>{each.leader ?? t("none")}</td>
-              <td>
-                {t("{n} of {all}", { n: each.in_sync.length, all: each.replicas.length })}{" "}
-                <span className={pages.faint}>{each.in_sync.join(", ")}</span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      head={[
+        t("Partition"),
+        { number: t("Earliest offset") },
+        { number: t("Latest offset") },
+        { number: t("Records") },
+        { number: t("Leader") },
+        t("In-sync replicas"),
+      ]}
+      testId="partitions"
+    >
+      {detail.partitions.map((each) => (
+        <tr key={each.partition}>
+          <td>{each.partition}</td>
+          <td className={pages.number}>{exact(each.earliest)}</td>
+          <td className={pages.number}>{exact(each.latest)}</td>
+          <td className={pages.number}>{exact(each.latest - each.earliest)}</td>
+          <td className={pages.number}>{each.leader ?? t("none")}</td>
+          <td>
+            {t("{n} of {all}", { n: each.in_sync.length, all: each.replicas.length })}{" "}
+            <span className={pages.faint}>{each.in_sync.join(", ")}</span>
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   );
 }
 
@@ -62,28 +57,17 @@ export function Partitions({ detail }: { detail: TopicDetail }) {
 export function Configuration({ detail }: { detail: TopicDetail }) {
   const settings = [...detail.configuration].sort((a, b) => Number(b.own) - Number(a.own));
   return (
-    <div className={pages.card} data-testid="configuration">
-      <table className={LIST}>
-        <thead>
-          <tr>
-            <th>{t("Setting")}</th>
-            <th>{t("Value")}</th>
-            <th>{t("Set by")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {settings.map((each) => (
-            <tr key={each.name}>
-              <td className={each.own ? pages.rowName : undefined}>{each.name}</td>
-              <td className={`${classes.mono} ${pages.text}`}>
-                {each.sensitive ? "••••••" : each.value}
-              </td>
-              <td className={pages.faint}>{each.own ? t("the topic") : t("the broker")}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable head={[t("Setting"), t("Value"), t("Set by")]} testId="configuration">
+      {settings.map((each) => (
+        <tr key={each.name}>
+          <td className={each.own ? pages.rowName : undefined}>{each.name}</td>
+          <td className={`${classes.mono} ${pages.text}`}>
+            {each.sensitive ? "••••••" : each.value}
+          </td>
+          <td className={pages.faint}>{each.own ? t("the topic") : t("the broker")}</td>
+        </tr>
+      ))}
+    </CardTable>
   );
 }
 
@@ -113,38 +97,28 @@ export function Groups(props: { ws: string; topic: string; paused: boolean }) {
           )}
         </Empty>
       ) : (
-        <div className={pages.card}>
-          <table className={LIST}>
-            <thead>
-              <tr>
-                <th>{t("Consumer group")}</th>
-                <th>{t("State")}</th>
-                <th className={pages.number}>{t("Lag")}</th>
-                <th>{t("Committed offsets")}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {groups.map((each) => (
-                <tr key={each.group}>
-                  <td className={pages.rowName}>{each.group}</td>
-                  <td>{stateText(each.state)}</td>
-                  <td className={pages.number} title={exact(each.lag)}>
-                    {count(each.lag)}
-                  </td>
-                  <td>
-                    <div className={classes.places}>
-                      {each.partitions.map((place) => (
-                        <span key={place.partition} title={t("Lag {n}", { n: exact(place.lag) })}>
-                          {place.partition}: {exact(place.committed)}
-                        </span>
-                      ))}
-                    </div>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <CardTable
+          head={[t("Consumer group"), t("State"), { number: t("Lag") }, t("Committed offsets")]}
+        >
+          {groups.map((each) => (
+            <tr key={each.group}>
+              <td className={pages.rowName}>{each.group}</td>
+              <td>{stateText(each.state)}</td>
+              <td className={pages.number} title={exact(each.lag)}>
+                {count(each.lag)}
+              </td>
+              <td>
+                <div className={classes.places}>
+                  {each.partitions.map((place) => (
+                    <span key={place.partition} title={t("Lag {n}", { n: exact(place.lag) })}>
+                      {place.partition}: {exact(place.committed)}
+                    </span>
+                  ))}
+                </div>
+              </td>
+            </tr>
+          ))}
+        </CardTable>
       )}
     </div>
   );

@@ -19,35 +19,38 @@ function defaultText(props: WidgetProps): string {
   return fallback === null || fallback === undefined ? "" : asText(fallback);
 }
 
+/** What fields of one line have in common. */
+function useField(props: WidgetProps) {
+  return {
+    value: asText(props.value),
+    placeholder: defaultText(props),
+    readOnly: props.readOnly,
+    "aria-labelledby": props.labelId,
+    error: useWrong(props),
+    onBlur: props.onDone,
+  };
+}
+
 export function TextWidget(props: WidgetProps) {
-  const { labelId, onChange, onDone, readOnly, value } = props;
+  const { onChange } = props;
   return (
     <TextInput
-      value={asText(value)}
-      placeholder={defaultText(props)}
-      readOnly={readOnly}
-      aria-labelledby={labelId}
-      error={useWrong(props)}
+      {...useField(props)}
       spellCheck={false}
       onChange={(event) => {
         const text = event.currentTarget.value;
         onChange(text === "" ? undefined : text);
       }}
-      onBlur={onDone}
     />
   );
 }
 
 /** A number if what was typed is one, the text as it stands otherwise. */
 export function NumberWidget(props: WidgetProps) {
-  const { labelId, onChange, onDone, parameter, readOnly, value } = props;
+  const { onChange, parameter } = props;
   return (
     <TextInput
-      value={asText(value)}
-      placeholder={defaultText(props)}
-      readOnly={readOnly}
-      aria-labelledby={labelId}
-      error={useWrong(props)}
+      {...useField(props)}
       inputMode="numeric"
       className="m-figures"
       rightSection={
@@ -59,7 +62,6 @@ export function NumberWidget(props: WidgetProps) {
         if (text === "") onChange(undefined);
         else onChange(/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : event.currentTarget.value);
       }}
-      onBlur={onDone}
     />
   );
 }
@@ -77,7 +79,7 @@ function suggestions(text: string): string[] {
 
 /** A length of time, typed as `5 minutes`, `1h` or a number of milliseconds; kept in the document's words. */
 export function DurationWidget(props: WidgetProps) {
-  const { labelId, onChange, onDone, readOnly, value } = props;
+  const { onChange, onDone, value } = props;
   const kept = typeof value === "number" ? durationText(value) : asText(value);
   const [typed, setTyped] = useState<string | null>(null);
   const shown = typed ?? kept;
@@ -85,15 +87,13 @@ export function DurationWidget(props: WidgetProps) {
   const data = useMemo(() => suggestions(shown), [shown]);
   return (
     <Autocomplete
+      {...useField(props)}
       value={shown}
       data={data}
       filter={({ options }) => options}
       placeholder={
         typeof fallback === "number" ? durationText(fallback) : defaultText(props) || t("5 minutes")
       }
-      readOnly={readOnly}
-      aria-labelledby={labelId}
-      error={useWrong(props)}
       className="m-figures"
       onChange={(text) => {
         if (text === shown) return;
@@ -152,44 +152,37 @@ export function ChoiceWidget(props: WidgetProps) {
 }
 
 export function TopicWidget(props: WidgetProps) {
-  const { labelId, onChange, onDone, readOnly, value } = props;
+  const { onChange, value } = props;
   const topics = useTopics();
   return (
     <Autocomplete
-      value={asText(value)}
+      {...useField(props)}
       data={topics}
       limit={50}
       placeholder={t("Topic")}
-      readOnly={readOnly}
-      aria-labelledby={labelId}
-      error={useWrong(props)}
       spellCheck={false}
       maxDropdownHeight={220}
       onChange={(text) => {
         if (text !== asText(value)) onChange(text === "" ? undefined : text);
       }}
-      onBlur={onDone}
     />
   );
 }
 
 export function TopicsWidget(props: WidgetProps) {
-  const { labelId, onChange, onDone, readOnly, value } = props;
+  const { onChange, value } = props;
   const topics = useTopics();
   const chosen = asList(value).map(asText);
   return (
     <TagsInput
+      {...useField(props)}
       value={typeof value === "string" && value !== "" ? [value] : chosen}
       data={topics}
       placeholder={chosen.length === 0 ? t("Topics") : ""}
-      readOnly={readOnly}
-      aria-labelledby={labelId}
-      error={useWrong(props)}
       maxDropdownHeight={220}
       acceptValueOnBlur
       splitChars={[",", " ", ";"]}
       onChange={(names) => onChange(names.length === 0 ? undefined : names)}
-      onBlur={onDone}
     />
   );
 }
@@ -210,22 +203,18 @@ const TYPES = [
 
 /** A Spark type, with the common ones to choose from. */
 export function TypeWidget(props: WidgetProps) {
-  const { labelId, onChange, onDone, readOnly, value } = props;
+  const { onChange, value } = props;
   return (
     <Autocomplete
-      value={asText(value)}
+      {...useField(props)}
       data={TYPES}
       placeholder={defaultText(props) || t("for example BIGINT")}
-      readOnly={readOnly}
-      aria-labelledby={labelId}
-      error={useWrong(props)}
       spellCheck={false}
       classNames={{ input: "m-mono" }}
       maxDropdownHeight={220}
       onChange={(text) => {
         if (text !== asText(value)) onChange(text === "" ? undefined : text);
       }}
-      onBlur={onDone}
     />
   );
 }
