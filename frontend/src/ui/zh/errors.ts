@@ -131,6 +131,7 @@ export const errors: Readonly<Record<string, string>> = {
   topic_not_allowed: "此工作区不能使用该主题。请向整个安装的管理员申请它的前缀。",
   unreadable_format: "无法按此格式读取：{message}",
   unreadable_record: "无法反序列化该记录，因此不能遮盖其字段。请不遮盖地跟踪它。",
+  value_unfit: "该值不符合模式：{message}",
   // ---- alerts
   too_many_rules: "此工作区的规则已达上限。请删除一条，或用一条规则覆盖所有部署。",
 };
