@@ -98,6 +98,7 @@ def test_offsets_that_are_given_are_read_again_into_the_same_state_once(
 
 
 @on_a_broker
+@pytest.mark.long
 def test_a_reset_forgets_all_rows_and_reads_from_the_requested_place(
     changing: Changing, broker: Any, names: str, tmp_path: Path
 ) -> None:

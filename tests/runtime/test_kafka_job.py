@@ -140,6 +140,7 @@ def test_what_came_before_a_failing_record_is_written_and_never_again(
     assert run("continue") == (0, {"a": [1, 2, 3], "b": [1, 2], "c": [1], "d": [1]})
 
 
+@pytest.mark.long
 def test_sigterm_ends_a_job_in_time_with_success(words: Words, tmp_path: Path) -> None:
     topics.produce(words.address, words.lines, [{"value": "on", "partition": 0}])
     running = job(words, tmp_path / "c", "--trigger", "1 second")

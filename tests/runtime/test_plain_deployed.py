@@ -197,6 +197,7 @@ def test_a_topic_between_two_queries_is_read_from_where_it_ended(
         drivers.kill(driver)
 
 
+@pytest.mark.long
 def test_a_record_that_fails_ends_the_driver_at_the_node_of_its_query(
     broker: Any, redis_url: str, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ PATH = os.pathsep.join([str(ROOT / "compiler"), str(ROOT / "runtime"), *filter(N
 TEXT = {"format": "string"}
 
 
+@pytest.mark.long
 def test_a_plain_count_goes_on_from_its_checkpoint_and_writes_the_time_of_writing(
     broker: Any, tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ def test_what_plain_spark_cannot_express_is_refused_at_its_node(simulators: Any)
     assert refusals[0]["node"] in {node["id"] for node in given["topology"]["nodes"]}
 
 
+@pytest.mark.long
 def test_exact_simulations_are_the_same_before_and_after_plain_ones(simulators: Any) -> None:
     names = ["C01", "I08", "D52"]
 
@@ -135,6 +136,7 @@ def test_exact_simulations_are_the_same_before_and_after_plain_ones(simulators: 
     assert [(each["key"], each["value"]) for each in restarted] == values
 
 
+@pytest.mark.long
 def test_what_python_workers_print_is_not_in_the_log(
     simulators: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:

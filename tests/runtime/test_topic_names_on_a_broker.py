@@ -39,6 +39,7 @@ def document(topic: str, *, task: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("task", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
 def test_a_name_that_no_broker_would_take_stops_at_the_sink_and_its_record(
     broker: Broker, tmp_path: Path, task: bool
 ) -> None:
@@ -53,6 +54,7 @@ def test_a_name_that_no_broker_would_take_stops_at_the_sink_and_its_record(
     assert topics.size(broker.address, taken) == 1
 
 
+@pytest.mark.long
 def test_a_pattern_reads_neither_kafkas_own_topics_nor_names_that_contain_a_match(
     broker: Broker, tmp_path: Path
 ) -> None:
