@@ -38,10 +38,10 @@ from tests.e2e.topics import create_topic
 PEOPLE = 10
 #: of each person
 TIMES = 5
-LOOKUPS = 200
-PAGES = 60
+LOOKUPS = 60
+PAGES = 30
 ROUNDS = 3
-BACKLOG = 600_000
+BACKLOG = 400_000
 PARTITIONS = 2
 SOURCE, SINK, STORE, EDGE = "inside-in", "inside-out", "counts", "records.out>by-value.in"
 SIMULATION_LIMIT = 2.0
@@ -78,7 +78,7 @@ def timed(work: Callable[[], Any]) -> float:
 
 def paced(work: Callable[[], Any]) -> float:
     """The same, and no more often than a person may ask."""
-    time.sleep(0.05)
+    time.sleep(0.6)
     return timed(work)
 
 
