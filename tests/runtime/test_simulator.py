@@ -19,9 +19,13 @@ SCENARIOS = REPOSITORY / "tests" / "conformance" / "scenarios"
 SAMPLE = 1000 if os.environ.get("MILLRACE_CONFORMANCE") == "whole" else 12
 LOOPING = """
 class Slow(Processor):
+    def init(self, context):
+        self.context = context
+
     def process(self, record):
-        while True:
+        while record.value == "loop":
             pass
+        self.context.forward(record)
 """
 CURIOUS = """
 import os
@@ -232,12 +236,18 @@ def test_code_of_a_document_sees_no_secret_and_can_be_cancelled(
     names = set(answer["result"]["outputs"][0]["value"].split(","))
     assert "PATH" in names
     assert not names & SECRETS
-    looping = Asked(simulators, processing(LOOPING, "Slow"), [LINE], "you", run="one")
-    until = time.monotonic() + 30
-    while not respond(simulators, {"do": "cancel", "owner": "you", "run": "one"})["cancelled"]:
+    lines = [LINE, {**LINE, "value": "loop"}]
+    looping = Asked(simulators, processing(LOOPING, "Slow"), lines, "you", run="one")
+    of = {"owner": "you", "run": "one"}
+    until = time.monotonic() + 60
+    progress = None
+    while progress is None or progress["done"] == 0:
+        assert looping.runs
         assert time.monotonic() < until
         time.sleep(0.1)
+        progress = respond(simulators, {"do": "prepare", **of})["progress"]
     # A run that does not stop between two records is killed.
+    assert respond(simulators, {"do": "cancel", **of})["cancelled"]
     assert looping.answer()["error"]["code"] == "simulation_cancelled"
 
 
