@@ -22,6 +22,8 @@ from launcher import commands, jars, node, places
 from launcher.console import say
 from launcher.up import build_operator
 
+#: tests that measure times or use all of the machine
+ALONE = "alone or browser"
 #: pytest's exit code when a selection is empty
 NOTHING_COLLECTED = 5
 
@@ -56,8 +58,8 @@ def main(arguments: list[str]) -> int:
     page_paths = [path for path in paths if _of_the_page(path)]
     total = Sum()
     node.ensure_packages()
-    with ThreadPoolExecutor(1) as beside:
-        page = beside.submit(vitest, page_paths) if not paths or page_paths else None
+    with ThreadPoolExecutor(1) as pool:
+        page = pool.submit(vitest, page_paths) if not paths or page_paths else None
         if not paths or python_paths:
             prepare(python_paths)
         if page is not None:
@@ -65,9 +67,12 @@ def main(arguments: list[str]) -> int:
     if not paths or python_paths:
         name = ["-k", options.k] if options.k else []
         total.add(pytest("fast tests", [*name, "-m", FAST, "-n", "2"], python_paths))
-        longest = "" if options.long or python_paths else " and not long"
-        chosen = [*name, "-m", f"not ({FAST}){longest}"]
-        total.add(pytest("tests with services", chosen, python_paths))
+        chosen = f"not ({FAST})" + ("" if options.long or python_paths else " and not long")
+        two = ["-n", "2", "--dist", "loadfile"]
+        beside = [*name, "-m", f"{chosen} and not ({ALONE})", *two]
+        total.add(pytest("tests with services, two at a time", beside, python_paths))
+        alone = [*name, "-m", f"{chosen} and ({ALONE})"]
+        total.add(pytest("tests with services, one at a time", alone, python_paths))
     say(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 0 if total.failed == 0 and total.passed > 0 else 1

@@ -25,7 +25,7 @@ from tests.served import serving_analyzer
 
 from .conftest import Client, People
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
 
 #: what requirements.txt leads to; installed from wheels that are made of what is installed here
 PACKAGES = (

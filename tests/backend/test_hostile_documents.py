@@ -20,7 +20,7 @@ from tests.served import running_analyzer
 from .conftest import RedisServer
 from .serving import Installation, Person, installed, serving
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
 
 #: seconds in which every document is answered, those that wait for a process included
 ANSWERED = 20

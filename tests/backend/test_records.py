@@ -371,6 +371,7 @@ def test_a_topic_is_deleted_by_an_admin_unless_a_deployment_uses_it(
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_a_broker_that_hangs_is_answered_about_in_time(
     client_of: Client, people: People, topic: str, broker: Any
 ) -> None:

@@ -97,6 +97,7 @@ def test_an_answer_that_is_too_large_is_not_read(pool: Pool, analyzer: str) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_documents_without_end_of_one_do_not_hold_anothers(analyzer: str) -> None:
     shared = Pool(size=2, limits=Limits(seconds=2, waiting_seconds=30))
     shared.warm().join()
@@ -116,6 +117,7 @@ def test_documents_without_end_of_one_do_not_hold_anothers(analyzer: str) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) -> None:
     shared = Pool(size=2, limits=Limits(seconds=2, waiting_seconds=30))
     shared.warm().join()
@@ -144,6 +146,7 @@ def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) ->
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_the_last_free_process_is_for_those_who_hold_none_and_long_work_gives_way(
     analyzer: str,
 ) -> None:

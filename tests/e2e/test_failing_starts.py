@@ -27,7 +27,13 @@ from tests.registry import Registry
 from tests.registry import running as running_registry
 from tests.runtime import topics
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.alone,
+]
 
 SOURCE, SINK = "failing-numbers", "failing-sums"
 #: from the end of the new driver until the version before runs again

@@ -18,7 +18,13 @@ from tests.e2e.test_recovery import DOCUMENT, SINK, SOURCE, TO_RUNNING
 from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
 from tests.runtime import s3
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.alone,
+]
 
 PLACE = f"s3a://{s3.BUCKET}/deployments"
 

@@ -20,7 +20,7 @@ from tests.e2e.api import Api
 from tests.e2e.system import BROUGHT_ALONG, System, python_alone, running_system
 from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
 
 SOURCE, SINK = "recovery-sentences", "recovery-counts"
 TO_RUNNING = 240.0

@@ -182,6 +182,7 @@ def test_all_output_of_a_service_is_in_its_log_with_the_time(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_a_kill_of_the_launcher_leaves_no_service_no_driver_and_no_lock(tmp_path: Path) -> None:
     run = tmp_path / "run"
     (run / "drivers").mkdir(parents=True)
@@ -248,6 +249,7 @@ def a_system(folder: Path) -> System:
 
 
 @pytest.mark.services
+@pytest.mark.alone
 def test_a_worker_that_is_stopped_with_a_task_in_work_ends_it_without_a_stack_trace(
     tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
