@@ -38,7 +38,7 @@ def _plain(arguments: argparse.Namespace) -> dict[str, str]:
 
 def _kafka_config(file: Path) -> list[str]:
     """Options with the settings of Kafka clients that an exact job finds in its environment."""
-    options = kafka_options(os.environ.get("MILLRACE_KAFKA_CONFIG"), os.environ)
+    options = kafka_options(None, os.environ)
     if not options:
         return []
     file.write_text("".join(f"{name}={value}\n" for name, value in options.items()), "utf-8")

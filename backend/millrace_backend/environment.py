@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+from millrace_compiler import kafka_clients
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -30,6 +31,8 @@ class Environment:
     database_url: str | None
     redis_url: str
     kafka: str
+    #: settings of the backend's Kafka clients, under librdkafka's names
+    kafka_clients: dict[str, str]
     analyzer: str | None
     simulator: str | None
     store_reader: str | None
@@ -69,6 +72,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         database_url=environ.get("DATABASE_URL") or None,
         redis_url=environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0",
         kafka=environ.get("KAFKA_BOOTSTRAP_SERVERS") or "127.0.0.1:9092",
+        kafka_clients=_kafka_clients(environ),
         analyzer=environ.get("MILLRACE_ANALYZER") or None,
         simulator=environ.get("MILLRACE_SIMULATOR") or None,
         store_reader=environ.get("MILLRACE_STORE_READER") or None,
@@ -109,6 +113,13 @@ def _megabytes(environ: Mapping[str, str], name: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise ImproperlyConfigured(f"{name} is {text!r}, not a number of megabytes.")
     return int(text)
+
+
+def _kafka_clients(environ: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return kafka_clients.for_librdkafka(kafka_clients.settings(environ))
+    except (ValueError, OSError) as error:
+        raise ImproperlyConfigured(f"The settings of Kafka clients: {error}") from None
 
 
 def _listed(text: str) -> list[str]:

@@ -26,6 +26,8 @@ READERS, WAIT_SECONDS = 4, 5.0
 #: no offsets are kept under it; the client insists on a name
 GROUP = "millrace-page"
 
+#: its address, and the settings of its clients
+Cluster = tuple[str, frozenset[tuple[str, str]]]
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -34,6 +36,7 @@ _DENIED = {
     KafkaError.GROUP_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
 }
+_NOT_LET_IN = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _REFUSED = {
     KafkaError.POLICY_VIOLATION,
     KafkaError.INVALID_CONFIG,
@@ -48,23 +51,53 @@ _REFUSED = {
 def configuration() -> dict[str, Any]:
     """Settings of every client."""
     return {
+        **settings.KAFKA_CLIENTS,
         "bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS,
         # librdkafka would print each refused connection itself; the error is raised instead.
         "log_level": 0,
-        "error_cb": lambda _error: None,
+        "error_cb": _connections.failed,
         "socket.timeout.ms": int(ANSWER_SECONDS * 1000),
         "reconnect.backoff.max.ms": 1_000,
     }
 
 
+class _Connections:
+    """Why brokers did not let the clients of this process in, where they did not.
+
+    A request of such a client fails as if there were no broker; the reason is an event of its own.
+    """
+
+    def __init__(self) -> None:
+        self._failed: tuple[float, str] | None = None
+
+    def failed(self, error: KafkaError) -> None:
+        """An event of any client."""
+        if error.code() in _NOT_LET_IN:
+            self._failed = (time.monotonic(), error.str())
+
+    def reason(self) -> str | None:
+        """The reason of a request that has just failed."""
+        admin().poll(0)
+        if self._failed is None or time.monotonic() - self._failed[0] > 2 * ANSWER_SECONDS:
+            return None
+        return self._failed[1]
+
+
+_connections = _Connections()
+
+
 def admin() -> AdminClient:
     """The admin client of this process."""
-    return _admin(settings.KAFKA_BOOTSTRAP_SERVERS)
+    return _admin(_cluster())
 
 
 @lru_cache(maxsize=2)
-def _admin(_servers: str) -> AdminClient:
+def _admin(_of: Cluster) -> AdminClient:
     return AdminClient(configuration())
+
+
+def _cluster() -> Cluster:
+    return (settings.KAFKA_BOOTSTRAP_SERVERS, frozenset(settings.KAFKA_CLIENTS.items()))
 
 
 def answers(futures: Mapping[K, Future[V]]) -> dict[K, V]:
@@ -104,12 +137,21 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
         )
     if code in _REFUSED:
         return ApiError("kafka_refused", f"Kafka rejected this request: {text}")
+    reason_of_broker = _connections.reason()
     # A client that met a broker that hung may go on failing; the next request gets a new one.
     _admin.cache_clear()
+    if reason_of_broker is not None:
+        return Unavailable(
+            "kafka_login_failed",
+            f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not let Millrace in: "
+            f"{reason_of_broker}",
+            "Check the settings of Kafka clients, MILLRACE_KAFKA_…, of the server.",
+        )
     return Unavailable(
         "kafka_unreachable",
         f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not respond: {text}",
-        "Check that the broker is running and that KAFKA_BOOTSTRAP_SERVERS has its address.",
+        "Check that the broker is running, that KAFKA_BOOTSTRAP_SERVERS has its address, and that "
+        "the settings of Kafka clients (MILLRACE_KAFKA_…) are those that it requires.",
     )
 
 
@@ -118,7 +160,7 @@ class Readers:
 
     def __init__(self, most: int) -> None:
         self._places = threading.BoundedSemaphore(most)
-        self._idle: list[tuple[str, Consumer]] = []
+        self._idle: list[tuple[Cluster, Consumer]] = []
         self._lock = threading.Lock()
 
     @contextmanager
@@ -142,15 +184,15 @@ class Readers:
                 consumer.close()
                 raise
             with self._lock:
-                self._idle.append((settings.KAFKA_BOOTSTRAP_SERVERS, consumer))
+                self._idle.append((_cluster(), consumer))
         finally:
             self._places.release()
 
     def _take(self) -> Consumer:
         with self._lock:
             if self._idle:
-                servers, consumer = self._idle.pop()
-                if servers == settings.KAFKA_BOOTSTRAP_SERVERS:
+                cluster, consumer = self._idle.pop()
+                if cluster == _cluster():
                     return consumer
                 consumer.close()
         return Consumer(

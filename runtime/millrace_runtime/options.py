@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from millrace_compiler import kafka_clients
+
 from millrace_runtime import real_time, record_handlers, storage
 from millrace_runtime.errors import MillraceError
 
@@ -63,7 +65,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--kafka-config",
         metavar="FILE",
-        default=os.environ.get("MILLRACE_KAFKA_CONFIG"),
+        default=os.environ.get(kafka_clients.FILE),
         help="Kafka client settings (key=value lines), such as security; "
         "default: MILLRACE_KAFKA_CONFIG, and variables MILLRACE_KAFKA_security_protocol ...",
     )
@@ -159,24 +161,8 @@ def _writable(folder: Path) -> None:
 
 
 def kafka_options(file: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """Client settings from a file of `key=value` lines and from MILLRACE_KAFKA_* variables.
-
-    They hold secrets, so they come by file or environment and never by command line.
-    """
-    options: dict[str, str] = {}
-    if file:
-        for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
-            text = line.strip()
-            if not text or text.startswith("#"):
-                continue
-            key, sign, value = text.partition("=")
-            if not sign:
-                raise MillraceError(
-                    "option_invalid", f"{file}, line {number}: expected key=value, found {text!r}."
-                )
-            options[key.strip()] = value.strip()
-    prefix = "MILLRACE_KAFKA_"
-    for name, value in environment.items():
-        if name.startswith(prefix) and name != "MILLRACE_KAFKA_CONFIG":
-            options[name[len(prefix) :].replace("_", ".").lower()] = value
-    return options
+    """The settings of `millrace_compiler.kafka_clients`. Raises MillraceError."""
+    try:
+        return kafka_clients.settings(environment, file)
+    except (ValueError, OSError) as error:
+        raise MillraceError("option_invalid", str(error)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -28,24 +29,35 @@ AWAY = frozenset(
 
 
 class KafkaTopics:
-    """Looks up and creates topics by Kafka's admin protocol."""
+    """Looks up and creates topics by Kafka's admin protocol.
 
-    def __init__(self, bootstrap_servers: str) -> None:
+    `settings`: of the clients, under librdkafka's names.
+    """
+
+    def __init__(
+        self, bootstrap_servers: str, settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._servers = bootstrap_servers
+        self._not_let_in = ""
         self._config: dict[str, Any] = {
+            **settings,
             "bootstrap.servers": bootstrap_servers,
             # librdkafka would print each refused connection itself; the error is raised instead.
             "log_level": 0,
-            "error_cb": lambda _error: None,
+            "error_cb": self._failed,
         }
+
+    def _failed(self, error: KafkaError) -> None:
+        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL):
+            self._not_let_in = error.str()
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
         """Name to partitions of those needed topics that are there, after creating the rest.
 
         Raises ConnectionError where the cluster does not answer, RuntimeError where it refuses.
         """
+        admin = AdminClient(self._config)
         try:
-            admin = AdminClient(self._config)
             there = admin.list_topics(timeout=ANSWER_SECONDS).topics
             absent = [name for name in needed if name not in there]
             if create and absent:
@@ -63,6 +75,13 @@ class KafkaTopics:
             if isinstance(reason, KafkaError) and reason.code() not in AWAY:
                 raise RuntimeError(
                     f"Kafka at {self._servers} rejected the request: {text}."
+                ) from error
+            # Why a broker did not let the client in is an event of its own.
+            admin.poll(0)
+            if self._not_let_in:
+                raise RuntimeError(
+                    f"Kafka at {self._servers} does not let Millrace in: {self._not_let_in}. Check "
+                    "the settings of Kafka clients (MILLRACE_KAFKA_…) of the workers."
                 ) from error
             raise ConnectionError(f"Kafka at {self._servers} does not respond: {text}") from error
         return {

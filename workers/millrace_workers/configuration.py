@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from millrace_compiler import kafka_clients
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -16,6 +18,8 @@ class Configuration:
     data: Path
     redis_url: str
     bootstrap_servers: str
+    #: settings of the workers' own Kafka clients, under librdkafka's names
+    kafka_clients: dict[str, str]
     analyzer: str
     runtime: Path
     spark_master: str
@@ -33,13 +37,14 @@ class Configuration:
     @classmethod
     def from_environment(cls) -> Configuration:
         """Defaults are those of the embedded system. Raises KeyError for what has none,
-        ValueError for a number that is none.
+        ValueError for a number that is none and for settings of Kafka clients that cannot be used.
         """
         jar = os.environ.get("MILLRACE_OPERATOR_JAR")
         return cls(
             data=Path(os.environ.get("MILLRACE_DATA", REPOSITORY / ".millrace")),
             redis_url=os.environ["REDIS_URL"],
             bootstrap_servers=os.environ["KAFKA_BOOTSTRAP_SERVERS"],
+            kafka_clients=kafka_clients.for_librdkafka(kafka_clients.settings(os.environ)),
             analyzer=os.environ["MILLRACE_ANALYZER"],
             runtime=Path(os.environ.get("MILLRACE_RUNTIME", REPOSITORY / "runtime")),
             spark_master=os.environ.get("SPARK_MASTER", ""),

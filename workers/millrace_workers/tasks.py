@@ -214,7 +214,7 @@ def tools_for(deployment: Deployment) -> Tools:
         reports=reports(),
         record=DatabaseRecord(deployment),
         compiler=jobs(),
-        topics=KafkaTopics(here.bootstrap_servers),
+        topics=KafkaTopics(here.bootstrap_servers, here.kafka_clients),
         now=time.time,
         driver_arguments=driver_arguments,
         jobs_kept=here.jobs_kept,

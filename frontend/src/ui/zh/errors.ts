@@ -35,6 +35,8 @@ export const errors: Readonly<Record<string, string>> = {
   analyzer_unreachable: "分析器没有响应，因此无法检查表达式。请几秒后重试。",
   kafka_denied: "Kafka 拒绝了此请求，集群的 ACL 不允许它。请联系集群的管理员。{message}",
   kafka_refused: "Kafka 拒绝了此请求：{message}",
+  kafka_login_failed:
+    "Kafka 拒绝了 Millrace 的登录，请检查服务器的 Kafka 客户端设置（MILLRACE_KAFKA_…）。{message}",
   kafka_unreachable: "Kafka broker 没有响应，请在其运行后重试。",
   readers_busy: "此刻读取主题的人太多。请几秒后重试。",
   redis_unreachable: "Redis 没有响应，请在其运行后重试。",
