@@ -44,8 +44,9 @@ def test_records_are_written_read_and_counted(
     assert client.post(path, {"value": value}).status_code == 201
     (record,) = client.get(path).json()["records"]
     assert record["value"]["text"] == "here"
-    figures = client.get("/api/workspaces/main/topic-figures").json()
-    assert topic in str(figures)
+    found = client.get("/api/workspaces/main/topic-figures", {"search": topic}).json()
+    (figures,) = found["results"]
+    assert (figures["name"], figures["records"]) == (topic, 1)
 
 
 def test_a_refused_login_is_told_apart_from_a_broker_that_is_away(

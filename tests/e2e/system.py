@@ -66,11 +66,12 @@ def _linked(source: str, target: str) -> None:
 
 @contextmanager
 def running_system(
-    folder: Path, port: int, machine: Mapping[str, str] | None = None
+    folder: Path, port: int, machine: Mapping[str, str] | None = None, kafka: str | None = None
 ) -> Iterator[System]:
     """``./millrace up`` without the sample; everything it started is gone afterwards.
 
-    ``machine`` is its environment, where that is not the one of the tests.
+    ``machine`` is its environment, where that is not the one of the tests; ``kafka`` the address of
+    a broker that it uses instead of one of its own.
     """
     data = folder / "data"
     output = folder / "up.log"
@@ -85,6 +86,8 @@ def running_system(
         "SPARK_SUBMIT_OPTS",
     ):
         environment.pop(outside, None)
+    if kafka is not None:
+        environment["KAFKA_BOOTSTRAP_SERVERS"] = kafka
     with output.open("wb") as log:
         process = subprocess.Popen(
             ["./millrace", "up", "--no-sample", "--port", str(port)],
@@ -101,7 +104,7 @@ def running_system(
             address=f"http://127.0.0.1:{port}",
             link=link,
             data=data,
-            bootstrap_servers=f"127.0.0.1:{ports['broker']}",
+            bootstrap_servers=kafka or f"127.0.0.1:{ports['broker']}",
             files=folder / "files",
         )
     finally:
