@@ -112,11 +112,54 @@ def test_a_token_opens_the_api_until_it_is_revoked_or_expires(
     script.credentials(HTTP_AUTHORIZATION=f"Token {made['token']}")
     assert script.get("/api/session").json()["user"]["username"] == "editor"
     assert script.post("/api/workspaces/main/topologies", {"name": "By script"}).status_code == 201
-    listed = client_of(people.editor).get("/api/tokens").json()
+    listed = client_of(people.editor).get("/api/tokens").json()["results"]
     assert [each["name"] for each in listed] == ["ci"]
     assert "token" not in listed[0]
     ApiToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
     assert script.get("/api/tokens").status_code == 401
+
+
+def names(page: Any, *path: str) -> list[Any]:
+    """What each row of a page has at a path."""
+    assert page.status_code == 200, page.content
+    found = page.json()["results"]
+    for step in path:
+        found = [row[step] for row in found]
+    return list(found)
+
+
+def test_members_are_listed_by_name_in_pages_and_searched(
+    people: People, client_of: Client
+) -> None:
+    for name in ("ada", "grace"):
+        user = User.objects.create(username=name, display_name=f"Zoe {name}")
+        people.workspace.memberships.create(user=user, role=Role.VIEWER)
+    viewer, path = client_of(people.viewer), "/api/workspaces/main/members"
+    listed = [names(viewer.get(f"{path}?page_size=4&page={n}"), "user", "username") for n in (1, 2)]
+    assert listed == [["ada", "admin", "editor", "grace"], ["operator", "viewer"]]
+    first = viewer.get(f"{path}?page_size=4").json()
+    assert (first["count"], first["previous"]) == (6, None)
+    assert "page=2" in first["next"]
+    assert names(viewer.get(f"{path}?search=zoe"), "user", "username") == ["ada", "grace"]
+    assert names(viewer.get(f"{path}?search=ACE+zo"), "user", "username") == ["grace"]
+    assert viewer.get(f"{path}?search=outsider").json()["count"] == 0
+    assert viewer.get(f"{path}?page=3").status_code == 404
+    assert client_of(people.outsider).get(f"{path}?search=zoe").status_code == 404
+
+
+def test_tokens_are_listed_newest_first_in_pages_and_searched(
+    people: People, client_of: Client
+) -> None:
+    for name in ("first", "second", "third"):
+        actions.create_token(people.editor, name, 1)
+    actions.create_token(people.admin, "first of somebody else", 1)
+    editor = client_of(people.editor)
+    assert names(editor.get("/api/tokens?page_size=2"), "name") == ["third", "second"]
+    assert names(editor.get("/api/tokens?page_size=2&page=2"), "name") == ["first"]
+    assert names(editor.get("/api/tokens?search=FIR"), "name") == ["first"]
+    prefix = editor.get("/api/tokens").json()["results"][1]["prefix"]
+    assert names(editor.get("/api/tokens", {"search": prefix}), "name") == ["second"]
+    assert editor.get("/api/tokens?search=else").json()["count"] == 0
 
 
 def test_nobody_revokes_the_token_of_somebody_else(people: People, client_of: Client) -> None:

@@ -121,6 +121,26 @@ def test_only_the_installations_admin_sets_prefixes_and_only_in_a_session(
     assert token.put(path, body).json()["error"]["code"] == "session_needed"
 
 
+def test_workspaces_are_listed_by_name_in_pages_and_searched_by_the_installations_admin_alone(
+    people: People, chief: User, client_of: Client
+) -> None:
+    path, client = "/api/installation/workspaces", client_of(chief)
+
+    def slugs(query: str) -> list[str]:
+        page = client.get(f"{path}?{query}").json()
+        assert page["count"] >= len(page["results"])
+        return [each["slug"] for each in page["results"]]
+
+    people.other_workspace.name = "About orders"
+    people.other_workspace.save()
+    assert slugs("page_size=2") == ["other", "chiefs"]
+    assert slugs("page_size=2&page=2") == ["main"]
+    assert slugs("search=ORD") == ["other"]
+    assert slugs("search=oth+about") == ["other"]
+    assert slugs("search=nothing") == []
+    assert client_of(people.admin).get(f"{path}?search=ord").status_code == 403
+
+
 @pytest.mark.kafka
 def test_topics_outside_of_the_prefixes_are_not_listed(
     people: People, chief: User, client_of: Client, broker: Any, millrace_settings: Any

@@ -28,13 +28,17 @@ class WorkspacesView(InstallationView):
     """All workspaces."""
 
     @extend_schema(
-        responses=shapes.WorkspaceSettingsSerializer(many=True),
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.WorkspaceSettingsSerializer),
         operation_id="installation_workspace_list",
     )
     def get(self, request: Request) -> Response:
-        """With the prefixes of their topics (admin of the installation)."""
-        rows = Workspace.objects.all()
-        return Response(shapes.WorkspaceSettingsSerializer(rows, many=True).data)
+        """By name, with the prefixes of their topics (admin of the installation)."""
+        return self.page(
+            Workspace.objects.order_by("name", "id"),
+            shapes.WorkspaceSettingsSerializer,
+            search=["name", "slug"],
+        )
 
 
 class WorkspaceSettingsView(InstallationView):

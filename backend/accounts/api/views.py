@@ -149,11 +149,15 @@ class TokensView(ApiView):
 
     session_only = frozenset({"POST"})
 
-    @extend_schema(responses=shapes.TokenSerializer(many=True), operation_id="token_list")
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.TokenSerializer),
+        operation_id="token_list",
+    )
     def get(self, request: Request) -> Response:
-        """Tokens that have not expired or been revoked."""
-        tokens = ApiToken.objects.filter(user=self.person)
-        return Response(shapes.TokenSerializer(tokens, many=True).data)
+        """Tokens that have not been revoked, newest first."""
+        tokens = ApiToken.objects.filter(user=self.person).order_by("-id")
+        return self.page(tokens, shapes.TokenSerializer, search=["name", "token_key"])
 
     @extend_schema(
         request=shapes.NewTokenSerializer,
@@ -205,12 +209,19 @@ class MembersView(ApiView):
 
     session_only = frozenset({"POST"})
 
-    @extend_schema(responses=shapes.MemberSerializer(many=True), operation_id="member_list")
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.MemberSerializer),
+        operation_id="member_list",
+    )
     def get(self, request: Request, workspace: str) -> Response:
-        """All members with their roles."""
+        """Members with their roles, by user name."""
         found = workspace_for(self.person, workspace)
-        members = found.memberships.select_related("user")
-        return Response(shapes.MemberSerializer(members, many=True).data)
+        return self.page(
+            found.memberships.select_related("user").order_by("user__username"),
+            shapes.MemberSerializer,
+            search=["user__username", "user__display_name"],
+        )
 
     @extend_schema(
         request=shapes.NewMemberSerializer,

@@ -89,7 +89,7 @@ function Alerts({ ws }: { ws: string }) {
       ) : (
         <List ws={ws} alerts={found.results} />
       )}
-      <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={pages.pages} />
+      <Pages paging={paging} query={list} size={PAGE_SIZE} className={pages.pages} />
     </section>
   );
 }

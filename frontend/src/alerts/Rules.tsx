@@ -114,7 +114,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
           ))}
         </CardTable>
       )}
-      <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={pages.pages} />
+      <Pages paging={paging} query={list} size={PAGE_SIZE} className={pages.pages} />
       {edited === null ? null : (
         <RuleDialog
           ws={ws}

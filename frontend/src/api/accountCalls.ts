@@ -6,12 +6,14 @@ import type {
   AddedMember,
   CreatedToken,
   Member,
+  MemberPage,
   NewMember,
   Role,
   Session,
-  Token,
+  TokenPage,
   WorkspaceRules,
   WorkspaceSettings,
+  WorkspaceSettingsPage,
 } from "./types";
 
 export const getSession = (): Promise<Session> => answer(api.GET("/api/session"));
@@ -27,7 +29,8 @@ export const signOut = () => api.DELETE("/api/session");
 export const setPassword = (current: string, next: string): Promise<Session> =>
   answer(api.PUT("/api/account/password", { body: { current, new: next } }));
 
-export const listTokens = (): Promise<readonly Token[]> => answer(api.GET("/api/tokens"));
+export const listTokens = (search: string, page: number, size: number): Promise<TokenPage> =>
+  answer(api.GET("/api/tokens", { params: { query: { search, page, page_size: size } } }));
 
 export const createToken = (name: string, days: number): Promise<CreatedToken> =>
   answer(api.POST("/api/tokens", { body: { name, days } }));
@@ -46,8 +49,17 @@ export const setRules = (workspace: string, rules: WorkspaceRules): Promise<Work
     }),
   );
 
-export const listMembers = (workspace: string): Promise<readonly Member[]> =>
-  answer(api.GET("/api/workspaces/{workspace}/members", { params: { path: { workspace } } }));
+export const listMembers = (
+  workspace: string,
+  search: string,
+  page: number,
+  size: number,
+): Promise<MemberPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/members", {
+      params: { path: { workspace }, query: { search, page, page_size: size } },
+    }),
+  );
 
 export const addMember = (workspace: string, member: NewMember): Promise<AddedMember> =>
   answer(
@@ -78,8 +90,16 @@ export const memberLink = (workspace: string, member: number): Promise<{ sign_in
     }),
   );
 
-export const listWorkspaces = (): Promise<readonly WorkspaceSettings[]> =>
-  answer(api.GET("/api/installation/workspaces"));
+export const listWorkspaces = (
+  search: string,
+  page: number,
+  size: number,
+): Promise<WorkspaceSettingsPage> =>
+  answer(
+    api.GET("/api/installation/workspaces", {
+      params: { query: { search, page, page_size: size } },
+    }),
+  );
 
 export const setTopicPrefixes = (
   workspace: string,

@@ -714,7 +714,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description With the prefixes of their topics (admin of the installation). */
+        /** @description By name, with the prefixes of their topics (admin of the installation). */
         get: operations["installation_workspace_list"];
         put?: never;
         post?: never;
@@ -835,7 +835,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tokens that have not expired or been revoked. */
+        /** @description Tokens that have not been revoked, newest first. */
         get: operations["token_list"];
         put?: never;
         /** @description Create a token. Its secret is returned only in this response. */
@@ -1190,7 +1190,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description All members with their roles. */
+        /** @description Members with their roles, by user name. */
         get: operations["member_list"];
         put?: never;
         /** @description Add a member (admin). */
@@ -2728,6 +2728,14 @@ export interface components {
             readonly id: number;
             role: components["schemas"]["Role"];
             readonly user: components["schemas"]["User"];
+        };
+        MemberPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["Member"][];
         };
         /** @description A topic that a version uses and the cluster does not have. */
         MissingTopic: {
@@ -4337,6 +4345,14 @@ export interface components {
             readonly name: string;
             readonly prefix: string;
         };
+        TokenPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["Token"][];
+        };
         /** @description A topic of the cluster. */
         Topic: {
             name: string;
@@ -4578,6 +4594,14 @@ export interface components {
             readonly slug: string;
             /** @description Prefixes of permitted topics. If empty, all topics except Kafka's internal ones. */
             topic_prefixes: string[];
+        };
+        WorkspaceSettingsPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["WorkspaceSettings"][];
         };
         /** @description What the installation's admin sets for a workspace. */
         WorkspaceSettingsRequest: {
@@ -6056,7 +6080,14 @@ export interface operations {
     };
     installation_workspace_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6068,7 +6099,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WorkspaceSettings"][];
+                    "application/json": components["schemas"]["WorkspaceSettingsPage"];
                 };
             };
             /** @description Refused */
@@ -6329,7 +6360,14 @@ export interface operations {
     };
     token_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6341,7 +6379,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Token"][];
+                    "application/json": components["schemas"]["TokenPage"];
                 };
             };
             /** @description Refused */
@@ -7414,7 +7452,14 @@ export interface operations {
     };
     member_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
             header?: never;
             path: {
                 workspace: string;
@@ -7428,7 +7473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Member"][];
+                    "application/json": components["schemas"]["MemberPage"];
                 };
             };
             /** @description Refused */

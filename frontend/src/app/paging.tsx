@@ -1,7 +1,9 @@
 import { Pagination, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
-import { useState } from "react";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { ApiError } from "../api/client";
 import { t } from "../ui/i18n";
 
 /** Page and search text of a list; another search starts at page 1. `text` follows `typed` when typing pauses. */
@@ -36,21 +38,30 @@ export function SearchField(props: {
   );
 }
 
-/** Buttons for the pages of a list with `count` rows, `size` on a page; nothing if there is one page. */
+/**
+ * Buttons for the pages of a list with `size` rows on a page; nothing if there is one page. Where the page is gone,
+ * as after its last row was deleted, the one before it is shown.
+ */
 export function Pages(props: {
   paging: Paging;
-  count: number | undefined;
+  query: UseQueryResult<{ count: number }>;
   size: number;
   className?: string;
 }) {
-  const total = Math.ceil((props.count ?? 0) / props.size);
+  const { page, setPage } = props.paging;
+  const { data, error } = props.query;
+  const gone = page > 1 && error instanceof ApiError && error.status === 404;
+  useEffect(() => {
+    if (gone) setPage(page - 1);
+  }, [gone, page, setPage]);
+  const total = Math.ceil((data?.count ?? 0) / props.size);
   if (total <= 1) return null;
   return (
     <Pagination
       size="sm"
       total={total}
-      value={props.paging.page}
-      onChange={props.paging.setPage}
+      value={page}
+      onChange={setPage}
       getControlProps={(control) => ({
         "aria-label": control === "next" ? t("Next page") : t("Previous page"),
       })}

@@ -29,25 +29,42 @@ export function InstallationPage() {
   );
 }
 
-const PAGE_SIZE = 50;
+const PAGE_SIZE = 25;
 const WORKSPACES = ["installation", "workspaces"];
 
 function Workspaces() {
-  const found = useQuery({ queryKey: WORKSPACES, queryFn: listWorkspaces });
+  const paging = usePaging();
+  const { page, text } = paging;
+  const found = useQuery({
+    queryKey: [...WORKSPACES, text, page],
+    queryFn: () => listWorkspaces(text, page, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+  });
   return (
     <section className={classes.section} aria-labelledby="workspaces-title">
       <div className={classes.sectionHead}>
         <h2 id="workspaces-title">{t("Workspaces")}</h2>
         <p>{t("A workspace can only use topics that begin with one of its prefixes.")}</p>
+        <span className="ui-space" />
+        <SearchField
+          paging={paging}
+          label={t("Search workspaces")}
+          placeholder={t("Search by name")}
+        />
       </div>
-      <Waiting query={found} />
-      {found.data === undefined ? null : (
+      <Waiting query={found} kept={found.data !== undefined} />
+      {found.data === undefined ? null : found.data.count === 0 ? (
+        <div className={classes.nothing} role="status">
+          {t("No workspace matches “{search}”.", { search: text })}
+        </div>
+      ) : (
         <CardTable head={[t("Name"), t("Topic prefixes"), ""]}>
-          {found.data.map((workspace) => (
+          {found.data.results.map((workspace) => (
             <WorkspaceRow key={workspace.id} workspace={workspace} />
           ))}
         </CardTable>
       )}
+      <Pages paging={paging} query={found} size={PAGE_SIZE} className={classes.pages} />
     </section>
   );
 }
@@ -105,7 +122,7 @@ function Accounts() {
         <SearchField
           paging={paging}
           label={t("Search accounts")}
-          placeholder={t("Search accounts")}
+          placeholder={t("Search by name")}
         />
       </div>
       <Waiting query={found} kept={found.data !== undefined} />
@@ -133,7 +150,7 @@ function Accounts() {
           ))}
         </CardTable>
       )}
-      <Pages paging={paging} count={found.data?.count} size={PAGE_SIZE} className={classes.pages} />
+      <Pages paging={paging} query={found} size={PAGE_SIZE} className={classes.pages} />
       {link.data === undefined ? null : (
         <SignInLink
           title={t("Sign-in link for {name}", { name: link.variables.username })}

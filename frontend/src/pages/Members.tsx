@@ -1,5 +1,5 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import {
   addMember,
@@ -12,6 +12,7 @@ import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { useSession } from "../app/session";
 import { Waiting } from "../app/Waiting";
 import { Note } from "../ui";
@@ -34,6 +35,8 @@ function roleTitle(role: Role): string {
   return title === undefined ? role : t(title);
 }
 
+const PAGE_SIZE = 25;
+
 const roleOptions = () =>
   ROLES.map(({ role, title, about }) => ({ value: role, label: `${t(title)} · ${t(about)}` }));
 
@@ -41,7 +44,13 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
   const queries = useQueryClient();
   const key = ["members", ws];
   const [adding, setAdding] = useState(false);
-  const members = useQuery({ queryKey: key, queryFn: () => listMembers(ws) });
+  const paging = usePaging();
+  const { page, text } = paging;
+  const members = useQuery({
+    queryKey: [...key, text, page],
+    queryFn: () => listMembers(ws, text, page, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+  });
   const refresh = () => queries.invalidateQueries({ queryKey: key });
   const change = useMutation({
     mutationFn: ({ id, role }: { id: number; role: Role }) => changeMember(ws, id, role),
@@ -64,12 +73,21 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
         <h2 id="members-title">{t("Members")}</h2>
         <p>{t("Each role includes the permissions of the roles before it.")}</p>
         <span className="ui-space" />
+        <SearchField
+          paging={paging}
+          label={t("Search members")}
+          placeholder={t("Search by name")}
+        />
         {admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null}
       </div>
-      <Waiting query={members} />
-      {members.data === undefined ? null : (
+      <Waiting query={members} kept={members.data !== undefined} />
+      {members.data === undefined ? null : members.data.count === 0 ? (
+        <div className={classes.nothing} role="status">
+          {t("No member matches “{search}”.", { search: text })}
+        </div>
+      ) : (
         <CardTable head={[t("Name"), t("User name"), t("Role"), ""]}>
-          {members.data.map((member) => (
+          {members.data.results.map((member) => (
             <MemberRow
               key={member.id}
               member={member}
@@ -82,6 +100,7 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
           ))}
         </CardTable>
       )}
+      <Pages paging={paging} query={members} size={PAGE_SIZE} className={classes.pages} />
       {link.data === undefined ? null : (
         <SignInLink
           title={t("Sign-in link for {name}", { name: link.variables.user.username })}

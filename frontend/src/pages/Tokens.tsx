@@ -1,9 +1,10 @@
 import { Button, CopyButton, Select, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/accountCalls";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
+import { Pages, SearchField, usePaging } from "../app/paging";
 import { Waiting } from "../app/Waiting";
 import { Empty, Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
@@ -12,13 +13,22 @@ import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 const KEY = ["tokens"];
+const PAGE_SIZE = 25;
 
 /** Tokens with which programs act in one's name. */
 export function Tokens() {
   const queries = useQueryClient();
   const [name, setName] = useState("");
   const [days, setDays] = useState(30);
-  const tokens = useQuery({ queryKey: KEY, queryFn: listTokens });
+  const paging = usePaging();
+  const { page, text } = paging;
+  const tokens = useQuery({
+    queryKey: [...KEY, text, page],
+    queryFn: () => listTokens(text, page, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+  });
+  const found = tokens.data;
+  const empty = found?.count === 0 && text === "";
   const refresh = () => queries.invalidateQueries({ queryKey: KEY });
   const create = useMutation({
     mutationFn: () => createToken(name.trim(), days),
@@ -77,17 +87,30 @@ export function Tokens() {
           </div>
         </div>
       )}
-      <Waiting query={tokens} />
-      {tokens.data?.length === 0 ? (
+      <Waiting query={tokens} kept={found !== undefined} />
+      {found === undefined || empty ? null : (
+        <div className={classes.tools}>
+          <SearchField
+            paging={paging}
+            className={classes.search}
+            label={t("Search tokens")}
+            placeholder={t("Search by name")}
+          />
+        </div>
+      )}
+      {found === undefined ? null : empty ? (
         <div className={classes.card}>
           <Empty title={t("No tokens")}>
             {t("Create one above, then send it as the header “Authorization: Token …”.")}
           </Empty>
         </div>
-      ) : null}
-      {tokens.data === undefined || tokens.data.length === 0 ? null : (
+      ) : found.count === 0 ? (
+        <div className={classes.nothing} role="status">
+          {t("No token matches “{search}”.", { search: text })}
+        </div>
+      ) : (
         <CardTable head={[t("Name"), t("Created"), t("Expires"), ""]}>
-          {tokens.data.map((token) => (
+          {found.results.map((token) => (
             <tr key={token.id}>
               <td>
                 {token.name} <code className={classes.faint}>{token.prefix}…</code>
@@ -110,6 +133,7 @@ export function Tokens() {
           ))}
         </CardTable>
       )}
+      <Pages paging={paging} query={tokens} size={PAGE_SIZE} className={classes.pages} />
     </section>
   );
 }

@@ -157,7 +157,7 @@ export function TopologiesPage() {
               onOrdering={setOrdering}
             />
           )}
-          <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={classes.pages} />
+          <Pages paging={paging} query={list} size={PAGE_SIZE} className={classes.pages} />
         </>
       )}
 

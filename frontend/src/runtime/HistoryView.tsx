@@ -57,7 +57,7 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
           placeholder={t("Task, executor or thread")}
         />
         <span className="ui-space" />
-        <Pages paging={paging} count={found?.count} size={PAGE_SIZE} />
+        <Pages paging={paging} query={list} size={PAGE_SIZE} />
       </div>
       <Waiting query={list} kept={found !== undefined} />
       {found === undefined ? null : found.results.length === 0 ? (

@@ -73,7 +73,7 @@ export function TopicsPage() {
             />
           </div>
           <Rows ws={ws} rows={found?.results} search={text} />
-          <Pages paging={paging} count={found?.count} size={PAGE_SIZE} className={pages.pages} />
+          <Pages paging={paging} query={list} size={PAGE_SIZE} className={pages.pages} />
           <GeneratorsList ws={ws} operator={operator} />
         </>
       )}

@@ -95,6 +95,9 @@ export const pages = {
   Accounts: "账户",
   "A new sign-in link ends the account's earlier one.": "新的登录链接会使该账户之前的链接失效。",
   "Search accounts": "搜索账户",
+  "Search members": "搜索成员",
+  "Search tokens": "搜索令牌",
+  "Search workspaces": "搜索工作区",
   "User name": "用户名",
   Password: "密码",
   "Last sign-in": "上次登录",
@@ -239,4 +242,7 @@ export const pages = {
     "使用令牌“{name}”的程序将立即失去访问权限。",
   "Revoke the token": "吊销令牌",
   "No account matches “{search}”.": "没有匹配“{search}”的账户。",
+  "No member matches “{search}”.": "没有匹配“{search}”的成员。",
+  "No token matches “{search}”.": "没有匹配“{search}”的令牌。",
+  "No workspace matches “{search}”.": "没有匹配“{search}”的工作区。",
 };
