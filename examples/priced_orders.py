@@ -6,7 +6,6 @@ from millrace_runtime import Topology, double, json, reader, string, tumbling
 
 topology = Topology("revenue-per-hour", description=__doc__, partitions={"prices": 3})
 
-# Orders
 # As the warehouse exports them: one file for each quarter of an hour.
 orders = topology.stream(
     "orders",
@@ -20,7 +19,6 @@ orders = topology.stream(
     ),
     partitions=3,
 )
-# Prices
 prices = topology.table("prices", key=string(), value=double())
 
 revenue = (

@@ -18,6 +18,12 @@ class Names:
         self.words = set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
 
     def take(self, *preferred: str) -> str:
+        """The name of :meth:`free`, which is taken from now on."""
+        name = self.free(*preferred)
+        self.taken.add(name)
+        return name
+
+    def free(self, *preferred: str) -> str:
         """A name derived from the first usable preference; numbered if it is taken."""
         base = next((name for text in preferred if (name := identifier(text))), "step")
         name, serial = base, 1
@@ -26,7 +32,6 @@ class Names:
         while name in self.taken or name in self.words:
             serial += 1
             name = f"{base}_{serial}"
-        self.taken.add(name)
         return name
 
 

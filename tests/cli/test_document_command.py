@@ -64,6 +64,9 @@ def test_a_program_by_hand_becomes_a_document_with_its_comments(
     assert nodes["orders"]["label"] == "Orders"
     assert nodes["orders"]["description"] == "As the shop writes them, one for each item."
     assert nodes["per-hour"]["label"] == "Per item and hour"
+    assert nodes["process"]["label"] == "Few"  # its variable
+    assert nodes["seen"]["label"] == "Seen"
+    assert "label" not in nodes["out"]
     assert nodes["per-hour"]["params"]["window"] == {
         "type": "tumbling",
         "size": "1 hour",

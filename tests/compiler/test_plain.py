@@ -107,6 +107,21 @@ def test_hard_texts_of_people_stay_texts(hard: str) -> None:
     assert f"value = {hard!r}" in constants
 
 
+def test_a_comment_is_what_the_code_does_not_say() -> None:
+    raw = line(
+        node("large", "filter", predicate="true"),
+        node("renamed", "map_values", value="value"),
+    )
+    labels = ("Lines", "Only large ones", "大写", "Out")
+    for each, label in zip(raw["nodes"], labels, strict=True):
+        each["label"] = label
+    raw["nodes"][1]["description"] = "Those above 100."
+    made = program(raw)
+    comments = [each.strip() for each in made.split("\n") if each.startswith("    # ")]
+    assert comments == ["# Those above 100.", "# 大写"]
+    assert "only_large_ones = lines.where" in made
+
+
 def test_documents_with_faults_are_refused_and_never_raise() -> None:
     documents = [each["topology"] for each in scenarios()]
     analyzer = GuessingAnalyzer()

@@ -18,6 +18,7 @@ from millrace_compiler.layout import WIDTH, block_text, layout, literal
 from millrace_compiler.names import Names, identifier
 from millrace_compiler.program.classes import own_code
 from millrace_compiler.program.comments import read_comment, write_comment
+from millrace_compiler.program.labels import implied_label
 from millrace_runtime.program import load_program
 
 from cli.round_trip import round_trip
@@ -96,7 +97,7 @@ def test_what_a_program_does_not_give_back_is_found(
     def edited(folder: Path) -> Any:
         job = folder / "job.py"
         text = job.read_text("utf-8")
-        job.write_text(text.replace('"word-count"', '"counted"').replace("# Words", "# Split"))
+        job.write_text(text.replace('"word-count"', '"counted"').replace("# Lines of", "# Rows of"))
         return load_program(folder)
 
     monkeypatch.setattr("cli.round_trip.load_program", edited)
@@ -172,6 +173,64 @@ def test_every_text_of_a_document_is_written_so_that_the_program_gives_it_back(
     assert labels(back) == labels(raw)
     assert back["name"] == name
     assert back.get("description", "") == description.strip()
+
+
+@pytest.mark.parametrize("id_", ["big", "filter", "filter-2", "big-orders", "x"])
+@pytest.mark.parametrize(
+    "label",
+    [None, "Big", "Filter", "Filter 2", "Big orders", "big orders", "X", "Sum per day", "大"],
+)
+@pytest.mark.parametrize("description", [None, "Those above 100.", "Those above 100"])
+@pytest.mark.parametrize("outputs", [0, 1, 2])
+def test_a_label_is_given_back_with_and_without_a_comment(
+    id_: str, label: str | None, description: str | None, outputs: int, tmp_path: Path
+) -> None:
+    sinks = [sink(f"out{number}") for number in range(outputs)]
+    raw = document(
+        [stream(), node(id_, "filter", predicate="true"), *sinks],
+        [f"in > {id_}", *(f"{id_} > {each['id']}" for each in sinks)],
+    )
+    raw["nodes"][1] |= {"label": label or "", "description": description or ""}
+    assert labels(read_back(compiled(raw), tmp_path)) == labels(raw)
+
+
+@pytest.mark.parametrize(
+    ("kind", "id_", "variable", "label"),
+    [
+        ("source.stream", "text-lines", "text_lines", "Text lines"),
+        ("source.stream", "stream", "stream", "Stream from topics"),
+        ("filter", "by-order", None, "By order"),
+        ("filter", "filter", None, "Filter"),
+        ("filter", "filter-2", "filter_2", "Filter"),
+        ("count", "count", "count_per_word", "Count per word"),
+        ("count", "count", "counts_2", "Counts"),
+        ("join.table_table", "join", None, "Join tables"),
+        ("sink.topic", "out-2", None, None),
+        ("sink.topic", "sink", None, "To a topic"),
+        ("sink.topic", "word-counts", None, "Word counts"),
+        ("store.key_value", "counts", None, None),
+        ("store.key_value", "counts", "counts_store", "Counts"),
+        ("store.key_value", "store", "store_store", "Key-value store"),
+    ],
+)
+def test_the_code_names_a_node(kind: str, id_: str, variable: str | None, label: str) -> None:
+    assert implied_label(kind, id_, variable) == label
+
+
+def test_only_labels_that_say_more_than_the_code_are_comments() -> None:
+    raw = line(
+        node("filter", "filter", predicate="true"),
+        node("by-value", "select_key", key="value"),
+        node("count", "count"),
+    )
+    for each, label in zip(
+        raw["nodes"], ("In", "Above 1 € only", "By value", "Count per value", ""), strict=True
+    ):
+        each["label"] = label
+    made = program(raw)
+    comments = [each.strip() for each in made.split("\n") if each.strip().startswith("#")]
+    assert comments == ["# Above 1 € only"]
+    assert "count_per_value = " in made
 
 
 # ---- texts -------------------------------------------------------------------------------------

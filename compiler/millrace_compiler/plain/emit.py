@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping
 
@@ -31,6 +32,7 @@ from millrace_compiler.plain.template import (
 from millrace_compiler.plain.text import Call, Chain, Name, calls_in, statement
 from millrace_compiler.plain.unused import used_names, without_unused
 from millrace_compiler.program.classes import bound_names
+from millrace_compiler.program.identities import slug
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import PROGRAM, Written
 
@@ -135,7 +137,8 @@ def _text(program: Program) -> Written:
     previous = ""
     for each, text in zip(needed, body, strict=True):
         if each.node != previous:
-            lines += ["", *_comment(program, each.node)]
+            own = (t for e, t in zip(needed, body, strict=True) if e.node == each.node)
+            lines += ["", *_comment(program, each.node, "\n".join(own))]
             previous = each.node
         start = len(lines) + 1
         lines += text.split("\n")
@@ -241,9 +244,13 @@ def _between(topics: list[str]) -> list[str]:
     return ["", *textwrap.wrap(text, WIDTH - 2)]
 
 
-def _comment(program: Program, node_id: str) -> list[str]:
+def _comment(program: Program, node_id: str, code: str) -> list[str]:
+    """Label and description above a node's statements; not a label that they say already."""
     node = program.graph.operators[node_id].node
-    text = ": ".join(
-        part for part in (_plain(node.label or ""), _plain(node.description or "")) if part
-    )
-    return [f"    # {line}" for line in textwrap.wrap(text, WIDTH - 8)]
+    label = _plain(node.label or "")
+    words = slug(label)
+    variable = words.replace("-", "_")
+    if words and re.search(rf'^ *{variable}(_\w+)? = |"{words}"', code, re.MULTILINE):
+        label = ""
+    said = ": ".join(part for part in (label, _plain(node.description or "")) if part)
+    return [f"    # {line}" for line in textwrap.wrap(said, WIDTH - 8)]

@@ -19,6 +19,7 @@ from millrace_compiler.operator import Operator, Store
 from millrace_compiler.program.classes import GIVEN, bound_names, is_plain, is_same, own_code
 from millrace_compiler.program.comments import write_comment
 from millrace_compiler.program.identities import Identities, base_of, slug
+from millrace_compiler.program.labels import implied_label
 from millrace_compiler.program.text import Lines, Link, Span, fits, is_fluent, statement_lines
 from millrace_compiler.program.values import Values
 from millrace_compiler.program.words import Call, Processor, with_keywords
@@ -114,23 +115,25 @@ class _Writer:
             return [str(topic) for topic in topics]
         return [str(one)] if one else []
 
-    def _comment(self, operator: Operator, indent: int) -> list[str] | None:
-        label = (operator.node.label or "").strip() or None
-        description = (operator.node.description or "").strip() or None
-        return write_comment(label, description, WIDTH - indent)
+    def _said(
+        self, operator: Operator, indent: int, variable: str | None
+    ) -> tuple[list[str], dict[str, object]]:
+        """The comment of a node, and the keywords of its call for what nothing else says.
 
-    def _commented(self, operator: Operator) -> bool:
-        return bool(operator.node.label or operator.node.description)
-
-    def _about(self, operator: Operator) -> dict[str, object]:
-        """Keywords that say name, label and description where nothing else does."""
-        about: dict[str, object] = {"name": self.shown_ids[operator.id]}
-        if isinstance(operator, Store):
-            about = {"id": self.shown_ids[operator.id]}
-        if self._comment(operator, 8) is None:
-            about["label"] = (operator.node.label or "").strip() or None
-            about["description"] = (operator.node.description or "").strip() or None
-        return about
+        Together with the variable they give back name, label and description.
+        """
+        label, description = _texts(operator)
+        implied = implied_label(operator.kind, operator.id, variable)
+        none = "" if implied else None
+        id_ = "id" if isinstance(operator, Store) else "name"
+        about: dict[str, object] = {id_: self.shown_ids[operator.id]}
+        width = WIDTH - indent
+        comment = write_comment(None, description, width) if label == implied else None
+        if comment is None:
+            comment = write_comment(label, description, width)
+        if comment is None:
+            return [], about | {"label": label or none, "description": description}
+        return comment, about | {"label": None if label else none}
 
     # ---- processors ---------------------------------------------------------------------------
 
@@ -194,9 +197,7 @@ class _Writer:
             return False
         # A person names what is counted, and what has a comment before it is written.
         table = before.names_result and not operator.continues_table
-        commented = (
-            len(statement.nodes) == 1 and operator.family == "sinks" and self._commented(before)
-        )
+        commented = len(statement.nodes) == 1 and operator.family == "sinks" and any(_texts(before))
         return not table and not commented and len(statement.nodes) < _LONGEST_CHAIN
 
     def run(self) -> Written:
@@ -213,30 +214,30 @@ class _Writer:
         return self._file()
 
     def _stores(self, statement: _Statement) -> None:
-        """Variables of the stores that are shared, have a comment, or belong to processors."""
+        """Variables of the stores that are shared, have a label, or belong to processors."""
         for operator in statement.nodes:
             for store in operator.stores:
-                commented = bool(self._comment(store, 0))
                 if store.id in self.values.variables or store.id in self.values.stores:
                     continue
-                call = with_keywords(store.words()[0], **self._about(store))
-                if commented or operator.many_stores or self.uses[store.id] > 1:
+                _, about = self._said(store, 0, None)
+                keyword = about.get("label") or about.get("description")
+                labelled = any(_texts(store)) and not keyword
+                if labelled or operator.many_stores or self.uses[store.id] > 1:
                     self._store_variable(store)
                 else:
-                    self.values.stores[store.id] = call
+                    self.values.stores[store.id] = with_keywords(store.words()[0], **about)
 
     def _store_variable(self, store: Store) -> None:
-        call = with_keywords(store.words()[0], **self._about(store))
-        value = self.values.call(call, store)
         name = self.names.take(f"{store.store_name()} store", store.id, "store")
+        comment, about = self._said(store, 0, name)
+        value = self.values.call(with_keywords(store.words()[0], **about), store)
         self.values.variables[store.id] = name
-        lines = statement_lines([Link(value, self._comment(store, 0) or [], store.id)], name)
-        self.body.statement(lines)
+        self.body.statement(statement_lines([Link(value, comment, store.id)], name))
 
     def _statement(self, statement: _Statement) -> None:
-        links = self._links(statement)
-        last = statement.nodes[-1]
-        before = "x" * 20 if self.uses[last.id] else ""
+        variable = self._variable(statement.nodes[-1])
+        links = self._links(statement, variable)
+        before = "x" * 20 if variable else ""
         first, *rest = statement.nodes
         alone = len(rest) == 1 and not is_fluent(links) and not fits(links, before)
         # A comment above a line of several calls would be the last one's.
@@ -246,19 +247,27 @@ class _Writer:
             self._statement(_Statement([first]))
             self._statement(_Statement(rest))
             return
-        variable = ""
-        if self.uses[last.id]:
-            default = self.shown_ids[last.id] is None and last.family != "sources"
-            words = (last.node.label or "", last.id) if default else (last.id, "")
-            variable = self.values.variables[last.id] = self.names.take(*words, "step")
-        self.body.statement(statement_lines(links, variable))
+        if variable:
+            self.values.variables[statement.nodes[-1].id] = variable
+            self.names.taken.add(variable)
+        self.body.statement(statement_lines(links, variable or ""))
 
-    def _links(self, statement: _Statement) -> list[Link]:
+    def _variable(self, operator: Operator) -> str | None:
+        """The variable of a node's result, which is not taken yet; ``None`` if none is needed."""
+        if not self.uses[operator.id]:
+            return None
+        by_label = self.shown_ids[operator.id] is None and operator.family != "sources"
+        words = (operator.node.label or "", operator.id) if by_label else (operator.id, "")
+        return self.names.free(*words, "step")
+
+    def _links(self, statement: _Statement, variable: str | None) -> list[Link]:
         links: list[Link] = []
+        indent = 8 if len(statement.nodes) > 1 else 0
         for operator in statement.nodes:
+            own = variable if operator is statement.nodes[-1] else None
+            comment, about = self._said(operator, indent, own)
             calls = operator.words()
-            calls[-1] = with_keywords(calls[-1], **self._about(operator))
-            comment = self._comment(operator, 8 if len(statement.nodes) > 1 else 0) or []
+            calls[-1] = with_keywords(calls[-1], **about)
             for index, call in enumerate(calls):
                 root = None if links else self._root(operator)
                 tree = self.values.method(root, call, operator)
@@ -315,6 +324,12 @@ class _Writer:
                     if (o.values.get("code"), o.values.get("class_name")) == (code, class_name)
                 ]
         return Written(files, spans)
+
+
+def _texts(operator: Operator) -> tuple[str | None, str | None]:
+    """Label and description of a node."""
+    node = operator.node
+    return (node.label or "").strip() or None, (node.description or "").strip() or None
 
 
 def _names(code: str) -> set[str]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from millrace_compiler.program.identities import Identities, base_of
+from millrace_compiler.program.labels import implied_label
 
-from millrace_runtime.dsl.places import Place, calling, comments
+from millrace_runtime.dsl.places import Place, Said, calling, said
 from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.dsl.stores import Store
 
@@ -18,7 +19,8 @@ class About(TypedDict, total=False):
 
     `name`: the node's id, which is its identity across versions (default: its kind, such as
     `filter`, `filter-2`; the topic for a source). `label` and `description`: text for people
-    (default: the comment above the call).
+    (default: the comment above the call; for a label also the name, or the variable of a node
+    without one). An empty label: none.
     """
 
     name: str
@@ -83,7 +85,9 @@ class Nodes:
         """The id of a store's node, which is added where it is not there yet."""
         if id(store) not in self._stores:
             id_ = self._ids.take(store.id or self._ids.default_of_store(store.name))
-            about = About(label=store.label or "", description=store.description or "")
+            about = About(description=store.description or "")
+            if store.label is not None:
+                about["label"] = store.label
             params = {"name": store.name, **store.params}
             self.nodes.append(_node(id_, f"store.{store.kind}", params, about))
             self.places[id_] = [store.place]
@@ -100,23 +104,25 @@ class Nodes:
         self.edges.append(edge)
 
     def documented(self) -> list[dict[str, Any]]:
-        """The nodes with the labels and descriptions that their comments give."""
+        """The nodes with the labels and descriptions that comments, names and variables give."""
         # A store that is made in an operator's brackets leaves the comment to the operator.
         stores = {id_: self.places[id_] for id_ in self._stores.values()}
-        found = comments(stores | self.places)
-        made = []
-        for node in self.nodes:
-            label, description = found.get(node["id"], (None, None))
-            more = {"label": label, "description": description}
-            made.append({**{k: v for k, v in more.items() if v}, **node})
-        order = ("id", "kind", "label", "description", "params")
-        return [{name: node[name] for name in order if name in node} for node in made]
+        found = said(stores | self.places)
+        return [_documented(node, found[node["id"]]) for node in self.nodes]
 
 
 def _node(id_: str, kind: str, params: Mapping[str, Any], about: About) -> dict[str, Any]:
     node: dict[str, Any] = {"id": id_, "kind": kind, "params": dict(params)}
-    if about.get("label"):
+    if about.get("label") is not None:
         node["label"] = about["label"]
     if about.get("description"):
         node["description"] = about["description"]
     return node
+
+
+def _documented(node: Mapping[str, Any], found: Said) -> dict[str, Any]:
+    implied = implied_label(node["kind"], node["id"], found.variable)
+    texts = {"label": found.label or implied, "description": found.description}
+    order = ("id", "kind", "label", "description", "params")
+    made = {**texts, **node}
+    return {name: made[name] for name in order if name == "params" or made[name]}

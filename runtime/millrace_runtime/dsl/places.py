@@ -1,4 +1,4 @@
-"""Where in a program a call stands, and the comments there: they are what nodes are called."""
+"""Where in a program a call stands, and what the comment and the variable there say of a node."""
 
 from __future__ import annotations
 
@@ -46,41 +46,50 @@ def calling() -> Place:
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
 
 
-Comments = dict[str, tuple[str | None, str | None]]
+@dataclass(frozen=True)
+class Said:
+    """What a program says of a node outside of its calls: in a comment and by a variable."""
+
+    label: str | None = None
+    description: str | None = None
+    variable: str | None = None
 
 
-def comments(places: Mapping[str, Sequence[Place]]) -> Comments:
-    """Label and description of nodes from the comments above their calls.
+def said(places: Mapping[str, Sequence[Place]]) -> dict[str, Said]:
+    """Comments above the calls of nodes, and variables of their results.
 
     `places`: the lines of the calls that make a node, the first one first. Of several nodes on one
     line the last one has the comment; so it has one above the whole statement, if there is no
-    other for it.
+    other for it. The variable of a statement belongs to its last node.
     """
     by_file: dict[str, dict[str, Sequence[Place]]] = defaultdict(dict)
     for node, lines in places.items():
         by_file[lines[0].file][node] = lines
-    found: Comments = {}
+    found: dict[str, Said] = {}
     for nodes in by_file.values():
         source = next(iter(nodes.values()))[0].source()
         found |= _of_file(source, {n: [p.line for p in ps] for n, ps in nodes.items()})
     return found
 
 
-def _of_file(source: list[str], nodes: dict[str, list[int]]) -> Comments:
+def _of_file(source: list[str], nodes: dict[str, list[int]]) -> dict[str, Said]:
     last = {line: node for node, lines in nodes.items() for line in lines}
-    found: Comments = {}
+    blocks: dict[str, list[str]] = {}
+    variables: dict[str, str] = {}
     for node, lines in nodes.items():
         for line in lines:
             block = _above(source, line) if last[line] == node else []
             if block:
-                found[node] = read_comment(block)
+                blocks[node] = block
                 break
-    for start, end in _statements(source):
+    for start, end, variable in _statements(source):
         within = [n for n, lines in nodes.items() if start <= lines[-1] <= end]
         block = _above(source, start)
-        if within and block and within[-1] not in found and start not in last:
-            found[within[-1]] = read_comment(block)
-    return found
+        if within and block and within[-1] not in blocks and start not in last:
+            blocks[within[-1]] = block
+        if within and variable:
+            variables[within[-1]] = variable
+    return {node: Said(*read_comment(blocks.get(node, [])), variables.get(node)) for node in nodes}
 
 
 def _above(source: list[str], line: int) -> list[str]:
@@ -92,13 +101,21 @@ def _above(source: list[str], line: int) -> list[str]:
     return [text for text in block if not text.startswith(_PRAGMAS)]
 
 
-def _statements(source: list[str]) -> list[tuple[int, int]]:
+def _statements(source: list[str]) -> list[tuple[int, int, str | None]]:
+    """First and last line of each statement that may contain nodes, and the variable it assigns."""
     try:
         tree = ast.parse("".join(source))
     except SyntaxError:
         return []
     return [
-        (item.lineno, item.end_lineno or item.lineno)
+        (item.lineno, item.end_lineno or item.lineno, _variable(item))
         for item in ast.walk(tree)
         if isinstance(item, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)
     ]
+
+
+def _variable(item: ast.stmt) -> str | None:
+    match item:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+    return None

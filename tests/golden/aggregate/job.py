@@ -4,9 +4,7 @@ from millrace_runtime import Topology, json, session_store, sessions, string
 
 topology = Topology("sessions")
 
-# Clicks
 clicks = topology.stream("clicks", key=string(), value=json("page STRING, ms BIGINT"))
-# Visits
 visits_store = session_store("visits")
 
 # Per visit

@@ -4,7 +4,6 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("points-per-team", partitions={"players": 3})
 
-# Players
 players = topology.table("players", key=string(), value=json("team STRING, points INT"))
 # Points per team
 teams = players.group_by("value.team", "value.points").aggregate(

@@ -107,7 +107,6 @@ def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
 def topology(kafka: Kafka) -> None:
     """points-per-team."""
 
-    # Players
     players = (
         kafka.read("players")
         .selectExpr(
@@ -122,7 +121,6 @@ def topology(kafka: Kafka) -> None:
         .where("key IS NOT NULL")
     )
 
-    # Points per team
     points_per_team_regrouped = (
         players.selectExpr(
             "key", "value", "unix_millis(timestamp) AS timestamp", "offset", "partition", "topic"

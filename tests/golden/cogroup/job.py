@@ -4,7 +4,6 @@ from millrace_runtime import Topology, hopping, json, string
 
 topology = Topology("profile", partitions={"clicks": 3, "buys": 3})
 
-# Clicks
 clicks = topology.stream("clicks", key=string(), value=string())
 # Purchases
 buys = topology.stream(
@@ -13,7 +12,6 @@ buys = topology.stream(
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
 )
 
-# Profile
 profile = (
     clicks.group_by_key()
     .cogroup("named_struct('clicks', agg.clicks + 1L, 'spent', agg.spent)", port="clicks")

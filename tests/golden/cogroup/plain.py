@@ -66,12 +66,10 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """profile."""
 
-    # Clicks
     clicks = kafka.read("clicks").selectExpr(
         "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "timestamp"
     )
 
-    # Purchases
     purchases = kafka.read("buys").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
@@ -79,7 +77,6 @@ def topology(kafka: Kafka) -> None:
         "timestamp",
     )
 
-    # Profile
     profile_clicks = clicks.where("key IS NOT NULL").selectExpr(
         "key", "'clicks' AS input", "value AS clicks", "timestamp"
     )

@@ -8,20 +8,15 @@ topology = Topology(
 
 # Lines of text
 lines = topology.stream("text-lines", key=string(), value=string(), name="lines")
-# Counts
 counts_store = key_value_store("counts")
 
 count_per_word = (
-    # Words
     lines.flat_map_values("split(lower(value), ' ')", name="words")
-    # Count per word
     .group_by("value")
     .count(store=counts_store)
 )
 
-# Updates
 updates = count_per_word.to_stream(name="updates")
-# Word counts
 updates.to("word-counts", key=string(), value=long(), name="word-counts")
 
 

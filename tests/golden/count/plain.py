@@ -68,15 +68,12 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """word-count."""
 
-    # Lines of text
     lines_of_text = kafka.read("text-lines").selectExpr(
         "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "timestamp"
     )
 
-    # Words
     words = lines_of_text.withColumn("value", F.explode(F.expr("split(lower(value), ' ')")))
 
-    # Count per word
     count_per_word = (
         words.withColumn("key", F.expr("value"))
         .where("key IS NOT NULL AND value IS NOT NULL")
@@ -84,7 +81,6 @@ def topology(kafka: Kafka) -> None:
         .agg(F.count("*").alias("value"), F.max("timestamp").alias("timestamp"))
     )
 
-    # Word counts
     kafka.write(
         count_per_word.selectExpr("key", "unhex(lpad(hex(value), 16, '0')) AS value"),
         "word-counts",

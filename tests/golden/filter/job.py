@@ -4,7 +4,6 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("big-orders", partitions={"orders": 3})
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),

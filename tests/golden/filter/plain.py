@@ -65,7 +65,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """big-orders."""
 
-    # Orders
     orders = kafka.read("orders").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
@@ -74,10 +73,8 @@ def topology(kafka: Kafka) -> None:
         "headers",
     )
 
-    # Big ones
     big_ones = orders.where("value.quantity > 10")
 
-    # Big orders
     kafka.write(
         big_ones.selectExpr(
             "key", "to_json(value, map('ignoreNullFields', 'false')) AS value", "headers"

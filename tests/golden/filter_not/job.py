@@ -4,7 +4,6 @@ from millrace_runtime import Topology, json, key_value_store, string
 
 topology = Topology("people-only")
 
-# Visits
 visits = topology.table("visits", key=string(), value=json("agent STRING, pages BIGINT"))
 # Without bots
 people = visits.filter_not(

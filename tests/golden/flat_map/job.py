@@ -4,11 +4,9 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("items-of-baskets")
 
-# Baskets
 baskets = topology.stream(
     "baskets", key=string(), value=json("ARRAY<STRUCT<item: STRING, count: INT>>")
 )
-# Items
 items = baskets.flat_map(
     "transform(value, i -> named_struct('key', i.item, 'value', i.count))", name="items"
 )

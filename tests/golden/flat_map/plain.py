@@ -66,7 +66,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """items-of-baskets."""
 
-    # Baskets
     baskets = kafka.read("baskets").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json('[' || CAST(value AS STRING) || ']', 'ARRAY<ARRAY<STRUCT<item: STRING, "
@@ -75,7 +74,6 @@ def topology(kafka: Kafka) -> None:
         "headers",
     )
 
-    # Items
     items = (
         baskets.withColumn(
             "record",

@@ -4,9 +4,7 @@ from millrace_runtime import Topology, string
 
 topology = Topology("words")
 
-# Lines
 lines = topology.stream("lines", key=string(), value=string())
-# Words
 words = lines.flat_map_values("split(value, ' ')", name="words")
 words.to("words")
 

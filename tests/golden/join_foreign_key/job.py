@@ -4,9 +4,7 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("orders-of-customers", partitions={"orders": 4, "customers": 2})
 
-# Orders
 orders = topology.table("orders", key=string(), value=json("customer STRING, cents BIGINT"))
-# Customers
 customers = topology.table("customers", key=string(), value=json("name STRING"))
 # With the customer
 owned = orders.left_join(

@@ -164,7 +164,6 @@ def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
 def topology(kafka: Kafka) -> None:
     """orders-of-customers."""
 
-    # Orders
     orders = (
         kafka.read("orders")
         .selectExpr(
@@ -179,7 +178,6 @@ def topology(kafka: Kafka) -> None:
         .where("key IS NOT NULL")
     )
 
-    # Customers
     customers = (
         kafka.read("customers")
         .selectExpr(
@@ -193,7 +191,6 @@ def topology(kafka: Kafka) -> None:
         .where("key IS NOT NULL")
     )
 
-    # With the customer
     with_the_customer_references = (
         orders.selectExpr(
             "key",

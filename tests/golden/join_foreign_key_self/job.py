@@ -4,7 +4,6 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("managers", partitions={"staff": 2})
 
-# Staff
 staff = topology.table("staff", key=string(), value=json("name STRING, manager STRING"))
 # With the manager
 managed = staff.join(

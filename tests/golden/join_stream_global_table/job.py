@@ -4,13 +4,11 @@ from millrace_runtime import Topology, double, json, string
 
 topology = Topology("local-prices")
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
 )
-# Rates
 rates = topology.global_table("rates", key=string(), value=double())
 # In local money
 local = orders.join(rates, key="value.country", joiner="left.price * right", name="local")

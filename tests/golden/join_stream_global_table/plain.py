@@ -70,7 +70,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """local-prices."""
 
-    # Orders
     orders = kafka.read("orders").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
@@ -79,7 +78,6 @@ def topology(kafka: Kafka) -> None:
         "headers",
     )
 
-    # Rates
     rates_now = (
         kafka.table("rates")
         .selectExpr(
@@ -95,7 +93,6 @@ def topology(kafka: Kafka) -> None:
         .where("value IS NOT NULL")
     )
 
-    # In local money
     in_local_money = (
         orders.where("value IS NOT NULL")
         .withColumn("wanted", F.expr("value.country"))

@@ -4,15 +4,12 @@ from millrace_runtime import Topology, json, string, within
 
 topology = Topology("paid-orders", partitions={"orders": 3, "payments": 6})
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
 )
-# Payments
 payments = topology.stream("payments", key=string(), value=json("order STRING, cents BIGINT"))
-# By order
 by_order = payments.select_key("value.order", name="by-order")
 # Paid within an hour
 paid = orders.left_join(

@@ -66,7 +66,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """paid-orders."""
 
-    # Orders
     orders = kafka.read("orders").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
@@ -74,7 +73,6 @@ def topology(kafka: Kafka) -> None:
         "timestamp",
     )
 
-    # Payments
     payments = kafka.read("payments").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'order STRING, cents BIGINT', map('mode', "
@@ -82,10 +80,8 @@ def topology(kafka: Kafka) -> None:
         "timestamp",
     )
 
-    # By order
     by_order = payments.withColumn("key", F.expr("value.order"))
 
-    # Paid within an hour
     paid_within_an_hour_left = (
         orders.where("value IS NOT NULL")
         .selectExpr("key AS left_key", "value AS left", "timestamp AS left_time")

@@ -4,7 +4,6 @@ from millrace_runtime import Topology, json, string, versioned_store
 
 topology = Topology("with-user", partitions={"orders": 3, "users": 3})
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),
@@ -12,7 +11,6 @@ orders = topology.stream(
 )
 # History of users
 users_store = versioned_store("users", history_retention="1 day", id="history")
-# Users
 users = topology.table(
     "users", key=string(), value=json("name STRING, city STRING"), store=users_store
 )

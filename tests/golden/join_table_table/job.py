@@ -4,11 +4,8 @@ from millrace_runtime import Topology, key_value_store, long, string
 
 topology = Topology("accounts", partitions={"names": 2, "balances": 2})
 
-# Names
 names = topology.table("names", key=string(), value=string())
-# Balances
 balances = topology.table("balances", key=string(), value=long())
-# Account
 account = names.outer_join(
     balances,
     joiner="named_struct('owner', key, 'name', left, 'balance', coalesce(right, 0L))",

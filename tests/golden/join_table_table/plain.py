@@ -114,7 +114,6 @@ def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
 def topology(kafka: Kafka) -> None:
     """accounts."""
 
-    # Names
     names = (
         kafka.read("names")
         .selectExpr(
@@ -128,7 +127,6 @@ def topology(kafka: Kafka) -> None:
         .where("key IS NOT NULL")
     )
 
-    # Balances
     balances = (
         kafka.read("balances")
         .selectExpr(
@@ -143,7 +141,6 @@ def topology(kafka: Kafka) -> None:
         .where("key IS NOT NULL")
     )
 
-    # Account
     account = (
         names.selectExpr(
             "'left' AS side",

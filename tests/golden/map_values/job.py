@@ -10,7 +10,6 @@ END"""
 
 topology = Topology("readable")
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),

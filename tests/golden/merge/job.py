@@ -4,19 +4,16 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("both-shops", partitions={"north": 4, "south": 3})
 
-# North
 north = topology.stream(
     "north",
     key=string(),
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
 )
-# South
 south = topology.stream(
     "south",
     key=string(),
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
 )
-# All
 all_ = north.merge(south, name="all")
 all_.to("all-orders")
 

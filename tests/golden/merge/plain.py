@@ -65,7 +65,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """both-shops."""
 
-    # North
     north = kafka.read("north").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
@@ -74,7 +73,6 @@ def topology(kafka: Kafka) -> None:
         "headers",
     )
 
-    # South
     south = kafka.read("south").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "

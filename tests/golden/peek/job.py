@@ -4,9 +4,7 @@ from millrace_runtime import Topology, string
 
 topology = Topology("watched")
 
-# Lines
 lines = topology.stream("lines", key=string(), value=string())
-# Seen
 seen = lines.peek("concat('saw ', value)", name="seen")
 seen.to("seen")
 

@@ -26,11 +26,9 @@ class Deduplicate(Processor):
 
 topology = Topology("deduplicate")
 
-# Events
 events = topology.stream("events", key=string(), value=string())
 # More events
 more = topology.stream("more-events", key=string(), value=string(), name="more")
-# Seen
 seen_store = key_value_store("seen", key_type="STRING", value_type="BIGINT")
 # Deduplicate
 dedupe = events.process(

@@ -308,7 +308,6 @@ class Deduplicate(Processor):
 def topology(kafka: Kafka) -> None:
     """deduplicate."""
 
-    # Events
     events = kafka.read("events").selectExpr(
         "CAST(key AS STRING) AS key",
         "CAST(value AS STRING) AS value",
@@ -319,7 +318,6 @@ def topology(kafka: Kafka) -> None:
         "topic",
     )
 
-    # More events
     more_events = kafka.read("more-events").selectExpr(
         "CAST(key AS STRING) AS key",
         "CAST(value AS STRING) AS value",
@@ -330,7 +328,6 @@ def topology(kafka: Kafka) -> None:
         "topic",
     )
 
-    # Deduplicate
     deduplicate = (
         events.unionByName(more_events)
         .selectExpr(

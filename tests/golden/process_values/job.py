@@ -13,11 +13,8 @@ class Trim(Processor):
 
 topology = Topology("trimmed")
 
-# Lines
 lines = topology.stream("lines", key=string(), value=string())
-# Trim
-trim = lines.process_values(Trim, value_type="STRING", name="trim")
-count = trim.group_by_key().count()
+count = lines.process_values(Trim, value_type="STRING", name="trim").group_by_key().count()
 count.to("lengths")
 
 

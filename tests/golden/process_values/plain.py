@@ -256,7 +256,6 @@ class Trim(Processor):
 def topology(kafka: Kafka) -> None:
     """trimmed."""
 
-    # Lines
     lines = kafka.read("lines").selectExpr(
         "CAST(key AS STRING) AS key",
         "CAST(value AS STRING) AS value",
@@ -267,7 +266,6 @@ def topology(kafka: Kafka) -> None:
         "topic",
     )
 
-    # Trim
     trim = (
         lines.selectExpr(
             "key",
@@ -299,7 +297,7 @@ def topology(kafka: Kafka) -> None:
         "trimmed-trim",
         topic="trimmed-trim",
     )
-    changes = (
+    count_changes = (
         kafka.read("trimmed-trim")
         .selectExpr(
             "from_json(CAST(value AS STRING), 'key STRING, value STRING, timestamp BIGINT, "
@@ -309,7 +307,7 @@ def topology(kafka: Kafka) -> None:
         .withColumns({"timestamp": F.expr("timestamp_millis(timestamp)")})
     )
     count = (
-        changes.where("key IS NOT NULL AND value IS NOT NULL")
+        count_changes.where("key IS NOT NULL AND value IS NOT NULL")
         .groupBy("key")
         .agg(F.count("*").alias("value"), F.max("timestamp").alias("timestamp"))
     )

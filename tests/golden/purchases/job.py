@@ -9,16 +9,13 @@ topology = Topology(
     processing_guarantee="exactly_once",
 )
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),
     value=json("user STRING, item STRING, quantity INT, ordered_at BIGINT"),
     timestamp="value.ordered_at",
 )
-# Users
 users = topology.table("users", key=string(), value=json("name STRING, city STRING"))
-# Items
 items = topology.table("items", key=string(), value=json("name STRING, city STRING, price DOUBLE"))
 # Purchases
 purchases_per_hour_store = window_store("purchases-per-hour", id="hours")
@@ -53,7 +50,6 @@ per_hour = (
     .count(store=purchases_per_hour_store, name="per-hour")
 )
 
-# Updates
 updates = per_hour.to_stream(name="updates")
 # Purchases per hour
 updates.to("purchases-per-hour", value=long())

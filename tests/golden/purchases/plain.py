@@ -72,7 +72,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """purchases-per-hour."""
 
-    # Orders
     orders = (
         kafka.read("orders")
         .selectExpr(
@@ -88,7 +87,6 @@ def topology(kafka: Kafka) -> None:
         )
     )
 
-    # Users
     users_now = (
         kafka.table("users")
         .selectExpr(
@@ -103,7 +101,6 @@ def topology(kafka: Kafka) -> None:
         .where("value IS NOT NULL")
     )
 
-    # Add the buyer
     add_the_buyer = (
         orders.where("value IS NOT NULL")
         .withColumnRenamed("value", "left")
@@ -118,13 +115,10 @@ def topology(kafka: Kafka) -> None:
         .drop("left", "right")
     )
 
-    # Buyer is known
     buyer_is_known = add_the_buyer.where("value.user_city IS NOT NULL")
 
-    # Key by item
     key_by_item = buyer_is_known.withColumn("key", F.expr("value.item"))
 
-    # Items
     items_now = (
         kafka.table("items")
         .selectExpr(
@@ -139,7 +133,6 @@ def topology(kafka: Kafka) -> None:
         .where("value IS NOT NULL")
     )
 
-    # Add the item
     add_the_item = (
         key_by_item.where("key IS NOT NULL AND value IS NOT NULL")
         .withColumnRenamed("value", "left")
@@ -154,10 +147,8 @@ def topology(kafka: Kafka) -> None:
         .drop("left", "right")
     )
 
-    # Bought where it is made
     bought_where_it_is_made = add_the_item.where("value.user_city = value.item_city")
 
-    # Purchases per hour
     purchases_per_hour = (
         bought_where_it_is_made.withColumn("key", F.expr("'all'"))
         .where("key IS NOT NULL")
@@ -167,7 +158,6 @@ def topology(kafka: Kafka) -> None:
         .selectExpr("named_struct('key', key, 'window', window) AS key", "value", "timestamp")
     )
 
-    # Purchases per hour
     kafka.write(
         purchases_per_hour.selectExpr(
             "to_json(named_struct('key', key.key, 'window', named_struct('start', "

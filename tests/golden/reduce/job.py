@@ -4,10 +4,8 @@ from millrace_runtime import Topology, long, string, tumbling, window_store
 
 topology = Topology("highest-bid")
 
-# Bids
 bids = topology.stream("bids", key=string(), value=long())
 
-# Highest
 highest = (
     bids.group_by_key()
     .windowed_by(tumbling("1 minute", grace="5 seconds"), emit="window_close")

@@ -66,7 +66,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """highest-bid."""
 
-    # Bids
     bids = kafka.read("bids").selectExpr(
         "CAST(key AS STRING) AS key",
         "CASE WHEN length(value) = 8 THEN CAST(conv(hex(value), 16, -10) AS BIGINT) WHEN value "
@@ -74,7 +73,6 @@ def topology(kafka: Kafka) -> None:
         "timestamp",
     )
 
-    # Highest
     highest = (
         bids.where("key IS NOT NULL")
         .withWatermark("timestamp", "5 seconds")

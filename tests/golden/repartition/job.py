@@ -4,7 +4,6 @@ from millrace_runtime import Topology, string
 
 topology = Topology("wider", partitions={"lines": 2})
 
-# Lines
 lines = topology.stream("lines", key=string(), value=string())
 # Wider
 wide = lines.repartition(partitions=8, topic="lines-wide", name="wide")

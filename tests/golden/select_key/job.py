@@ -4,7 +4,6 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("by-country")
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),

@@ -4,7 +4,6 @@ from millrace_runtime import Topology, session_store, sessions, string, until_wi
 
 topology = Topology("clicks-per-visit", description=__doc__, partitions={"clicks": 4})
 
-# Clicks
 clicks = topology.stream("clicks", key=string(), value=string())
 
 (

@@ -68,12 +68,10 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """clicks-per-visit."""
 
-    # Clicks
     clicks = kafka.read("clicks").selectExpr(
         "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "timestamp"
     )
 
-    # Clicks of each visit
     clicks_of_each_visit = (
         clicks.where("key IS NOT NULL")
         .withWatermark("timestamp", "5 minutes")

@@ -8,8 +8,8 @@ topology = Topology("one-topic-twice", partitions={"events": 2})
 first = topology.stream("events", key=string(), value=string(), name="first")
 # Second reader
 second = topology.stream("events", key=string(), value=string(), name="second")
-first.map_values("upper(value)", name="upper").to("loud", name="loud")
-second.to("quiet", name="quiet")
+first.map_values("upper(value)", name="upper", label="").to("loud", name="loud", label="")
+second.to("quiet", name="quiet", label="")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,8 @@ from millrace_runtime import Topology, string
 
 topology = Topology("to-the-log")
 
-# Lines
 lines = topology.stream("lines", key=string(), value=string())
-# Users
 users = topology.table("users", key=string(), value=string())
-# Log
 lines.print("seen", also=[users], name="log")
 
 

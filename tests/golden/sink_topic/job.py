@@ -9,7 +9,6 @@ topology = Topology(
     dead_letter_topic="orders-dead",
 )
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),
@@ -22,7 +21,6 @@ orders.to(
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
     name="by-country",
 )
-# Quantity
 quantity = orders.map_values("value.quantity", name="quantity")
 quantity.to("quantities", value=long(), name="quantities")
 

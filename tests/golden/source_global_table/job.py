@@ -4,13 +4,11 @@ from millrace_runtime import Topology, json, key_value_store, string
 
 topology = Topology("with-country", partitions={"orders": 3, "countries": 5})
 
-# Orders
 orders = topology.stream(
     "orders",
     key=string(),
     value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
 )
-# Countries
 countries = topology.global_table(
     "countries",
     key=string(),
@@ -24,15 +22,7 @@ named = orders.left_join(
     joiner="named_struct('item', left.item, 'country', right.name)",
     name="named",
 )
-
-per_key = (
-    # By item
-    named.select_key("value.item", name="by-item")
-    # Per key
-    .group_by_key()
-    .count()
-)
-
+per_key = named.select_key("value.item", name="by-item").group_by_key().count()
 updates = per_key.to_stream(name="updates")
 # Again, by item
 again = updates.join(

@@ -4,7 +4,6 @@ from millrace_runtime import Topology, json, string
 
 topology = Topology("two-shops", partitions={"north": 3, "south": 2})
 
-# Orders
 orders = topology.stream(
     "north",
     "south",

@@ -4,14 +4,12 @@ from millrace_runtime import Topology, json, key_value_store, string
 
 topology = Topology("current-prices", partitions={"prices": 2})
 
-# Prices
 prices = topology.table(
     "prices",
     key=string(),
     value=json("cents BIGINT, currency STRING"),
     store=key_value_store("prices"),
 )
-# Changes
 changes = prices.to_stream(name="changes")
 changes.to("price-changes")
 

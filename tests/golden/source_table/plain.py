@@ -65,7 +65,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """current-prices."""
 
-    # Prices
     prices = (
         kafka.read("prices")
         .selectExpr(

@@ -69,7 +69,6 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """routes."""
 
-    # Orders
     orders = kafka.read("orders").selectExpr(
         "CAST(key AS STRING) AS key",
         "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
@@ -78,7 +77,6 @@ def topology(kafka: Kafka) -> None:
         "headers",
     )
 
-    # By size
     by_size_big = orders.where("value.quantity > 100")
     by_size_small = orders.where(
         "NOT coalesce(value.quantity > 100, false) AND (value.quantity <= 100)"

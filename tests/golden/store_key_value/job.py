@@ -4,9 +4,7 @@ from millrace_runtime import Topology, key_value_store, string
 
 topology = Topology("counted-store")
 
-# Lines
 lines = topology.stream("lines", key=string(), value=string())
-# Counts
 counts_store = key_value_store(
     "counts",
     key_type="STRING",
@@ -14,7 +12,6 @@ counts_store = key_value_store(
     persistent=False,
     logging_config={"min.insync.replicas": "2"},
 )
-# Lines per key
 lines_per_key = lines.group_by_key().count(store=counts_store)
 lines_per_key.to("counts")
 

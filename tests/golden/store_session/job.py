@@ -4,12 +4,9 @@ from millrace_runtime import Topology, session_store, sessions, string
 
 topology = Topology("visits")
 
-# Clicks
 clicks = topology.stream("clicks", key=string(), value=string())
-# Visits
 visits_store = session_store("visits", retention="1 hour")
 
-# Clicks per visit
 clicks_per_visit = (
     clicks.group_by_key()
     .windowed_by(sessions("5 minutes", grace="1 minute"))

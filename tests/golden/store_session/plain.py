@@ -66,12 +66,10 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """visits."""
 
-    # Clicks
     clicks = kafka.read("clicks").selectExpr(
         "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "timestamp"
     )
 
-    # Clicks per visit
     clicks_per_visit = (
         clicks.where("key IS NOT NULL")
         .withWatermark("timestamp", "1 minute")

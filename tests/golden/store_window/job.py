@@ -4,12 +4,9 @@ from millrace_runtime import Topology, hopping, string, window_store
 
 topology = Topology("per-hour")
 
-# Lines
 lines = topology.stream("lines", key=string(), value=string())
-# Hours
 hours_store = window_store("hours", retention="1 day")
 
-# Per hour
 per_hour = (
     lines.group_by_key()
     .windowed_by(hopping("1 hour", advance="15 minutes"))

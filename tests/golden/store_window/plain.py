@@ -66,12 +66,10 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """per-hour."""
 
-    # Lines
     lines = kafka.read("lines").selectExpr(
         "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "timestamp"
     )
 
-    # Per hour
     per_hour = (
         lines.where("key IS NOT NULL")
         .withWatermark("timestamp", "0 milliseconds")

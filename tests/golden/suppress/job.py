@@ -4,7 +4,6 @@ from millrace_runtime import Topology, string, tumbling, until_window_closes
 
 topology = Topology("final-counts")
 
-# Views
 views = topology.stream("views", key=string(), value=string())
 
 (

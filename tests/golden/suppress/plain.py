@@ -66,12 +66,10 @@ def client_settings(file: str) -> dict[str, str]:
 def topology(kafka: Kafka) -> None:
     """final-counts."""
 
-    # Views
     views = kafka.read("views").selectExpr(
         "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "timestamp"
     )
 
-    # Per minute
     per_minute = (
         views.where("key IS NOT NULL")
         .withWatermark("timestamp", "10 seconds")

@@ -4,11 +4,9 @@ from millrace_runtime import Topology, string
 
 topology = Topology("updates")
 
-# Users
 users = topology.table("users", key=string(), value=string())
 
 (
-    # Updates
     users.to_stream(name="updates")
     # Swapped
     .map(key="value", value="key", name="keyed")

@@ -1,0 +1,39 @@
+"""The label of a node that has no comment: what its name or its variable says."""
+
+from __future__ import annotations
+
+import re
+
+from millrace_compiler.names import identifier
+from millrace_compiler.operator import registry
+from millrace_compiler.program.identities import base_of
+
+_SERIAL = re.compile(r"[-_]\d*$")
+
+
+def implied_label(kind: str, id_: str, variable: str | None) -> str | None:
+    """Return the label that the code itself gives a node; ``None`` if it gives none.
+
+    A node's id is its label: ``by-order`` is "By order". An id that only repeats the kind
+    (``filter-2``) leaves the label to the variable or, without one, to the kind's title. A topic
+    sink with the default id and a store that is not assigned to a variable have no label.
+    """
+    if kind.startswith("store.") and variable is None:
+        return None
+    stem = _stem(id_.replace("-", "_"))
+    if stem not in {*kind.split("."), identifier(base_of(kind))}:
+        return _sentence(id_)
+    named = _stem(variable or "")
+    if named and named != stem and not kind.startswith("store."):
+        return _sentence(named)
+    return None if kind == "sink.topic" and stem == "out" else registry()[kind].title
+
+
+def _stem(name: str) -> str:
+    """The name without the number that makes it unique."""
+    return _SERIAL.sub("", name)
+
+
+def _sentence(name: str) -> str:
+    words = name.replace("-", " ").replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
