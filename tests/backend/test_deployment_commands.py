@@ -18,6 +18,7 @@ from deployments.models import Deployment
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
+from millrace_backend.commands import ProjectCommand
 from topologies.actions import save_version
 
 from launcher import deployments as launched
@@ -240,5 +241,24 @@ def test_a_deployment_that_is_not_there_is_a_sentence_and_an_exit_code(tmp_path:
         cwd=places.REPOSITORY, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.startswith("CommandError: The database cannot be read")
+    assert done.stderr.startswith("The database cannot be read")
     assert "Traceback" not in done.stderr
+
+
+class _Refused(ProjectCommand):
+    requires_system_checks = ()
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        raise CommandError("There is no workspace.", returncode=3)
+
+
+def test_the_error_of_a_command_is_printed_alone_or_raised(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="3"):
+        _Refused().run_from_argv(["manage.py", "refused"])
+    assert capsys.readouterr().err == "There is no workspace.\n"
+    with pytest.raises(CommandError):
+        _Refused().run_from_argv(["manage.py", "refused", "--traceback"])
+    with pytest.raises(CommandError):
+        call_command(_Refused())

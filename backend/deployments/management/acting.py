@@ -6,13 +6,14 @@ from typing import Any
 
 from accounts.choices import Role
 from accounts.models import Membership, User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
+from millrace_backend.commands import ProjectCommand
 
 from deployments.models import Deployment
 
 
-class DeploymentCommand(BaseCommand):
+class DeploymentCommand(ProjectCommand):
     """A command about one deployment; the audit names the account."""
 
     requires_migrations_checks = False

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
+from millrace_backend.commands import ProjectCommand
 
 from accounts.actions import issue_sign_in_link, set_up
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     """``millrace_setup [--json | --no-link] [--user NAME] [--workspace SLUG]``."""
 
     help = "Migrates the database, makes the first admin and workspace, prints a sign-in link."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
+from millrace_backend.commands import ProjectCommand
 from millrace_backend.environment import REPOSITORY
 
 PATH = REPOSITORY / "backend" / "openapi.json"
@@ -25,7 +26,7 @@ def description() -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     """``millrace_api [--check]``."""
 
     help = "Writes backend/openapi.json; with --check, only checks that it is up to date."

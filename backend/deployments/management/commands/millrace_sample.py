@@ -7,7 +7,8 @@ from typing import Any
 from accounts.choices import Role
 from accounts.models import Membership
 from catalog.templates import template
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
+from millrace_backend.commands import ProjectCommand
 from millrace_backend.errors import ApiError
 from records.models import Generator
 from records.trying import start_generators, try_template
@@ -19,7 +20,7 @@ from deployments.choices import Target
 TEMPLATE = "word-count"
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     """``millrace_sample [--workspace SLUG]``."""
 
     help = "Creates the topology Word count, its topics and their records, and deploys it."

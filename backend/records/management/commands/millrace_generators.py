@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from millrace_backend.commands import ProjectCommand
 
 from records.writing import Writer
 
@@ -18,7 +18,7 @@ LOCK = "generators.lock"
 WAIT_SECONDS = 1.0
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     """``millrace_generators``."""
 
     help = "Writes the records of all generators, until it is stopped; a second one waits."

@@ -1,0 +1,32 @@
+"""The base of this project's management commands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+
+class ProjectCommand(BaseCommand):
+    """A command that prints why it failed without ``CommandError:`` in front.
+
+    ``call_command`` and ``--traceback`` raise the error, as Django's own commands do.
+    """
+
+    _on_command_line = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run on the command line; exits with the error's return code."""
+        self._on_command_line = True
+        super().run_from_argv(argv)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run, and print an error where nobody would catch it."""
+        try:
+            return super().execute(*args, **options)
+        except CommandError as error:
+            if not self._on_command_line or options["traceback"]:
+                raise
+            self.stderr.write(str(error))
+            sys.exit(error.returncode)
