@@ -182,14 +182,17 @@ def test_every_text_of_a_document_is_written_so_that_the_program_gives_it_back(
 )
 @pytest.mark.parametrize("description", [None, "Those above 100.", "Those above 100"])
 @pytest.mark.parametrize("outputs", [0, 1, 2])
+@pytest.mark.parametrize("others", ["", "Another"])
 def test_a_label_is_given_back_with_and_without_a_comment(
-    id_: str, label: str | None, description: str | None, outputs: int, tmp_path: Path
+    id_: str, label: str | None, description: str | None, outputs: int, others: str, tmp_path: Path
 ) -> None:
     sinks = [sink(f"out{number}") for number in range(outputs)]
     raw = document(
         [stream(), node(id_, "filter", predicate="true"), *sinks],
         [f"in > {id_}", *(f"{id_} > {each['id']}" for each in sinks)],
     )
+    for each in raw["nodes"]:
+        each["label"] = others
     raw["nodes"][1] |= {"label": label or "", "description": description or ""}
     assert labels(read_back(compiled(raw), tmp_path)) == labels(raw)
 
@@ -231,6 +234,14 @@ def test_only_labels_that_say_more_than_the_code_are_comments() -> None:
     comments = [each.strip() for each in made.split("\n") if each.strip().startswith("#")]
     assert comments == ["# Above 1 € only"]
     assert "count_per_value = " in made
+
+
+def test_a_program_says_once_that_nodes_have_no_labels() -> None:
+    raw = line(node("filter", "filter", predicate="true"), node("count", "count"))
+    for each in raw["nodes"]:
+        each["label"] = ""
+    made = program(raw)
+    assert made.count("label") == made.count("labels=False") == 1
 
 
 # ---- texts -------------------------------------------------------------------------------------

@@ -69,6 +69,9 @@ class _Writer:
         self.order = [graph.operators[id_] for id_ in graph.order]
         self.uses = self._uses()
         self.shown_ids = self._ids()
+        labelled = [bool(_texts(each)[0]) for each in graph.operators.values()]
+        #: whether most nodes have labels: names and variables then give them
+        self.labels = 2 * sum(labelled) >= len(labelled)
         self.classes: dict[tuple[str, str], str] = {}
         self.code: list[tuple[str, list[str]]] = []
         self.files: dict[str, str] = {}
@@ -123,7 +126,7 @@ class _Writer:
         Together with the variable they give back name, label and description.
         """
         label, description = _texts(operator)
-        implied = implied_label(operator.kind, operator.id, variable)
+        implied = implied_label(operator.kind, operator.id, variable) if self.labels else None
         none = "" if implied else None
         id_ = "id" if isinstance(operator, Store) else "name"
         about: dict[str, object] = {id_: self.shown_ids[operator.id]}
@@ -292,6 +295,8 @@ class _Writer:
             keywords["description"] = document.description
         if document.topics:
             keywords["partitions"] = dict(document.topics)
+        if not self.labels:
+            keywords["labels"] = False
         keywords |= {k: v for k, v in self.settings.items() if v is not None}
         made = Call("Topology", (document.name,), tuple(keywords.items()))
         head = self.values.call(made, None)

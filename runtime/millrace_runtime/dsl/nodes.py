@@ -103,12 +103,15 @@ class Nodes:
             edge["target_port"] = port
         self.edges.append(edge)
 
-    def documented(self) -> list[dict[str, Any]]:
-        """The nodes with the labels and descriptions that comments, names and variables give."""
+    def documented(self, *, labels: bool) -> list[dict[str, Any]]:
+        """The nodes with labels and descriptions: those of comments.
+
+        `labels`: names and variables give labels too, where there is no comment.
+        """
         # A store that is made in an operator's brackets leaves the comment to the operator.
         stores = {id_: self.places[id_] for id_ in self._stores.values()}
         found = said(stores | self.places)
-        return [_documented(node, found[node["id"]]) for node in self.nodes]
+        return [_documented(node, found[node["id"]], labels=labels) for node in self.nodes]
 
 
 def _node(id_: str, kind: str, params: Mapping[str, Any], about: About) -> dict[str, Any]:
@@ -120,8 +123,8 @@ def _node(id_: str, kind: str, params: Mapping[str, Any], about: About) -> dict[
     return node
 
 
-def _documented(node: Mapping[str, Any], found: Said) -> dict[str, Any]:
-    implied = implied_label(node["kind"], node["id"], found.variable)
+def _documented(node: Mapping[str, Any], found: Said, *, labels: bool) -> dict[str, Any]:
+    implied = implied_label(node["kind"], node["id"], found.variable) if labels else None
     texts = {"label": found.label or implied, "description": found.description}
     order = ("id", "kind", "label", "description", "params")
     made = {**texts, **node}

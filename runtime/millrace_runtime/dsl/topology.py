@@ -29,7 +29,8 @@ Start = Literal["earliest", "latest"]
 class Topology:
     """A Kafka Streams topology.
 
-    `partitions`: assumed number of partitions by topic (default 1). The other arguments are
+    `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the names and
+    variables of nodes are their labels on the canvas where no comment is. The other arguments are
     settings of the document: the handlers of deserialization and processing errors, the dead letter
     topic and the processing guarantee.
     """
@@ -40,6 +41,7 @@ class Topology:
         *,
         description: str | None = None,
         partitions: Mapping[str, int] | None = None,
+        labels: bool = True,
         processing_guarantee: Literal["at_least_once", "exactly_once"] | None = None,
         deserialization_handler: Handler | None = None,
         processing_handler: Handler | None = None,
@@ -48,6 +50,7 @@ class Topology:
         self.name = name
         self.description = description
         self.partitions = dict(partitions or {})
+        self._labels = labels
         settings = {
             "processing_guarantee": processing_guarantee,
             "deserialization_handler": deserialization_handler,
@@ -235,7 +238,7 @@ class Topology:
         if self.partitions:
             counts = self.partitions.items()
             document["topics"] = {topic: {"partitions": count} for topic, count in counts}
-        document["nodes"] = self._nodes.documented()
+        document["nodes"] = self._nodes.documented(labels=self._labels)
         document["edges"] = [dict(edge) for edge in self._nodes.edges]
         return document
 
