@@ -30,6 +30,11 @@ _WORDS = (
 )
 _TIME_FIELD = re.compile(r"(^|_)(at|ts|time|timestamp|date)$", re.IGNORECASE)
 _VALUE_FIELD = re.compile(r"value\.(\w+)")
+#: a key of a map by its type, as JSON has it
+_MAP_KEYS = {
+    "STRING": "a", "BOOLEAN": "true",
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL"), "1"),
+}  # fmt: skip
 _FRACTIONS = {"DOUBLE", "FLOAT", "DECIMAL"}
 #: bytes that no format reads but text and bytes: the begin of an object, and no UTF-8
 _MALFORMED = b'{"malformed": \xff'
@@ -137,9 +142,10 @@ class Recipe:
                 self._made(type_.inner[0], f"{path}[]", draw, key + n, time) for n in range(count)
             ]
         if type_.name == "MAP":
-            if type_.inner[0].name != "STRING":
+            name = _MAP_KEYS.get(type_.inner[0].name)
+            if name is None:
                 return None  # JSON has no such keys
-            return {"a": self._made(type_.inner[1], f"{path}[]", draw, key, time)}
+            return {name: self._made(type_.inner[1], f"{path}[]", draw, key, time)}
         timely = type_.name == "BIGINT" and _TIME_FIELD.search(path.rsplit(".", 1)[-1])
         if type_.name in {"TIMESTAMP", "TIMESTAMP_NTZ"} or timely:
             return time

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.millrace
 
 import java.io.ByteArrayOutputStream
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Base64
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator, JsonParser, JsonToken}
@@ -220,20 +221,27 @@ object Json {
           while (p.nextToken() != JsonToken.END_ARRAY) out.add(read(p, e))
           new GenericArrayData(out.toArray.asInstanceOf[Array[Any]])
         case MapType(k, v, _) =>
-          if (token != JsonToken.START_OBJECT || k != StringType) bad(p, t)
-          val entries = new java.util.LinkedHashMap[String, Any]()
+          if (token != JsonToken.START_OBJECT) bad(p, t)
+          val entries = new java.util.LinkedHashMap[Any, Any]()
           while (p.nextToken() != JsonToken.END_OBJECT) {
-            val name = p.currentName
+            val name = key(p, k, t)
             p.nextToken()
             entries.put(name, read(p, v))
           }
-          val keys = entries.keySet.toArray.map(x => UTF8String.fromString(x.asInstanceOf[String]): Any)
           new ArrayBasedMapData(
-            new GenericArrayData(keys),
+            new GenericArrayData(entries.keySet.toArray.asInstanceOf[Array[Any]]),
             new GenericArrayData(entries.values.toArray.asInstanceOf[Array[Any]])
           )
         case _ => bad(p, t)
       }
+  }
+
+  /** A key of a map, which JSON has as text. */
+  private def key(p: JsonParser, k: DataType, t: DataType): Any = k match {
+    case StringType => UTF8String.fromString(p.currentName)
+    case ByteType | ShortType | IntegerType | LongType | BooleanType | _: DecimalType =>
+      Option(parse(p.currentName.getBytes(UTF_8), k)).getOrElse(bad(p, t))
+    case _ => bad(p, t)
   }
 
   private def readStruct(p: JsonParser, s: StructType): InternalRow = {

@@ -62,6 +62,9 @@ message Order {
   repeated int64 counts = 4;
   google.protobuf.Timestamp at = 5;
   uint64 size = 6;
+  map<int32, string> names = 7;
+  map<bool, int64> flags = 8;
+  map<uint64, Kind> kinds = 9;
 }
 """
 SCHEMAS = {"avro": AVRO, "protobuf": PROTOBUF}
@@ -138,6 +141,13 @@ def test_generated_records_pass_through_their_format_as_they_are(
     assert malformed
     result = simulate(value, "orders", lines)
     read = [line for line in lines if "value" in line]
+    if name == "protobuf":
+        made = next(line["value"] for line in read if line["value"])
+        assert [list(made[each]) for each in ("names", "flags", "kinds")] == [
+            ["1"],
+            ["true"],
+            ["1"],
+        ]
     assert [each["value"] for each in result["outputs"]] == [line["value"] for line in read]
     assert None in [line["value"] for line in read]
     # The deserialization handler leaves out exactly those that are malformed.
