@@ -13,11 +13,12 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from deployments.choices import Desired
 from deployments.models import Deployment
 from millrace_backend import kafka
-from millrace_backend.errors import ApiError, Conflict, NotFound
+from millrace_backend.errors import Conflict, NotFound
 from millrace_compiler.needs import topics_of
 
 from records.choices import RecordFormat
-from records.codecs import Undecodable, encode
+from records.codecs import encode
+from records.encoding import bytes_of_texts
 from records.topics import check_allowed, described
 
 
@@ -27,11 +28,13 @@ def produce(
     """Write a record and wait until the cluster has it; its partition and offset.
 
     Without a partition it goes where the key puts it, as Kafka's own clients do. Raises ApiError
-    for a text that is not of its format, NotFound for a topic or partition that is not there.
+    for a text that is not of its format, NotFound for a topic or partition that is not there,
+    Unavailable while the simulator, which writes Avro and Protobuf, starts.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)
-    key, value = (_encoded(record.get(part), part) for part in ("key", "value"))
+    parts = {part: record.get(part) for part in ("key", "value")}
+    encoded = bytes_of_texts(actor, workspace, parts)
     headers = _headers(record.get("headers") or [])
     partitions = len(described(topic).partitions)
     partition = record.get("partition")
@@ -44,8 +47,7 @@ def produce(
         )
     written = _deliver(
         topic,
-        key=key,
-        value=value,
+        **encoded,
         headers=headers,
         **({} if partition is None else {"partition": partition}),
         **({"timestamp": record["timestamp"]} if record.get("timestamp") is not None else {}),
@@ -82,17 +84,6 @@ def delete_topic(actor: User, workspace: Workspace, topic: str) -> None:
         )
     )
     audit(actor, workspace.pk, "topic.delete", "topic", None, name=topic)
-
-
-def _encoded(part: Mapping[str, str] | None, name: str) -> bytes | None:
-    if part is None:
-        return None
-    try:
-        return encode(part["text"], part["format"])
-    except Undecodable as error:
-        raise ApiError(
-            "invalid", f"The {name} cannot be written: {error}", fields={name: [str(error)]}
-        ) from error
 
 
 def _headers(headers: Sequence[Mapping[str, str]]) -> list[tuple[str, bytes]]:

@@ -15,6 +15,8 @@ class RecordFormat(models.TextChoices):
     DOUBLE = "double", "Double"
     BOOLEAN = "boolean", "Boolean"
     BYTES = "bytes", "Bytes"
+    AVRO = "avro", "Avro"
+    PROTOBUF = "protobuf", "Protobuf"
 
 
 class Start(models.TextChoices):

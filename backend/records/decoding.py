@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +17,9 @@ from millrace_backend.errors import ApiError, NotFound, Unavailable
 from topologies.simulating import ask
 
 from records.choices import RecordFormat
-from records.codecs import Decoded
+from records.codecs import Decoded, decode
 from records.reading import Raw
-from records.types import by_schema
+from records.types import BY_SCHEMA, by_schema, types_of
 from records.uses import uses_of
 
 #: records that are decoded at once
@@ -28,11 +28,15 @@ MOST_DECODED = 200
 
 @dataclass(frozen=True)
 class Reader:
-    """A node of a topology whose formats are used, for a person."""
+    """Formats of the document in which records are read, for a person.
+
+    `own`: by part, formats that are read here, in the place of those.
+    """
 
     person: User
     key: Mapping[str, Any]
     value: Mapping[str, Any]
+    own: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, person: User, workspace: Workspace, topic: str, name: str) -> Reader:
@@ -48,6 +52,22 @@ class Reader:
             fields={"reader": ["Not a node that uses the topic."]},
         )
 
+    @classmethod
+    def by_schema(
+        cls, person: User, workspace: Workspace, formats: Mapping[str, Mapping[str, Any]]
+    ) -> Reader | None:
+        """The reader of formats of a `key` and a `value`; None where neither is Avro or Protobuf.
+
+        Raises ApiError for a schema that cannot be had.
+        """
+        own = {name: f["format"] for name, f in formats.items() if f["format"] not in BY_SCHEMA}
+        if len(own) == len(formats):
+            return None
+        types_of(person, workspace, {name: f for name, f in formats.items() if name not in own})
+        bytes_ = {"format": RecordFormat.BYTES.value}
+        key, value = (bytes_ if part in own else formats[part] for part in ("key", "value"))
+        return cls(person, key, value, own)
+
     def decoded(self, records: Sequence[Raw]) -> list[tuple[Decoded, Decoded]]:
         """Key and value of each record; as hexadecimal digits, with the reason, where not of it.
 
@@ -62,15 +82,22 @@ class Reader:
         return reading(self.key, self.value)
 
     def parts(self, record: Raw, output: Mapping[str, Any] | None) -> tuple[Decoded, Decoded]:
-        if output is None:
-            error = (
-                f"Not of the formats {self.key['format']} (key), {self.value['format']} (value)."
-            )
-            return _bytes(record.key, error), _bytes(record.value, error)
-        return (
-            _part(record.key, output["key"], str(self.key["format"])),
-            _part(record.value, output["value"], str(self.value["format"])),
-        )
+        """Key and value of a record of which the document wrote this, or nothing."""
+        return self._part("key", record.key, output), self._part("value", record.value, output)
+
+    @property
+    def stated(self) -> dict[str, Mapping[str, Any]]:
+        """Its formats of the document, by part."""
+        formats = {"key": self.key, "value": self.value}
+        return {part: each for part, each in formats.items() if part not in self.own}
+
+    def _part(self, name: str, raw: bytes | None, output: Mapping[str, Any] | None) -> Decoded:
+        if name in self.own:
+            return decode(raw, self.own[name])
+        if output is not None:
+            return _part(raw, output[name], str(self.stated[name]["format"]))
+        formats = ", ".join(f"{each['format']} ({part})" for part, each in self.stated.items())
+        return _bytes(raw, f"Not of the formats {formats}.")
 
 
 def decoded_by_schema(

@@ -1,4 +1,4 @@
-"""Generated records as Kafka takes them; the simulator encodes Avro and Protobuf."""
+"""Records as Kafka takes them, generated or typed; the simulator encodes Avro and Protobuf."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, Unavailable
+from millrace_compiler.types import DataType
 from topologies.simulating import ask
 
 from records.codecs import Undecodable, encode
 from records.generating import Recipe
-from records.types import by_schema
+from records.types import BY_SCHEMA, by_schema, types_of, unknown_field
 
 #: key, value and timestamp (ms) as Kafka takes them
 Record = tuple[bytes | None, bytes | None, int]
+#: refusals of a value that a person typed
+_UNFIT = {"unknown_field", "value_null", "value_unfit"}
 
 
 def records_of(recipe: Recipe, due: Sequence[tuple[int, int]], owner: str) -> list[Record]:
@@ -33,13 +37,72 @@ def records_of(recipe: Recipe, due: Sequence[tuple[int, int]], owner: str) -> li
     ]
 
 
-def _bytes(format: Mapping[str, Any], values: Sequence[Any], owner: str) -> list[bytes | None]:
-    if not by_schema(format):
+def bytes_of_texts(
+    person: User, workspace: Workspace, parts: Mapping[str, Mapping[str, str] | None]
+) -> dict[str, bytes | None]:
+    """The bytes of the `text` of a key and a value, each with its format; None for None.
+
+    The text of Avro and Protobuf is JSON. Raises ApiError for what does not fit its format, and
+    where a schema cannot be had, Unavailable while the simulator starts.
+    """
+    formats = {
+        name: {each: given for each, given in part.items() if each != "text"}
+        for name, part in parts.items()
+        if part is not None and part["format"] in BY_SCHEMA
+    }
+    types = types_of(person, workspace, formats)
+    found: dict[str, bytes | None] = dict.fromkeys(parts)
+    for name, part in parts.items():
+        if part is None:
+            continue
         try:
-            return [_encoded(each, format["format"]) for each in values]
+            if name not in formats:
+                found[name] = encode(part["text"], part["format"])
+                continue
+            text = _fitting(part["text"], types[name])
+            (found[name],) = _by_schema(formats[name], [text], f"person {person.pk}")
         except Undecodable as error:
-            raise ApiError("value_unfit", str(error)) from None
-    answer = ask({"do": "encode", "owner": owner, "format": dict(format), "values": list(values)})
+            raise ApiError(
+                "invalid", f"The {name} cannot be written: {error}", fields={name: [str(error)]}
+            ) from error
+        except ApiError as error:
+            if error.code in _UNFIT:
+                error.fields = {name: [error.message]}
+            raise
+    return found
+
+
+def _fitting(text: str, type_: DataType) -> str:
+    """JSON that says no more than its type has. Raises Undecodable for what is no JSON."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Undecodable(f"Not JSON: {error}.") from None
+    if value is None:
+        raise ApiError(
+            "value_null", "null is no value of this format.", "Choose Null for a record without it."
+        )
+    unknown = unknown_field(type_, value)
+    if unknown is not None:
+        raise ApiError("unknown_field", f"The schema has no field {unknown}.", field=unknown)
+    return text
+
+
+def _bytes(format: Mapping[str, Any], values: Sequence[Any], owner: str) -> list[bytes | None]:
+    if by_schema(format):
+        texts = [None if each is None else json.dumps(each) for each in values]
+        return _by_schema(format, texts, owner)
+    try:
+        return [_encoded(each, format["format"]) for each in values]
+    except Undecodable as error:
+        raise ApiError("value_unfit", str(error)) from None
+
+
+def _by_schema(
+    format: Mapping[str, Any], texts: Sequence[str | None], owner: str
+) -> list[bytes | None]:
+    """The bytes of JSON texts in Avro or Protobuf."""
+    answer = ask({"do": "encode", "owner": owner, "format": dict(format), "texts": list(texts)})
     if answer.get("state") == "starting":
         raise Unavailable(
             "simulator_starting",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from accounts.models import User
@@ -42,9 +42,12 @@ class Where:
         """
         filtering = {"id": "where", "kind": "filter", "params": {"predicate": self.expression}}
         reader = self.reader
-        key = _format(self.key_format) if reader is None else reader.key
-        value = _format(self.value_format) if reader is None else reader.value
-        document = reading(key, value, self.topic, filtering)
+        formats: dict[str, Mapping[str, str]] = {
+            "key": _format(self.key_format),
+            "value": _format(self.value_format),
+            **({} if reader is None else reader.stated),
+        }
+        document = reading(formats["key"], formats["value"], self.topic, filtering)
         try:
             outputs = outputs_of(self.person, document, records, self.topic)
         except Refused as refused:

@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import User, Workspace
-from millrace_backend.errors import ApiError
+from millrace_backend.errors import ApiError, Forbidden, Unavailable
 from millrace_compiler.formats import SIMPLE
 from millrace_compiler.types import DataType, NoType, parse_type
 from topologies.compiling import types_of_formats
 
+from records.choices import RecordFormat
+
 #: formats whose schema is a text of its own or in a registry
-BY_SCHEMA = ("avro", "protobuf")
+BY_SCHEMA = (RecordFormat.AVRO.value, RecordFormat.PROTOBUF.value)
+#: refusals of schemas by the codes of their diagnostics, where they are not the request's fault
+_CLASSES = {"registry_unasked": Forbidden, "registry_unreachable": Unavailable}
 
 
 def by_schema(format: Mapping[str, Any]) -> bool:
@@ -25,7 +29,7 @@ def types_of(
 ) -> dict[str, DataType]:
     """The types of formats of the document, by `key` and `value`.
 
-    Raises ApiError with what is wrong, also where a schema cannot be had from its registry.
+    Raises ApiError with the diagnostic of a format, also where its registry has no schema of it.
     """
     asked = {part: each for part, each in formats.items() if each.get("format") in BY_SCHEMA}
     found: dict[str, DataType] = {}
@@ -34,7 +38,10 @@ def types_of(
         for each in diagnostics:
             part = each["parameter"]
             fields = {part: [each["message"]]} if part else None
-            raise ApiError("invalid", each["message"], each["hint"], fields=fields)
+            refusal = _CLASSES.get(each["code"], ApiError)
+            raise refusal(
+                each["code"], each["message"], each["hint"], fields=fields, facts=each["facts"]
+            )
     return {part: found.get(part) or type_of(each, part) for part, each in formats.items()}
 
 
@@ -57,6 +64,22 @@ def type_of(format: Mapping[str, Any], part: str) -> DataType:
         return parse_type(schema)
     except NoType as error:
         raise _refused(part, f"The schema cannot be read: {error}.", "") from None
+
+
+def unknown_field(type_: DataType, value: Any, path: str = "") -> str | None:
+    """The path of a field that a JSON value has and its type has not."""
+    inner: list[tuple[DataType, Any, str]] = []
+    if type_.name == "STRUCT" and isinstance(value, dict):
+        known = dict(zip(type_.fields, type_.inner, strict=True))
+        for name, each in value.items():
+            if name not in known:
+                return f"{path}.{name}".lstrip(".")
+            inner.append((known[name], each, f"{path}.{name}"))
+    elif type_.name == "ARRAY" and isinstance(value, list):
+        inner = [(type_.inner[0], each, f"{path}[{n}]") for n, each in enumerate(value)]
+    elif type_.name == "MAP" and isinstance(value, dict):
+        inner = [(type_.inner[1], each, f"{path}.{name}") for name, each in value.items()]
+    return next(filter(None, (unknown_field(*each) for each in inner)), None)
 
 
 def _refused(part: str, message: str, hint: str) -> ApiError:

@@ -181,6 +181,19 @@ PROSE: dict[str, Prose] = {
         "The schema of {subject} could not be read from the schema registry: {reason}.",
         "Correct the registry and the subject, or enter the schema here as well.",
     ),
+    "registry_not_allowed": Prose(
+        "The schema registry {registry} is not among the registries that may be asked.",
+        "List it in MILLRACE_SCHEMA_REGISTRIES, or enter the schema here as well.",
+    ),
+    "registry_unreachable": Prose(
+        "The schema registry {registry} does not answer: {reason}.",
+        "Start it or correct its address, or enter the schema here as well.",
+    ),
+    "registry_unasked": Prose(
+        "The schema of {subject} is in a schema registry, which is asked for saved versions and by "
+        "editors only.",
+        "Ask an admin for the role editor, or enter the schema here as well.",
+    ),
     "format_registry_secret": Prose(
         "The registry's address contains a user name or a password.",
         "Enter the address alone; put credentials into MILLRACE_REGISTRY_PASSWORDS.",

@@ -36,7 +36,14 @@ _CHUNK = 1 << 16
 
 
 class NoSchema(LookupError):
-    """The schema cannot be fetched from the registry; the message contains the reason."""
+    """The schema cannot be fetched from the registry; the message contains the reason.
+
+    ``code``: of its diagnostic.
+    """
+
+    def __init__(self, reason: str = "", code: str = "registry") -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -112,12 +119,15 @@ class HttpSchemas:
                 lasts = _BAD_FOR if isinstance(found, NoSchema) else _GOOD_FOR
                 self._kept[key] = (time.monotonic() + lasts, found)
         if isinstance(found, NoSchema):
-            raise NoSchema(str(found))
+            raise NoSchema(str(found), found.code)
         return found
 
     def _ask(self, registry: str, subject: str, budget: Budget) -> Found:
         if not is_allowed(registry, os.environ.get(ALLOWED)):
-            raise NoSchema(f"it is not among the registries that may be asked ({ALLOWED})")
+            raise NoSchema(
+                f"it is not among the registries that may be asked ({ALLOWED})",
+                "registry_not_allowed",
+            )
         answer = self._get(registry, subject, "latest", budget)
         imported = dict.fromkeys(self._imported(registry, answer, (subject,), budget))
         return Found(answer["schema"], tuple(imported))
@@ -155,7 +165,8 @@ class HttpSchemas:
                 raise NoSchema(f"it refuses the credentials (status {error.code})") from None
             raise NoSchema(f"it answers with status {error.code}") from None
         except (URLError, OSError) as error:
-            raise NoSchema(f"it cannot be reached ({getattr(error, 'reason', error)})") from None
+            reason = str(getattr(error, "reason", error))
+            raise NoSchema(reason, "registry_unreachable") from None
         except ValueError as error:
             raise NoSchema(f"it cannot be asked ({error})") from None
         if not isinstance(body, dict) or not isinstance(body.get("schema"), str):
@@ -224,7 +235,9 @@ class Unasked:
 
     def latest(self, registry: str, subject: str, budget: Budget) -> Found:
         """Raises :class:`NoSchema`."""
-        raise NoSchema("registries are asked for saved versions and by editors only")
+        raise NoSchema(
+            "registries are asked for saved versions and by editors only", "registry_unasked"
+        )
 
 
 DEFAULT = HttpSchemas()
@@ -267,11 +280,14 @@ def _typed(
         return format_
     if not {"registry", "subject"} <= set(properties):
         return format_
+    registry, subject = properties["registry"], properties["subject"]
     try:
-        found = schemas.latest(properties["registry"], properties["subject"], budget)
+        found = schemas.latest(registry, subject, budget)
     except NoSchema as error:
         if needed:
-            subject = properties["subject"]
-            faults.add("registry", path=".subject", subject=subject, reason=str(error))
+            reason = str(error)
+            faults.add(
+                error.code, path=".subject", registry=registry, subject=subject, reason=reason
+            )
         return format_
     return read_schema(format_, found.text, faults, found.imported)

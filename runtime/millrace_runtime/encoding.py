@@ -17,27 +17,34 @@ from millrace_runtime.formats import Format
 
 
 def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"bytes": [...]}` in Base64, null for null, of the `values` of a request in its `format`.
+    """`{"bytes": [...]}` in Base64, null for null, of the `texts` of a request in its `format`.
 
-    The schema of a registry is the latest of the subject. Raises MillraceError with the diagnostic
-    of the format, and `value_unfit` for a value that is not of its type.
+    Each text is JSON. The schema of a registry is the latest of the subject. Raises MillraceError
+    with `format_unusable` for a format whose schema cannot be had, and `value_unfit` for a value
+    that is not of its type.
     """
     report = Diagnostics()
     (found,) = read_formats({"format": request["format"]}, DEFAULT, report).values()
     for fault in report:
-        raise MillraceError(fault.code, f"{fault.message} {fault.hint}")
+        raise MillraceError("format_unusable", f"{fault.message} {fault.hint}")
     if found.type is None:
-        raise MillraceError("format", f"The format {found.name} needs a schema.")
-    texts = [(None if each is None else json.dumps(each),) for each in request["values"]]
+        raise MillraceError("format_unusable", f"The format {found.name} needs a schema.")
     typed: Format = {"format": "json", "schema": found.type.schema}
     value = columns.decode(F.col("text").cast("BINARY"), typed)
-    tried = columns.attempt(columns.encode(value, found.to_json()), "format", "value")
-    frame = spark.createDataFrame(texts, "text STRING").select(tried.alias("tried"))
-    rows = frame.select(F.base64("tried.value"), "tried.fault").collect()
-    for _, fault in rows:
-        if fault is not None:
-            reason = json.loads(fault)["message"]
+    try:
+        encoded = columns.encode(value, found.to_json())
+    except MillraceError as error:
+        raise MillraceError("format_unusable", f"{error.message}.") from None
+    tried = columns.attempt(encoded, "format", "value")
+    rows = [(text,) for text in request["texts"]]
+    frame = spark.createDataFrame(rows, "text STRING").select(tried.alias("tried"))
+    made = frame.select(F.base64("tried.value"), "tried.fault").collect()
+    for _, text in made:
+        if text is not None:
+            fault = json.loads(text)
+            if fault["kind"] == "registry":
+                raise MillraceError("format_unusable", f"{fault['message']}.")
             raise MillraceError(
-                "value_unfit", f"A value does not fit the format {found.name}: {reason}."
+                "value_unfit", f"A value does not fit the format {found.name}: {fault['message']}."
             )
-    return {"bytes": [encoded for encoded, _ in rows]}
+    return {"bytes": [each for each, _ in made]}

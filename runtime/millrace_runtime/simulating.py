@@ -8,7 +8,7 @@ other partitions than in the document `partitions` (their number by topic), wher
 with empty stores `begins` (`millrace_runtime.task_states`), and where plain Spark runs the same
 lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible).
 
-A request to `encode` has a `format` and `values` (`millrace_runtime.encoding`).
+A request to `encode` has a `format` and `texts` (`millrace_runtime.encoding`).
 
 While a request is in work, frames of progress go ahead of its answer. SIGUSR1 stops the run, that
 of plain Spark too: the answer is then that of the input lines before, with their number as

@@ -9,8 +9,8 @@ A server on 127.0.0.1. A request is one line of JSON, as is its answer:
   `{"result": …, "diagnostics": …, "plain": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`; `run` is the owner's
   name for it, if it has one
-- `{"do": "encode", "owner", "format", "values"}` → `{"bytes": …}`: values in a format of the
-  document (`millrace_runtime.encoding`), or an error
+- `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
+  the document (`millrace_runtime.encoding`), or an error
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
   (`millrace_runtime.state_reading`), or an error; processes of their own read stores
 - `{"do": "read_batches", "owner", "checkpoint"}` and

@@ -206,11 +206,9 @@ def test_a_registry_gives_the_schema_and_one_that_cannot_be_asked_is_reported(
             lines = editor.post(path, body).json()["lines"]
             assert lines[0]["value"].keys() == {each["name"] for each in AVRO["fields"]}
             viewer: Any = client_of(people.viewer)
-            refused = viewer.post(path, body).json()["error"]
-            assert (
-                "registries are asked for saved versions and by editors only"
-                in (refused["message"])
-            )
+            unasked = viewer.post(path, body)
+            assert unasked.status_code == 403
+            assert unasked.json()["error"]["code"] == "registry_unasked"
             unknown = {**value, "subject": "payments-value"}
             body["recipe"] = {**ORDERS, "value": unknown}
             refused = editor.post(path, body).json()["error"]
@@ -218,8 +216,9 @@ def test_a_registry_gives_the_schema_and_one_that_cannot_be_asked_is_reported(
             assert "it does not know this subject" in refused["message"]
         body["recipe"] = {**ORDERS, "value": {**value, "subject": "others-value"}}
         refused = editor.post(path, body)
-        assert refused.status_code == 400
-        assert "it cannot be reached" in refused.json()["error"]["message"]
+        assert refused.status_code == 503
+        assert refused.json()["error"]["code"] == "registry_unreachable"
+        assert registry.url in refused.json()["error"]["message"]
         assert "enter the schema here as well" in refused.json()["error"]["hint"]
         assert list(refused.json()["error"]["fields"]) == ["value"]
     finally:

@@ -68,6 +68,17 @@ message Order {
 }
 """
 SCHEMAS = {"avro": AVRO, "protobuf": PROTOBUF}
+VALUES: dict[str, dict[str, Any]] = {
+    "avro": {
+        "item": "tea", "n": 2, "kind": "OLD", "code": "YWJj",
+        "either": {"member0": None, "member1": "x"}, "at": 1_000, "price": 1.25,
+        "days": {"first": "2026-01-01"},
+    },
+    "protobuf": {
+        "item": "tea", "n": 2, "kind": "SOME", "counts": [1, 2], "at": 1_000, "size": 2**64 - 1,
+        "names": {"-7": "seven"}, "flags": {"true": 2**63 - 1}, "kinds": {str(2**64 - 1): "SOME"},
+    },
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -329,6 +340,165 @@ def test_what_does_not_fit_a_schema_is_refused_or_ends_the_generator(
     assert waits.json()["error"]["code"] == "simulator_starting"
 
 
+@pytest.fixture
+def topic(broker: Any, millrace_settings: Any) -> str:
+    """An empty topic of one partition."""
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+    name = f"p{uuid.uuid4().hex[:8]}"
+    topics.create(broker.address, {name: 1})
+    return name
+
+
+def records_of(topic: str) -> str:
+    return f"/api/workspaces/main/topics/{topic}/records"
+
+
+def query_of(part: str, format: dict[str, str]) -> dict[str, str]:
+    return {f"{part}_{name}": text for name, text in format.items()}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("registered", [False, True])
+def test_a_record_is_written_by_a_schema_and_read_by_the_same(
+    name: str, registered: bool, editor: Any, people: People, client_of: Client, topic: str,
+    registry: Registry, simulate: Any, broker: Any,
+) -> None:  # fmt: skip
+    format = format_of(name, registry if registered else None)
+    operator: Any = client_of(people.operator)
+    value = {**format, "text": json.dumps(VALUES[name])}
+    for n in range(2):
+        key = {"format": "string", "text": f"k{n}"}
+        written = operator.post(records_of(topic), {"key": key, "value": value})
+        assert (written.status_code, written.json()) == (201, {"partition": 0, "offset": n})
+    if registered:
+        begin = b"\0" + registry.subjects[f"{name}-value"][0].to_bytes(4, "big")
+        raw = [message.value() for message in topics.consume(broker.address, topic, 2)]
+        assert all(each.startswith(begin) for each in raw)
+    query = query_of("value", format)
+
+    def keys(**more: str) -> list[str]:
+        answer = editor.get(records_of(topic), {**query, **more})
+        assert answer.status_code == 200, answer.content
+        for each in answer.json()["records"]:
+            assert (each["value"]["format"], each["value"]["error"]) == (name, None)
+            assert json.loads(each["value"]["text"]) == VALUES[name]
+        return [each["key"]["text"] for each in answer.json()["records"]]
+
+    assert keys() == ["k1", "k0"]
+    assert keys(field="value.n", equals="3") == []
+    # In an expression the value has the type of its schema.
+    assert keys(where="value.n = 2 AND key = 'k0'") == ["k0"]
+    one = editor.get(f"{records_of(topic)}/0/0", query).json()
+    assert (one["key"]["format"], json.loads(one["value"]["text"])) == ("string", VALUES[name])
+
+
+def test_keys_have_schemas_too_and_what_is_not_of_one_is_shown_as_bytes(
+    editor: Any, people: People, client_of: Client, topic: str, registry: Registry, simulate: Any
+) -> None:
+    operator: Any = client_of(people.operator)
+    key = {"format": "avro", "schema": '"string"'}
+    written = operator.post(
+        records_of(topic), {"key": {**key, "text": '"a"'}, "value": {"format": "long", "text": "7"}}
+    )
+    assert written.status_code == 201, written.content
+    plain = {"key": {"format": "bytes", "text": "ff"}, "value": {"format": "long", "text": "8"}}
+    assert operator.post(records_of(topic), plain).status_code == 201
+    page = editor.get(records_of(topic), {**query_of("key", key), "value_format": "long"}).json()
+    bad, good = page["records"]
+    assert (good["key"]["text"], good["value"]["text"]) == ('"a"', "7")
+    # The value is read all the same.
+    assert (bad["key"]["text"], bad["key"]["format"], bad["value"]["text"]) == ("ff", "bytes", "8")
+    assert "avro" in bad["key"]["error"]
+
+
+UNFIT = {
+    '{"item": "tea"': ("invalid", "Not JSON"),
+    "null": ("value_null", "null is no value"),
+    json.dumps({**VALUES["avro"], "itme": 1}): ("unknown_field", "has no field itme"),
+    json.dumps({**VALUES["avro"], "kind": "GONE"}): ("value_unfit", "no symbol of Kind"),
+    json.dumps({**VALUES["avro"], "n": "two"}): ("value_unfit", "needs INT"),
+    json.dumps({"item": "tea"}): ("value_unfit", "has no null there"),
+}
+
+
+@pytest.mark.parametrize("text", UNFIT)
+def test_a_value_that_does_not_fit_its_schema_is_not_written(
+    text: str, editor: Any, people: People, client_of: Client, topic: str, simulate: Any
+) -> None:
+    operator: Any = client_of(people.operator)
+    value = {**format_of("avro", None), "text": text}
+    answer = operator.post(records_of(topic), {"value": value})
+    error = answer.json()["error"]
+    code, message = UNFIT[text]
+    assert (answer.status_code, error["code"]) == (400, code)
+    assert message in error["message"]
+    assert list(error["fields"]) == ["value"]
+    assert editor.get(records_of(topic)).json()["records"] == []
+
+
+GONE = "http://127.0.0.1:1"
+UNUSABLE: dict[str, tuple[dict[str, str], int, str]] = {
+    "format_schema_or_registry": ({}, 400, "needs a schema or a schema registry"),
+    "format_bad_schema": ({"schema": "{no"}, 400, "it is not JSON"),
+    "registry": ({"registry": "{url}", "subject": "none"}, 400, "does not know this subject"),
+    "registry_not_allowed": (
+        {"registry": "http://127.0.0.1:2", "subject": "avro-value"}, 400, "may be asked"
+    ),
+    "registry_unreachable": ({"registry": GONE, "subject": "avro-value"}, 503, "does not answer"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", UNUSABLE)
+def test_a_schema_that_cannot_be_had_is_refused_before_anything_is_written_or_read(
+    code: str, editor: Any, people: People, client_of: Client, topic: str, registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", f"{registry.url},{GONE}")
+    given, status, message = UNUSABLE[code]
+    format = {"format": "avro", **given}
+    if format.get("registry") == "{url}":
+        format["registry"] = registry.url
+    operator: Any = client_of(people.operator)
+    for answer in (
+        operator.post(records_of(topic), {"value": {**format, "text": "{}"}}),
+        editor.get(records_of(topic), query_of("value", format)),
+    ):
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (status, code)
+        assert message in error["message"]
+        assert error["hint"]
+        # With these the page says the same in its own language.
+        assert isinstance(error["facts"], dict)
+    assert editor.get(records_of(topic)).json()["records"] == []
+
+
+def test_viewers_read_by_a_schema_that_is_typed_and_ask_no_registry(
+    editor: Any, people: People, client_of: Client, topic: str, registry: Registry, simulate: Any
+) -> None:
+    viewer: Any = client_of(people.viewer)
+    registered = format_of("avro", registry)
+    refused = viewer.get(records_of(topic), query_of("value", registered))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "registry_unasked")
+    assert registry.asked == []
+    typed = viewer.get(records_of(topic), query_of("value", format_of("avro", None)))
+    assert typed.status_code == 200
+    value = {**registered, "text": "{}"}
+    for client in (viewer, editor):
+        answer = client.post(records_of(topic), {"value": value})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "role_too_small")
+    assert registry.asked == []
+
+
+def test_a_record_waits_for_the_simulator_that_encodes_it(
+    editor: Any, people: People, client_of: Client, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "ask", lambda _: {"state": "starting"})
+    operator: Any = client_of(people.operator)
+    value = {**format_of("avro", None), "text": json.dumps(VALUES["avro"])}
+    waits = operator.post(records_of(topic), {"value": value})
+    assert (waits.status_code, waits.json()["error"]["code"]) == (503, "simulator_starting")
+
+
 def test_a_registry_that_cannot_be_reached_is_named_with_what_would_help(
     editor: Any, broker: Any, millrace_settings: Any
 ) -> None:
@@ -337,5 +507,6 @@ def test_a_registry_that_cannot_be_reached_is_named_with_what_would_help(
     answer = editor.post("/api/workspaces/main/topics/orders/samples", {"value": value})
     assert answer.status_code == 400
     error = answer.json()["error"]
+    assert error["code"] == "registry_not_allowed"
     assert "not among the registries that may be asked" in error["message"]
     assert "enter the schema here as well" in error["hint"]

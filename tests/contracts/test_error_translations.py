@@ -17,8 +17,8 @@ BACKEND = places.REPOSITORY / "backend"
 RUNTIME = places.REPOSITORY / "runtime" / "millrace_runtime"
 #: what answers the backend's questions to the simulator and to the process that reads stores
 ANSWERING = (
-    "breakpoints", "expectations", "explaining", "input_lines", "simulating", "simulation",
-    "state_reading", "storage", "store_reader", "task_states", "unbatched",
+    "breakpoints", "encoding", "expectations", "explaining", "input_lines", "simulating",
+    "simulation", "state_reading", "storage", "store_reader", "task_states", "unbatched",
 )  # fmt: skip
 #: values that each sentence can name, beside the data of the refusal
 ALWAYS = {"found", "message"}

@@ -17,10 +17,9 @@ MOST_KEYS = 1_000_000_000
 MOST_VALUES, LONGEST_TEXT = 1_000, 1_000
 
 
-class DocumentFormatSerializer(serializers.Serializer[Any]):
-    """A format of the topology document."""
+class SchemaSerializer(serializers.Serializer[Any]):
+    """Where the schema of a format is."""
 
-    format = serializers.CharField(max_length=20)
     schema = serializers.CharField(
         max_length=20_000, required=False, help_text="Of JSON (DDL), Avro or Protobuf."
     )
@@ -28,6 +27,12 @@ class DocumentFormatSerializer(serializers.Serializer[Any]):
         max_length=2_000, required=False, help_text="Address of a schema registry."
     )
     subject = serializers.CharField(max_length=1_000, required=False)
+
+
+class DocumentFormatSerializer(SchemaSerializer):
+    """A format of the topology document."""
+
+    format = serializers.CharField(max_length=20)
 
 
 class FieldRuleSerializer(serializers.Serializer[Any]):

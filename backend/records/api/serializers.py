@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from records.api.generator_serializers import DocumentFormatSerializer
+from records.api.generator_serializers import DocumentFormatSerializer, SchemaSerializer
 from records.choices import Compare, GroupState, RecordFormat, Start, Stopped
 from records.sampling import MOST_SAMPLED
 
@@ -14,6 +14,8 @@ from records.sampling import MOST_SAMPLED
 MOST = 2**62
 MOST_TIME = 8_640_000_000_000_000
 LONGEST_FILTER = 500
+#: characters of a schema in a query: a server refuses addresses of 64 KB
+LONGEST_SCHEMA = 10_000
 #: fields of a sample that are masked
 MOST_MASKS = 1_000
 
@@ -144,11 +146,33 @@ class RecordPageSerializer(serializers.Serializer[Any]):
     ends = serializers.CharField(help_text="The cursor for records that arrive from now on.")
 
 
+def _schema() -> serializers.CharField:
+    return serializers.CharField(
+        max_length=LONGEST_SCHEMA, required=False, help_text="Of Avro or Protobuf."
+    )
+
+
+def _registry() -> serializers.CharField:
+    return serializers.CharField(
+        max_length=2_000, required=False, help_text="Address of a schema registry."
+    )
+
+
+def _subject() -> serializers.CharField:
+    return serializers.CharField(max_length=1_000, required=False)
+
+
 class FormatsQuerySerializer(serializers.Serializer[Any]):
     """Formats for reading records."""
 
     key_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
+    key_schema = _schema()
+    key_registry = _registry()
+    key_subject = _subject()
     value_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
+    value_schema = _schema()
+    value_registry = _registry()
+    value_subject = _subject()
     reader = serializers.CharField(
         max_length=300,
         default="",
@@ -208,14 +232,16 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
     )
 
 
-class NewPartSerializer(serializers.Serializer[Any]):
-    """A key or a value to write."""
+class NewPartSerializer(SchemaSerializer):
+    """A key or a value to write; Avro and Protobuf need a schema, or a registry and a subject."""
 
     format = serializers.ChoiceField(
         choices=[each for each in RecordFormat.choices if each[0] != RecordFormat.AUTO.value]
     )
     text = serializers.CharField(
-        allow_blank=True, trim_whitespace=False, help_text="Bytes as hexadecimal digits."
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="Bytes as hexadecimal digits, Avro and Protobuf as JSON.",
     )
 
 

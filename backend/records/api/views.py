@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from accounts.choices import Role
 from accounts.models import Workspace
 from accounts.permissions import workspace_for
@@ -54,9 +56,28 @@ class TopicApiView(ApiView):
         topics.check_allowed(found, topic)
         return found
 
-    def reader_of(self, workspace: Workspace, topic: str, name: str) -> Reader | None:
-        """The node whose formats a request wants; none for no name."""
-        return Reader.of(self.person, workspace, topic, name) if name else None
+    def formats_of(
+        self, workspace: Workspace, topic: str, given: dict[str, Any]
+    ) -> tuple[tuple[str, str], Reader | None]:
+        """Formats of key and value that a request wants, taken out of what is given.
+
+        The reader is for the formats of a node and for those with a schema.
+        """
+        formats = {
+            part: {
+                name: given.pop(f"{part}_{name}")
+                for name in ("format", "schema", "registry", "subject")
+                if f"{part}_{name}" in given
+            }
+            for part in ("key", "value")
+        }
+        name = given.pop("reader")
+        reader = (
+            Reader.of(self.person, workspace, topic, name)
+            if name
+            else Reader.by_schema(self.person, workspace, formats)
+        )
+        return (formats["key"]["format"], formats["value"]["format"]), reader
 
 
 class TopicView(TopicApiView):
@@ -100,12 +121,15 @@ class RecordsView(TopicApiView):
         asked = valid(shapes.RecordsQuerySerializer, request.query_params)
         names = ("contains", "field", "equals", "compare")
         wanted = read_filter(*(asked.pop(name) for name in names))
-        asked["reader"] = self.reader_of(found, topic, asked["reader"])
+        formats, reader = self.formats_of(found, topic, asked)
         where = asked.pop("where")
         if where:
-            formats = (asked["reader"], asked["key_format"], asked["value_format"])
-            asked["where"] = Where(self.person, topic, where, *formats)
-        page = read_page(topic, Asked(**asked, filter=wanted))
+            asked["where"] = Where(self.person, topic, where, reader, *formats)
+        key, value = formats
+        page = read_page(
+            topic,
+            Asked(**asked, key_format=key, value_format=value, reader=reader, filter=wanted),
+        )
         return Response(shapes.RecordPageSerializer(page).data)
 
     @extend_schema(
@@ -135,8 +159,7 @@ class RecordView(TopicApiView):
         """The complete record at an offset, with its bytes."""
         found = self.workspace_of(workspace, topic)
         given = valid(shapes.FormatsQuerySerializer, request.query_params)
-        formats = (given["key_format"], given["value_format"])
-        reader = self.reader_of(found, topic, given["reader"])
+        formats, reader = self.formats_of(found, topic, given)
         record = read_one(topic, partition, offset, formats, reader)
         return Response(shapes.RawRecordSerializer(record).data)
 

@@ -62,6 +62,16 @@ describe("the API client", () => {
         message: "请求无效：name: 必填。",
         fields: { name: "必填。" },
       });
+      // A refused schema is a diagnostic of the compiler, translated as those are.
+      const schema = {
+        ...{ code: "format_bad_schema", message: "The avro schema…", hint: "Correct it." },
+        ...{ facts: { format: "avro", reason: "it is not JSON" }, fields: { value: ["The…"] } },
+      };
+      expect(new ApiError(400, { error: schema })).toMatchObject({
+        message: "avro 模式无效：it is not JSON。",
+        hint: "请更正模式。",
+        fields: { value: "avro 模式无效：it is not JSON。" },
+      });
       expect(new ApiError(0, null).message).toBe("服务器没有响应。");
     } finally {
       setLanguage("en");

@@ -1,7 +1,7 @@
 /** The API client: CSRF header, JSON, and errors as `ApiError` with the message of the server. */
 
 import createClient from "openapi-fetch";
-import { errorText, language, phrase, t } from "../ui/i18n";
+import { diagnosticTexts, errorText, language, phrase, t } from "../ui/i18n";
 import type { paths } from "./schema";
 
 interface ErrorEnvelope {
@@ -10,6 +10,7 @@ interface ErrorEnvelope {
     message?: string;
     hint?: string | null;
     fields?: Record<string, string[] | string>;
+    facts?: Record<string, string>;
     [data: string]: unknown;
   };
 }
@@ -27,17 +28,20 @@ export class ApiError extends Error {
 
   constructor(status: number, envelope: ErrorEnvelope | null) {
     const error = envelope?.error ?? {};
-    const known = errorText(error.code ?? "", { found: error.message, ...error });
-    super(known ?? error.message ?? fallback(status));
+    const code = error.code ?? "";
+    const known = errorText(code, { found: error.message, ...error });
+    // The refusal of a schema is a diagnostic of the compiler.
+    const found = error.facts === undefined ? undefined : diagnosticTexts(code, error.facts);
+    super(known ?? found?.message ?? error.message ?? fallback(status));
     this.status = status;
     this.code = error.code ?? (status === 0 ? "unreachable" : "error");
     // A hint in English would follow a sentence in another language.
-    this.hint = (known === undefined ? error.hint : null) ?? null;
+    this.hint = (known === undefined ? (found?.hint ?? error.hint) : null) ?? null;
     this.fields = {};
     for (const [name, texts] of Object.entries(error.fields ?? {})) {
       const text = Array.isArray(texts) ? texts.join(" ") : String(texts);
       // The framework's sentences about fields are in the page's language, others are not.
-      this.fields[name] = known === undefined || this.code === "invalid" ? text : known;
+      this.fields[name] = (this.code === "invalid" ? undefined : (known ?? found?.message)) ?? text;
     }
     this.data = error;
   }

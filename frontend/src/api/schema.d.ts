@@ -2493,9 +2493,11 @@ export interface components {
          *     * `double` - Double
          *     * `boolean` - Boolean
          *     * `bytes` - Bytes
+         *     * `avro` - Avro
+         *     * `protobuf` - Protobuf
          * @enum {string}
          */
-        FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+        FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
         /** @description Their types in Spark DDL. */
         FormatTypes: {
             key: string;
@@ -2802,10 +2804,15 @@ export interface components {
             role: components["schemas"]["Role"];
             username: string;
         };
-        /** @description A key or a value to write. */
+        /** @description A key or a value to write; Avro and Protobuf need a schema, or a registry and a subject. */
         NewPartRequest: {
             format: components["schemas"]["FormatEnum"];
-            /** @description Bytes as hexadecimal digits. */
+            /** @description Address of a schema registry. */
+            registry?: string;
+            /** @description Of JSON (DDL), Avro or Protobuf. */
+            schema?: string;
+            subject?: string;
+            /** @description Bytes as hexadecimal digits, Avro and Protobuf as JSON. */
             text: string;
         };
         /** @description A record to write. */
@@ -8025,8 +8032,15 @@ export interface operations {
                  *     * `double` - Double
                  *     * `boolean` - Boolean
                  *     * `bytes` - Bytes
+                 *     * `avro` - Avro
+                 *     * `protobuf` - Protobuf
                  */
-                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
+                /** @description Of Avro or Protobuf. */
+                key_schema?: string;
+                /** @description Address of a schema registry. */
+                key_registry?: string;
+                key_subject?: string;
                 /**
                  * @description * `auto` - Guessed
                  *     * `string` - Text
@@ -8037,8 +8051,15 @@ export interface operations {
                  *     * `double` - Double
                  *     * `boolean` - Boolean
                  *     * `bytes` - Bytes
+                 *     * `avro` - Avro
+                 *     * `protobuf` - Protobuf
                  */
-                value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
+                /** @description Of Avro or Protobuf. */
+                value_schema?: string;
+                /** @description Address of a schema registry. */
+                value_registry?: string;
+                value_subject?: string;
                 /** @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format. */
                 reader?: string;
                 /**
@@ -8153,8 +8174,15 @@ export interface operations {
                  *     * `double` - Double
                  *     * `boolean` - Boolean
                  *     * `bytes` - Bytes
+                 *     * `avro` - Avro
+                 *     * `protobuf` - Protobuf
                  */
-                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
+                /** @description Of Avro or Protobuf. */
+                key_schema?: string;
+                /** @description Address of a schema registry. */
+                key_registry?: string;
+                key_subject?: string;
                 /**
                  * @description * `auto` - Guessed
                  *     * `string` - Text
@@ -8165,8 +8193,15 @@ export interface operations {
                  *     * `double` - Double
                  *     * `boolean` - Boolean
                  *     * `bytes` - Bytes
+                 *     * `avro` - Avro
+                 *     * `protobuf` - Protobuf
                  */
-                value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
+                /** @description Of Avro or Protobuf. */
+                value_schema?: string;
+                /** @description Address of a schema registry. */
+                value_registry?: string;
+                value_subject?: string;
                 /** @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format. */
                 reader?: string;
             };

@@ -12,7 +12,6 @@ import type {
   NewTopic,
   RawRecord,
   Recipe,
-  RecordFormat,
   RecordPage,
   SampleRequest,
   TopicDetail,
@@ -54,19 +53,22 @@ export const listGroups = (workspace: string, topic: string): Promise<ConsumerGr
 
 type RecordsCall = paths["/api/workspaces/{workspace}/topics/{topic}/records"]["get"]["parameters"];
 
-export interface RecordsQuery {
+type RecordCall =
+  paths["/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}"]["get"];
+
+/** In which formats records are read. */
+export type FormatsQuery = NonNullable<RecordCall["parameters"]["query"]>;
+
+export interface RecordsQuery extends FormatsQuery {
   start?: "latest" | "earliest" | "offset" | "time";
   partition?: number;
   offset?: number;
   time?: number;
   limit?: number;
-  key_format?: RecordFormat;
-  value_format?: RecordFormat;
   contains?: string;
   field?: string;
   equals?: string;
   compare?: NonNullable<NonNullable<RecordsCall["query"]>["compare"]>;
-  reader?: string;
   cursor?: string;
 }
 
@@ -88,7 +90,7 @@ export const getRecord = (
   topic: string,
   partition: number,
   offset: number,
-  formats: { key_format: RecordFormat; value_format: RecordFormat; reader: string },
+  formats: FormatsQuery,
 ): Promise<RawRecord> =>
   answer(
     api.GET("/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}", {

@@ -10,6 +10,9 @@ import { theme } from "../theme/theme";
 /** Renders a component; returns what removes it. */
 export async function render(part: ReactNode): Promise<() => Promise<void>> {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+  // A text area that grows listens to fonts, which the test's document does not have.
+  const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
+  Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
   const place = document.createElement("div");
   document.body.append(place);
   const root = createRoot(place);
@@ -41,6 +44,19 @@ export function type(input: Element | null, text: string): Promise<void> {
     Object.getOwnPropertyDescriptor(kind.prototype, "value")?.set?.call(input, text);
     input?.dispatchEvent(new Event("input", { bubbles: true }));
   });
+}
+
+/** Chooses an option of the list with a name. */
+export async function choose(name: string, option: string): Promise<void> {
+  const labelled = field(name) as HTMLInputElement | null;
+  const list = labelled ?? document.querySelector<HTMLInputElement>(`input[aria-label="${name}"]`);
+  await act(async () => list?.click());
+  const options = document.getElementById(list?.getAttribute("aria-controls") ?? "");
+  const wanted = [...(options?.querySelectorAll<HTMLElement>("[role=option]") ?? [])].find(
+    (each) => each.textContent === option,
+  );
+  if (wanted === undefined) throw new Error(`${name} has no option ${option}`);
+  await act(async () => wanted.click());
 }
 
 /** Waits until a check passes. */

@@ -1,8 +1,8 @@
 import { act, useState } from "react";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { aDeployment } from "../api/samples";
 import type { DeploymentSettings } from "../api/types";
-import { field, render, type } from "../app/rendering";
+import { choose, field, render, type } from "../app/rendering";
 import { useLive } from "../runtime/store";
 import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES } from "./beginning";
@@ -12,26 +12,10 @@ import { StartDialog } from "./StartDialog";
 
 let close: () => Promise<void>;
 
-beforeEach(() => {
-  // A text area that grows listens to fonts, which the test's document does not have.
-  const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
-  Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
-});
 afterEach(async () => {
   await close();
   vi.unstubAllGlobals();
 });
-
-async function choose(label: string, option: string) {
-  await act(async () => field(label)?.click());
-  const options = [...document.querySelectorAll<HTMLElement>("[role=option]")];
-  const list = document.getElementById(field(label)?.getAttribute("aria-controls") ?? "");
-  const wanted = options.find(
-    (each) => each.textContent === option && (list === null || list.contains(each)),
-  );
-  expect(wanted, `${label}: ${option}`).toBeDefined();
-  await act(async () => wanted?.click());
-}
 
 let values: DeploymentSettings = {};
 let begins: Beginning = CONTINUES;

@@ -1,7 +1,7 @@
 import { act } from "react";
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
-import { field, render, type, until } from "../app/rendering";
+import { choose, field, render, type, until } from "../app/rendering";
 import { StartDialog } from "./StartDialog";
 
 const VALUE = { format: "protobuf", registry: "http://registry:8081", subject: "orders-value" };
@@ -31,6 +31,29 @@ test("a topology's schema gives the fields of a generator", async () => {
     topic: "orders",
     recipe: { value: VALUE, fields: { "value.item": { values: ["tea", "rice"] } } },
   });
+  await close();
+});
+
+test("a schema of one's own is typed, and its fields are those of the generator", async () => {
+  calls.formatTypes.mockReset().mockResolvedValue({ key: "STRING", value: "STRUCT<n: INT>" });
+  calls.startGenerator.mockReset().mockResolvedValue({});
+  const close = await render(<StartDialog ws="main" topic="orders" onClose={() => undefined} />);
+  await until(() => expect(field("Records as read by").value).toContain("Orders"));
+  await choose("Records as read by", "Custom formats");
+  calls.formatTypes.mockClear();
+  await choose("Value", "avro");
+  expect(start()?.disabled).toBe(true);
+  await type(field("Schema of the value"), '"int');
+  await type(field("Schema of the value"), '"int"');
+  const value = { format: "avro", schema: '"int"' };
+  await vi.waitFor(() => until(() => expect(field("value.n")).not.toBeNull()), 20_000);
+  // Not at every key.
+  const text = { format: "string" };
+  expect(calls.formatTypes.mock.calls.map(([, formats]) => formats)).toEqual([
+    { key: text, value },
+  ]);
+  await act(async () => start()?.click());
+  expect(calls.startGenerator.mock.calls[0]?.[1].recipe).toMatchObject({ key: text, value });
   await close();
 });
 

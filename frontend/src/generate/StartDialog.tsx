@@ -2,6 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { asApiError } from "../api/client";
+import { whenStarted } from "../api/starting";
 import { startGenerator, topicUses } from "../api/topicCalls";
 import type { TopicUse } from "../api/types";
 import { notify } from "../app/notify";
@@ -9,7 +10,17 @@ import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "./generate.module.css";
-import { complete, type Format, GENERATED, recipeOf, type Target, USUAL } from "./recipe";
+import {
+  complete,
+  type Format,
+  GENERATED,
+  hasSchema,
+  needsSchema,
+  recipeOf,
+  type Target,
+  USUAL,
+} from "./recipe";
+import { SchemaFields } from "./SchemaFields";
 import { DurationInput, NumberField, ShapeForm } from "./ShapeForm";
 import { useTypes } from "./useTypes";
 
@@ -58,13 +69,15 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
     setBusy(true);
     setError(null);
     try {
-      await startGenerator(ws, {
-        topic,
-        recipe: recipeOf(target, shape),
-        rate,
-        seconds: Math.max(1, Math.round(lasting / 1_000)),
-        most: most === 0 ? null : most,
-      });
+      await whenStarted(() =>
+        startGenerator(ws, {
+          topic,
+          recipe: recipeOf(target, shape),
+          rate,
+          seconds: Math.max(1, Math.round(lasting / 1_000)),
+          most: most === 0 ? null : most,
+        }),
+      );
       notify(t("Records are being written to {topic}.", { topic }));
       void queries.invalidateQueries({ queryKey: ["generators", ws] });
       onClose();
@@ -106,6 +119,16 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
                 />
               ))
             : null}
+          {(["key", "value"] as const).map((part) =>
+            like === OWN && needsSchema(own[part]) ? (
+              <SchemaFields
+                key={part}
+                part={part}
+                format={own[part]}
+                onChange={(format) => setOwn({ ...own, [part]: format })}
+              />
+            ) : null,
+          )}
           <NumberField
             label={t("Records per second")}
             least={0.01}
@@ -138,7 +161,12 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
             type="submit"
             variant="filled"
             loading={busy}
-            disabled={problem !== null || !complete({ ...shape, lasting })}
+            disabled={
+              problem !== null ||
+              !hasSchema(target.key) ||
+              !hasSchema(target.value) ||
+              !complete({ ...shape, lasting })
+            }
             data-testid="start-generator"
           >
             {t("Start generating")}

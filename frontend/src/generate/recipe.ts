@@ -6,7 +6,7 @@ import { readType, type SparkType } from "../graph/types";
 /** A format of the topology document. */
 export type Format = Readonly<DocumentFormat>;
 
-/** Formats that can be chosen; those of a topology may have a schema of Avro or Protobuf. */
+/** Formats that can be chosen. */
 export const GENERATED = [
   "string",
   "json",
@@ -16,6 +16,8 @@ export const GENERATED = [
   "double",
   "boolean",
   "bytes",
+  "avro",
+  "protobuf",
 ] as const;
 
 /** Where the records go: topic, formats, and the field that holds their time. */
@@ -30,6 +32,10 @@ export interface Target {
 
 /** Whether the bytes of a format depend on a schema of Avro or Protobuf. */
 export const needsSchema = ({ format }: Format) => format === "avro" || format === "protobuf";
+
+/** Whether a schema is typed, or named in a registry, where a format needs one. */
+export const hasSchema = (format: Format) =>
+  !needsSchema(format) || Boolean(format.schema || (format.registry && format.subject));
 
 /** The form. Shares are percentages, durations milliseconds, rules texts by the field's path. */
 export interface Shape {

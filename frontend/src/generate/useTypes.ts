@@ -1,19 +1,28 @@
+import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { asApiError } from "../api/client";
 import { formatTypes } from "../api/topicCalls";
-import { needsSchema, type Target } from "./recipe";
+import { type Format, hasSchema, needsSchema, type Target } from "./recipe";
+
+/** A schema that is typed is asked about when no key was pressed for so long. */
+const TYPING_MS = 300;
 
 /** The target with the types that its schemas give; `problem`: why they cannot be had. */
 export function useTypes<T extends Target | undefined>(ws: string, target: T) {
-  const { key, value } = target ?? {};
+  const now = JSON.stringify(target === undefined ? [] : [target.key, target.value]);
+  const [text] = useDebouncedValue(now, TYPING_MS);
+  const formats = JSON.parse(text) as [] | [key: Format, value: Format];
   const found = useQuery({
-    queryKey: ["format-types", ws, key, value],
-    queryFn: () =>
-      key === undefined || value === undefined ? null : formatTypes(ws, { key, value }),
-    enabled: key !== undefined && value !== undefined && [key, value].some(needsSchema),
+    queryKey: ["format-types", ws, text],
+    queryFn: () => {
+      const [key, value] = formats;
+      return key === undefined || value === undefined ? null : formatTypes(ws, { key, value });
+    },
+    enabled: formats.some(needsSchema) && formats.every(hasSchema),
     retry: false,
     staleTime: 60_000,
   });
-  const typed = target !== undefined && found.data ? { ...target, types: found.data } : target;
+  const known = text === now ? found.data : undefined;
+  const typed = target !== undefined && known ? { ...target, types: known } : target;
   return { target: typed, problem: found.error === null ? null : asApiError(found.error).text };
 }

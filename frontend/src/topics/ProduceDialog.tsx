@@ -1,14 +1,17 @@
 import { Button, Select, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
+import { whenStarted } from "../api/starting";
 import { produceRecord } from "../api/topicCalls";
 import type { NewRecord, RawRecord, RecordPart } from "../api/types";
 import { notify } from "../app/notify";
+import { hasSchema, needsSchema } from "../generate/recipe";
+import { SchemaFields } from "../generate/SchemaFields";
 import { Note } from "../ui";
 import { phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
-import { FORMATS, hexDigits } from "./records";
+import { FORMATS, hexDigits, type Question } from "./records";
 import { timeText } from "./times";
 import classes from "./topics.module.css";
 
@@ -16,6 +19,9 @@ interface Part {
   /** A format's name, or "null". */
   readonly format: string;
   readonly text: string;
+  readonly schema?: string;
+  readonly registry?: string;
+  readonly subject?: string;
 }
 
 const PARTS = [
@@ -23,17 +29,14 @@ const PARTS = [
   { value: "null", label: phrase("Null") },
 ];
 
-function newPart(part: Part): NewRecord["value"] {
-  return part.format === "null"
-    ? null
-    : { format: part.format as NonNullable<NewRecord["value"]>["format"], text: part.text };
-}
+const newPart = (part: Part) =>
+  (part.format === "null" ? null : part) as NonNullable<NewRecord["value"]> | null;
 
 /** A part of a record that was read: its text where that can be written, else its bytes. */
 export function partOf(part: RecordPart, raw: string | null): Part {
   if (raw === null) return { format: "null", text: "" };
   const known = PARTS.some((each) => each.value === part.format);
-  return known && !part.cut && part.text !== null
+  return known && !needsSchema(part) && !part.cut && part.text !== null
     ? { format: part.format, text: part.text }
     : { format: "bytes", text: hexDigits(raw) };
 }
@@ -51,9 +54,9 @@ export function headersOf(record: RawRecord): { text: string; others: readonly s
   };
 }
 
-/** Why a part cannot be written; checks JSON only. */
+/** Why a part cannot be written; checks JSON only, which Avro and Protobuf are typed in. */
 function faultOf(part: Part): string | undefined {
-  if (part.format !== "json") return undefined;
+  if (part.format !== "json" && !needsSchema(part)) return undefined;
   try {
     JSON.parse(part.text);
     return undefined;
@@ -80,17 +83,21 @@ export function ProduceDialog(props: {
   ws: string;
   topic: string;
   partitions: number;
+  /** How records are read: in which Avro or Protobuf a new one is written, too. */
+  formats: Pick<Question, "key" | "value">;
   /** The record to write again. */
   again: RawRecord | null;
   onClose: () => void;
   onWritten: () => void;
 }) {
-  const { again, ws, topic } = props;
+  const { again, formats, ws, topic } = props;
+  const begin = (part: "key" | "value", usual: string): Part =>
+    needsSchema(formats[part]) ? { ...formats[part], text: "" } : { format: usual, text: "" };
   const [key, setKey] = useState<Part>(
-    again === null ? { format: "string", text: "" } : partOf(again.key, again.raw_key),
+    again === null ? begin("key", "string") : partOf(again.key, again.raw_key),
   );
   const [value, setValue] = useState<Part>(
-    again === null ? { format: "json", text: "" } : partOf(again.value, again.raw_value),
+    again === null ? begin("value", "json") : partOf(again.value, again.raw_value),
   );
   const left = again === null ? { text: "", others: [] } : headersOf(again);
   const [headers, setHeaders] = useState(left.text);
@@ -99,10 +106,19 @@ export function ProduceDialog(props: {
     again === null || again.timestamp < 1 ? "" : timeText(again.timestamp).replace(" ", "T"),
   );
   const [busy, setBusy] = useState(false);
+  const [waiting, setWaiting] = useState(false);
+  const closed = useRef<AbortController | null>(null);
+  useEffect(() => {
+    const own = new AbortController();
+    closed.current = own;
+    return () => own.abort();
+  }, []);
   const [error, setError] = useState<ApiError | null>(null);
   const [checked, setChecked] = useState(false);
+  // What is wrong with a schema comes as facts: the text beside it may be right.
+  const unfit = error?.data.facts === undefined ? error?.fields : undefined;
   const faultAt = (name: "key" | "value", part: Part) =>
-    (checked ? faultOf(part) : undefined) ?? error?.fields[name];
+    (checked ? faultOf(part) : undefined) ?? unfit?.[name];
 
   const write = async (event: FormEvent) => {
     event.preventDefault();
@@ -110,13 +126,18 @@ export function ProduceDialog(props: {
     if (faultOf(key) !== undefined || faultOf(value) !== undefined) return;
     setBusy(true);
     setError(null);
+    const record = {
+      key: newPart(key),
+      value: newPart(value),
+      headers: newHeaders(headers),
+      partition: partition === "" ? null : Number(partition),
+      timestamp: time === "" ? null : new Date(time).getTime(),
+    };
+    const signal = closed.current?.signal;
     try {
-      const place = await produceRecord(ws, topic, {
-        key: newPart(key),
-        value: newPart(value),
-        headers: newHeaders(headers),
-        partition: partition === "" ? null : Number(partition),
-        timestamp: time === "" ? null : new Date(time).getTime(),
+      const place = await whenStarted(() => produceRecord(ws, topic, record), {
+        onWait: () => setWaiting(true),
+        ...(signal === undefined ? {} : { signal }),
       });
       notify(t("Written to partition {partition} at offset {offset}.", place));
       props.onWritten();
@@ -124,6 +145,7 @@ export function ProduceDialog(props: {
       setError(asApiError(failure));
     } finally {
       setBusy(false);
+      setWaiting(false);
     }
   };
 
@@ -185,12 +207,21 @@ export function ProduceDialog(props: {
             onChange={(event) => setTime(event.currentTarget.value)}
           />
         </div>
-        {error === null || error.fields.key || error.fields.value ? null : (
+        {waiting ? (
+          <Note>{t("The simulator is starting. After a pause this takes a few seconds.")}</Note>
+        ) : null}
+        {error === null || unfit?.key || unfit?.value ? null : (
           <Note tone="failed">{error.text}</Note>
         )}
         <div className="ui-end">
           <Button onClick={props.onClose}>{t("Close")}</Button>
-          <Button type="submit" variant="filled" loading={busy} data-testid="write-record">
+          <Button
+            type="submit"
+            variant="filled"
+            loading={busy}
+            disabled={!hasSchema(key) || !hasSchema(value)}
+            data-testid="write-record"
+          >
             {t("Write")}
           </Button>
         </div>
@@ -226,10 +257,15 @@ function PartField(props: {
         label={t("Format")}
         aria-label={name === "key" ? t("Format of the key") : t("Format of the value")}
         value={part.format}
-        onChange={(format) => onChange({ ...part, format: format ?? part.format })}
+        onChange={(format) => onChange({ format: format ?? part.format, text: part.text })}
         data={PARTS.map((each) => ({ value: each.value, label: t(each.label) }))}
         w={130}
       />
+      {needsSchema(part) ? (
+        <div className={classes.partSchema}>
+          <SchemaFields part={name} format={part} onChange={onChange} />
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -2,8 +2,18 @@ import { Button, NumberInput, Select, TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { TopicUse } from "../api/types";
+import { hasSchema, needsSchema } from "../generate/recipe";
+import { SchemaFields } from "../generate/SchemaFields";
 import { t } from "../ui/i18n";
-import { COMPARES, type Compare, FORMATS, type Question, STARTS, type Start } from "./records";
+import {
+  COMPARES,
+  type Compare,
+  FORMATS,
+  type PartFormat,
+  type Question,
+  STARTS,
+  type Start,
+} from "./records";
 import { fieldText } from "./times";
 import classes from "./topics.module.css";
 
@@ -19,10 +29,18 @@ export function QueryForm(props: {
   const [typed, setTyped] = useState(question);
   const type = (change: Partial<Question>) => setTyped({ ...typed, ...change });
   const choose = (change: Partial<Question>) => onAsk({ ...typed, ...change });
+  // What needs a schema is asked for with it.
+  const chooseFormat = (part: "key" | "value", name: string | null) => {
+    const format = { format: (name ?? "auto") as PartFormat["format"] };
+    if (hasSchema(format)) choose({ [part]: format });
+    else type({ [part]: format });
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onAsk(typed);
   };
+  const parts = typed.reader === "" ? (["key", "value"] as const) : [];
+  const schemas = parts.filter((part) => needsSchema(typed[part]));
   const formats = FORMATS.map((each) => ({ value: each.value, label: t(each.label) }));
   return (
     <form className={classes.query} onSubmit={submit}>
@@ -93,16 +111,17 @@ export function QueryForm(props: {
       <Select
         label={t("Key as")}
         disabled={typed.reader !== ""}
-        value={typed.keyFormat}
-        onChange={(value) => choose({ keyFormat: (value ?? "auto") as Question["keyFormat"] })}
+        value={typed.key.format}
+        onChange={(name) => chooseFormat("key", name)}
         data={formats}
         w={120}
+        data-testid="key-format"
       />
       <Select
         label={t("Value as")}
         disabled={typed.reader !== ""}
-        value={typed.valueFormat}
-        onChange={(value) => choose({ valueFormat: (value ?? "auto") as Question["keyFormat"] })}
+        value={typed.value.format}
+        onChange={(name) => chooseFormat("value", name)}
         data={formats}
         w={120}
         data-testid="value-format"
@@ -162,6 +181,19 @@ export function QueryForm(props: {
         {t("Filter")}
       </Button>
       <span className={classes.queryEnd}>{props.right}</span>
+      {schemas.length === 0 ? null : (
+        <div className={classes.schemas}>
+          {schemas.map((part) => (
+            <div key={part}>
+              <SchemaFields
+                part={part}
+                format={typed[part]}
+                onChange={(format) => type({ [part]: format })}
+              />
+            </div>
+          ))}
+        </div>
+      )}
     </form>
   );
 }

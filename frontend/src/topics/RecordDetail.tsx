@@ -5,6 +5,7 @@ import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router";
+import { whenStarted } from "../api/starting";
 import { getRecord } from "../api/topicCalls";
 import type { RawRecord, RecordPart, TopicUse } from "../api/types";
 import { notify } from "../app/notify";
@@ -14,7 +15,7 @@ import { addInput, followLater } from "../simulate/kept";
 import { Chip, Note, Segments } from "../ui";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";
-import { FORMATS, hexDump, jsonLine, pretty, type Question } from "./records";
+import { FORMATS, formatsOf, hexDump, jsonLine, pretty, type Question } from "./records";
 import { timeText } from "./times";
 import classes from "./topics.module.css";
 
@@ -31,14 +32,11 @@ export function RecordDetail(props: {
 }) {
   const { ws, topic, place, question } = props;
   const [partition = 0, offset = 0] = place.split(":").map(Number);
-  const formats = {
-    key_format: question.keyFormat,
-    value_format: question.valueFormat,
-    reader: question.reader,
-  };
+  const formats = formatsOf(question);
   const found = useQuery({
     queryKey: ["record", ws, topic, place, formats],
-    queryFn: () => getRecord(ws, topic, partition, offset, formats),
+    queryFn: ({ signal }) =>
+      whenStarted(() => getRecord(ws, topic, partition, offset, formats), { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (

@@ -4,7 +4,7 @@ import IconSend from "@tabler/icons-react/dist/esm/icons/IconSend.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { useParams } from "react-router";
+import { useParams, useSearchParams } from "react-router";
 import { getTopic } from "../api/topicCalls";
 import type { RawRecord } from "../api/types";
 import { Shell } from "../app/Shell";
@@ -20,6 +20,7 @@ import { DeleteTopicDialog } from "./DeleteTopicDialog";
 import { Configuration, Groups, Partitions } from "./facts";
 import { ProduceDialog } from "./ProduceDialog";
 import { RecordsPanel } from "./RecordsPanel";
+import { questionOf } from "./records";
 import classes from "./topics.module.css";
 
 type Tab = "records" | "partitions" | "groups" | "configuration";
@@ -27,6 +28,7 @@ type Tab = "records" | "partitions" | "groups" | "configuration";
 /** One topic: its records, partitions, consumer groups and configuration. */
 export function TopicPage() {
   const { ws = "", topic = "" } = useParams();
+  const [address] = useSearchParams();
   const role = useWorkspace(ws)?.role;
   const [tab, setTab] = useState<Tab>("records");
   const [dialog, setDialog] = useState<"produce" | "generate" | "delete" | null>(null);
@@ -137,6 +139,7 @@ export function TopicPage() {
           ws={ws}
           topic={topic}
           partitions={detail.partitions.length}
+          formats={questionOf(address)}
           again={again}
           onClose={() => setDialog(null)}
           onWritten={() => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { RecordPart, TopicRecord } from "../api/types";
 import {
   addressOf,
+  formatsOf,
   hexDump,
   jsonLine,
   pretty,
@@ -42,8 +43,6 @@ test("a question survives its address, and defaults leave no trace there", () =>
     start: "offset",
     partition: 2,
     offset: 40,
-    key_format: "auto",
-    value_format: "long",
     field: "value.id",
     equals: "7",
     compare: "less",
@@ -54,6 +53,23 @@ test("a question survives its address, and defaults leave no trace there", () =>
   expect(questionOf(new URLSearchParams("start=never&partition=-1&value=x"))).toEqual(
     questionOf(new URLSearchParams()),
   );
+});
+
+test("the schema of a format is part of a question, and a node's formats take its place", () => {
+  const text =
+    "key=protobuf&key_schema=message+A+%7B%7D&value=avro&value_registry=http%3A%2F%2Fr&value_subject=o";
+  const question = questionOf(new URLSearchParams(text));
+  expect(question.key).toEqual({ format: "protobuf", schema: "message A {}" });
+  expect(addressOf(question).toString()).toBe(text);
+  expect(queryOf(question, null)).toMatchObject({
+    ...{ key_format: "protobuf", key_schema: "message A {}" },
+    ...{ value_format: "avro", value_registry: "http://r", value_subject: "o" },
+  });
+  expect(formatsOf({ ...question, reader: "3:in" })).toEqual({ reader: "3:in" });
+  // Text has no schema, whatever the address says.
+  expect(questionOf(new URLSearchParams("key=string&key_schema=x")).key).toEqual({
+    format: "string",
+  });
 });
 
 test("an address names one record", () => {

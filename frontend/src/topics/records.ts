@@ -1,10 +1,19 @@
 /** The query of a topic's records in the page's address, and records as text. */
 
-import type { RecordsQuery } from "../api/topicCalls";
+import type { FormatsQuery, RecordsQuery } from "../api/topicCalls";
 import type { RecordFormat, RecordPart, TopicRecord } from "../api/types";
+import { needsSchema } from "../generate/recipe";
 import { type Phrase, phrase } from "../ui/i18n";
 
 export type Start = "latest" | "earliest" | "offset" | "time";
+
+/** How a key or a value is read or written; Avro and Protobuf by a schema. */
+export interface PartFormat {
+  readonly format: RecordFormat;
+  readonly schema?: string;
+  readonly registry?: string;
+  readonly subject?: string;
+}
 
 export interface Question {
   readonly start: Start;
@@ -12,8 +21,8 @@ export interface Question {
   readonly offset: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  readonly keyFormat: RecordFormat;
-  readonly valueFormat: RecordFormat;
+  readonly key: PartFormat;
+  readonly value: PartFormat;
   readonly contains: string;
   readonly field: string;
   readonly equals: string;
@@ -36,6 +45,8 @@ export const COMPARES: readonly { value: Compare; label: string }[] = [
   { value: "at_least", label: "≥" },
 ];
 
+const SCHEMA = ["schema", "registry", "subject"] as const;
+
 export const STARTS: readonly { id: Start; title: Phrase }[] = [
   { id: "latest", title: phrase("Newest first") },
   { id: "earliest", title: phrase("From the beginning") },
@@ -53,6 +64,8 @@ export const FORMATS: readonly { value: RecordFormat; label: Phrase }[] = [
   { value: "double", label: phrase("Double") },
   { value: "boolean", label: phrase("Boolean") },
   { value: "bytes", label: phrase("Bytes") },
+  { value: "avro", label: phrase("Avro") },
+  { value: "protobuf", label: phrase("Protobuf") },
 ];
 
 /** Records that a list holds at most; live ones push out the oldest. */
@@ -64,15 +77,19 @@ const whole = (text: string | null): number | null =>
 /** The query in an address; missing parts have their defaults. */
 export function questionOf(address: URLSearchParams): Question {
   const start = address.get("start");
-  const format = (name: string): RecordFormat =>
-    FORMATS.find((each) => each.value === address.get(name))?.value ?? "auto";
+  const formatOf = (part: "key" | "value"): PartFormat => {
+    const format = FORMATS.find((each) => each.value === address.get(part))?.value ?? "auto";
+    const schema = SCHEMA.map((name) => [name, address.get(`${part}_${name}`)]);
+    const given = Object.fromEntries(schema.filter(([, text]) => text));
+    return needsSchema({ format }) ? { format, ...given } : { format };
+  };
   return {
     start: STARTS.find((each) => each.id === start)?.id ?? "latest",
     partition: whole(address.get("partition")),
     offset: whole(address.get("offset")) ?? 0,
     time: whole(address.get("time")) ?? 0,
-    keyFormat: format("key"),
-    valueFormat: format("value"),
+    key: formatOf("key"),
+    value: formatOf("value"),
     contains: address.get("contains") ?? "",
     field: address.get("field") ?? "",
     equals: address.get("equals") ?? "",
@@ -92,8 +109,13 @@ export function addressOf(question: Question): URLSearchParams {
   if (question.partition !== null) found.set("partition", String(question.partition));
   if (question.start === "offset") found.set("offset", String(question.offset));
   if (question.start === "time") found.set("time", String(question.time));
-  if (question.keyFormat !== "auto") found.set("key", question.keyFormat);
-  if (question.valueFormat !== "auto") found.set("value", question.valueFormat);
+  for (const part of ["key", "value"] as const) {
+    if (question[part].format !== "auto") found.set(part, question[part].format);
+    for (const name of SCHEMA) {
+      const text = question[part][name];
+      if (text !== undefined) found.set(`${part}_${name}`, text);
+    }
+  }
   if (question.contains !== "") found.set("contains", question.contains);
   if (question.field !== "") {
     found.set("field", question.field);
@@ -105,6 +127,16 @@ export function addressOf(question: Question): URLSearchParams {
   return found;
 }
 
+/** The formats as the API takes them: those of a node, or those that were chosen. */
+export function formatsOf({ key, reader, value }: Question): FormatsQuery {
+  if (reader !== "") return { reader };
+  const found: Record<string, string> = {};
+  for (const [part, format] of Object.entries({ key, value })) {
+    for (const [name, text] of Object.entries(format)) found[`${part}_${name}`] = text;
+  }
+  return found;
+}
+
 /** The question as the API takes it; `cursor` goes on after an earlier answer. */
 export function queryOf(question: Question, cursor: string | null): RecordsQuery {
   return {
@@ -112,13 +144,11 @@ export function queryOf(question: Question, cursor: string | null): RecordsQuery
     ...(question.partition === null ? {} : { partition: question.partition }),
     ...(question.start === "offset" ? { offset: question.offset } : {}),
     ...(question.start === "time" ? { time: question.time } : {}),
-    key_format: question.keyFormat,
-    value_format: question.valueFormat,
+    ...formatsOf(question),
     ...(question.contains === "" ? {} : { contains: question.contains }),
     ...(question.field === ""
       ? {}
       : { field: question.field, equals: question.equals, compare: question.compare }),
-    ...(question.reader === "" ? {} : { reader: question.reader }),
     ...(question.where === "" ? {} : { where: question.where }),
     ...(cursor === null ? {} : { cursor }),
   };

@@ -1,13 +1,13 @@
 /** Pages of a topic's records, and the live ones while the page is visible. */
 
 import { useCallback, useEffect, useReducer, useRef } from "react";
-import { ApiError, asApiError } from "../api/client";
-import { listRecords, type RecordsQuery } from "../api/topicCalls";
+import { type ApiError, asApiError } from "../api/client";
+import { whenStarted } from "../api/starting";
+import { listRecords } from "../api/topicCalls";
 import type { RecordPage, TopicRecord } from "../api/types";
 import { MOST_ROWS, type Question, queryOf, searchesOn } from "./records";
 
 const LIVE_MS = 1000;
-const PATIENCE_MS = 180_000;
 
 interface State {
   readonly rows: readonly TopicRecord[];
@@ -60,25 +60,6 @@ function reduce(state: State, change: Change): State {
   }
 }
 
-/** What reads a topology's formats may have to start first: it is waited for. */
-async function readRecords(
-  ws: string,
-  topic: string,
-  query: RecordsQuery,
-  signal: AbortSignal,
-): Promise<RecordPage> {
-  const until = Date.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      return await listRecords(ws, topic, query, signal);
-    } catch (error) {
-      const starting = error instanceof ApiError && error.code === "simulator_starting";
-      if (!starting || signal.aborted || Date.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, LIVE_MS));
-    }
-  }
-}
-
 /** `live` fetches new records every second, except while the page is hidden. */
 export function useRecords(ws: string, topic: string, question: Question, live: boolean) {
   const [state, change] = useReducer(reduce, NOTHING);
@@ -93,7 +74,10 @@ export function useRecords(ws: string, topic: string, question: Question, live: 
       const read = async () => {
         let [next, found, scanned, busy] = [cursor, 0, 0, true];
         while (busy && !own.signal.aborted) {
-          const page = await readRecords(ws, topic, queryOf(question, next), own.signal);
+          const page = await whenStarted(
+            () => listRecords(ws, topic, queryOf(question, next), own.signal),
+            { signal: own.signal },
+          );
           found += page.records.length;
           scanned += page.scanned;
           busy = searchesOn(question, page, found, scanned);

@@ -123,4 +123,8 @@ export const common = {
   "{n} {n|difference|differences} from Kafka Streams": "与 Kafka Streams 有 {n} 处差异",
   late: "迟到",
   "Remove…": "移除…",
+  "Schema registry": "模式注册中心",
+  Subject: "主题名（subject）",
+  "The simulator is starting. After a pause this takes a few seconds.":
+    "模拟器正在启动：闲置之后需要几秒钟。",
 };

@@ -195,15 +195,27 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请使用没有反向引用、环视和占有量词的正则表达式，例如 orders-[a-z]+ 或 (eu|us)\\..*",
   ],
   format_schema_or_registry: [
-    "{format} 格式需要模式或模式注册表。",
-    "请输入模式，或注册表和主题（subject）。",
+    "{format} 格式需要模式或模式注册中心。",
+    "请输入模式，或注册中心和主题（subject）。",
   ],
   registry: [
-    "无法从模式注册表读取 {subject} 的模式：{reason}。",
-    "请更正注册表和主题（subject），或在此处也输入模式。",
+    "无法从模式注册中心读取 {subject} 的模式：{reason}。",
+    "请更正注册中心和主题（subject），或在此处也输入模式。",
+  ],
+  registry_not_allowed: [
+    "模式注册中心 {registry} 不在允许访问的注册中心之中。",
+    "请把它列入 MILLRACE_SCHEMA_REGISTRIES，或在此处也输入模式。",
+  ],
+  registry_unreachable: [
+    "模式注册中心 {registry} 没有响应：{reason}。",
+    "请启动它或更正地址，或在此处也输入模式。",
+  ],
+  registry_unasked: [
+    "{subject} 的模式在模式注册中心中，只有已保存的版本和编辑者才能访问注册中心。",
+    "请向管理员申请编辑者角色，或在此处也输入模式。",
   ],
   format_registry_secret: [
-    "注册表的地址含有用户名或密码。",
+    "注册中心的地址含有用户名或密码。",
     "请只输入地址；凭据请放入 MILLRACE_REGISTRY_PASSWORDS。",
   ],
   expression_character: ["SQL 中不允许使用“{found}”。", "请替换为 {plain}。"],
@@ -369,7 +381,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请使用精确方言，或修改处理器。",
   ],
   plain_format: [
-    "格式 {format} 需要 pyspark 之外的包或模式注册表。",
+    "格式 {format} 需要 pyspark 之外的包或模式注册中心。",
     "请使用精确方言，或其他格式。",
   ],
   plain_source: ["普通 Spark 不能读取这个数据源：{reason}。", "请使用精确方言，或{instead}。"],

@@ -121,6 +121,7 @@ export const errors: Readonly<Record<string, string>> = {
   state_unreadable: "无法读取检查点中的状态：{message}",
   // ---- topics and records
   already_generated: "已有生成器在写入该主题。请先停止它，或选择其他主题。",
+  format_unusable: "无法使用此格式：{message}",
   invalid_expression: "表达式无效：{message}",
   no_such_partition: "该主题没有这个分区。",
   no_such_reader: "没有已保存的拓扑的节点以自己的格式读写该主题。",
@@ -131,8 +132,10 @@ export const errors: Readonly<Record<string, string>> = {
   too_many_generators: "此工作区运行的生成器太多。请先停止其中一个。",
   topic_in_use: "该主题正在使用中。请先停止使用它的部署。",
   topic_not_allowed: "此工作区不能使用该主题。请向整个安装的管理员申请它的前缀。",
+  unknown_field: "模式没有字段 {field}。",
   unreadable_format: "无法按此格式读取：{message}",
   unreadable_record: "无法反序列化该记录，因此不能遮盖其字段。请不遮盖地跟踪它。",
+  value_null: "null 不是此格式的值。没有键或值的记录请选择“空值”。",
   value_unfit: "该值不符合模式：{message}",
   // ---- alerts
   too_many_rules: "此工作区的规则已达上限。请删除一条，或用一条规则覆盖所有部署。",

@@ -26,4 +26,6 @@ export const generate = {
   "End after records (0: no limit)": "记录数上限（0：不限）",
   "Start generating": "开始生成",
   "Schema, as item STRING, n INT": "模式，例如 item STRING, n INT",
+  "Schema of the key": "键的模式",
+  "Schema of the value": "值的模式",
 };

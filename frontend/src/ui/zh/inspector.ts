@@ -47,8 +47,6 @@ export const inspector = {
   "Open in a large window": "在大窗口中打开",
   "Spark SQL": "Spark SQL",
   Schema: "模式",
-  "Schema registry": "模式注册中心",
-  Subject: "主题名（subject）",
   "Choose…": "选择…",
   "The format that fits the type": "与类型相符的格式",
   "Columns as “name TYPE, name TYPE”, or one Spark type":

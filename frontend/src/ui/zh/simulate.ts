@@ -92,8 +92,6 @@ export const simulate = {
   "Run again on every change": "每次更改后重新运行",
   Auto: "自动",
   "{n} {n|cell|cells} cannot be read, marked red.": "有 {n} 个单元格无法读取：见红色标记处。",
-  "The simulator is starting. After a pause this takes a few seconds.":
-    "模拟器正在启动：闲置之后需要几秒钟。",
   "The topology has errors. See the Problems tab.": "拓扑有错误。见“问题”标签页。",
   "Stopped at record {n}: {why}": "在记录 {n} 处停止：{why}",
   "{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s":

@@ -29,6 +29,8 @@ export const topics = {
   "Empty: now": "留空表示现在",
   Write: "写入",
   Format: "格式",
+  Avro: "Avro",
+  Protobuf: "Protobuf",
   "Format of the key": "键的格式",
   "Format of the value": "值的格式",
   Record: "记录",
