@@ -31,7 +31,8 @@ from millrace_compiler.parameters import Faults
 ALLOWED = "MILLRACE_SCHEMA_REGISTRIES"
 PASSWORDS = "MILLRACE_REGISTRY_PASSWORDS"
 _TIMEOUT = 4.0
-_GOOD_FOR, _BAD_FOR = 300.0, 15.0
+#: seconds for which answers are kept: a new version of a schema is noticed after a minute
+_GOOD_FOR, _BAD_FOR = 60.0, 15.0
 _CHUNK = 1 << 16
 
 
@@ -48,10 +49,14 @@ class NoSchema(LookupError):
 
 @dataclass(frozen=True)
 class Found:
-    """A schema's text, and the texts that it refers to, each behind those that it needs itself."""
+    """A schema's text, and the texts that it refers to, each behind those that it needs itself.
+
+    ``id``: the number under which the registry knows it.
+    """
 
     text: str
     imported: tuple[str, ...] = ()
+    id: int | None = None
 
 
 class Budget:
@@ -98,13 +103,13 @@ _OPENER = build_opener(_NoRedirects)
 class HttpSchemas:
     """Asks registries over HTTP."""
 
-    def __init__(self, timeout: float = _TIMEOUT) -> None:
-        self.timeout = timeout
+    def __init__(self, timeout: float = _TIMEOUT, good_for: float = _GOOD_FOR) -> None:
+        self.timeout, self.good_for = timeout, good_for
         self._kept: dict[tuple[str, str], tuple[float, Found | NoSchema]] = {}
         self._lock = threading.Lock()
 
     def latest(self, registry: str, subject: str, budget: Budget | None = None) -> Found:
-        """The latest schema, kept for some minutes; a refusal is kept for some seconds."""
+        """The latest schema, kept for `good_for` seconds; a refusal is kept for less."""
         key, now = (registry, subject), time.monotonic()
         with self._lock:
             until, found = self._kept.get(key, (0.0, NoSchema()))
@@ -116,7 +121,7 @@ class HttpSchemas:
             with self._lock:
                 if len(self._kept) > 1000:
                     self._kept.clear()
-                lasts = _BAD_FOR if isinstance(found, NoSchema) else _GOOD_FOR
+                lasts = _BAD_FOR if isinstance(found, NoSchema) else self.good_for
                 self._kept[key] = (time.monotonic() + lasts, found)
         if isinstance(found, NoSchema):
             raise NoSchema(str(found), found.code)
@@ -130,7 +135,7 @@ class HttpSchemas:
             )
         answer = self._get(registry, subject, "latest", budget)
         imported = dict.fromkeys(self._imported(registry, answer, (subject,), budget))
-        return Found(answer["schema"], tuple(imported))
+        return Found(answer["schema"], tuple(imported), answer.get("id"))
 
     def _imported(
         self, registry: str, answer: Mapping[str, Any], above: tuple[str, ...], budget: Budget

@@ -19,9 +19,9 @@ from millrace_runtime.formats import Format
 def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
     """`{"bytes": [...]}` in Base64, null for null, of the `texts` of a request in its `format`.
 
-    Each text is JSON. The schema of a registry is the latest of the subject. Raises MillraceError
-    with `format_unusable` for a format whose schema cannot be had, and `value_unfit` for a value
-    that is not of its type.
+    Each text is JSON. The schema of a registry is the latest of the subject; it is asked for no
+    more often than `DEFAULT` does. Raises MillraceError with `format_unusable` for a format whose
+    schema cannot be had, and `value_unfit` for a value that is not of its type.
     """
     report = Diagnostics()
     (found,) = read_formats({"format": request["format"]}, DEFAULT, report).values()
@@ -32,7 +32,7 @@ def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
     typed: Format = {"format": "json", "schema": found.type.schema}
     value = columns.decode(F.col("text").cast("BINARY"), typed)
     try:
-        encoded = columns.encode(value, found.to_json())
+        encoded = columns.encode(value, {**found.to_json(), **_registered(request["format"])})
     except MillraceError as error:
         raise MillraceError("format_unusable", f"{error.message}.") from None
     tried = columns.attempt(encoded, "format", "value")
@@ -48,3 +48,11 @@ def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
                 "value_unfit", f"A value does not fit the format {found.name}: {fault['message']}."
             )
     return {"bytes": [each for each, _ in made]}
+
+
+def _registered(format: Mapping[str, str]) -> dict[str, Any]:
+    """Text and number of a schema that only a registry has, so that no value asks for them."""
+    if "schema" in format or "registry" not in format:
+        return {}
+    latest = DEFAULT.latest(format["registry"], format["subject"])
+    return {"schema": latest.text, "imported": latest.imported, "id": latest.id}

@@ -28,8 +28,10 @@ private[millrace] object Formats {
     val registry = for (r <- text("registry"); s <- text("subject")) yield Registry(r, s)
     def invalid(kind: String, e: Exception): Nothing =
       throw new Expressions.Invalid(s"the schema is not $kind's: ${e.getMessage}", "SCHEMA")
+    // Who has asked the registry already gives its answer: text, those that it refers to, and number.
+    val known = Option(j.get("id")).filterNot(_.isNull).map(_.asInt)
     val (schema, number) = (text("schema"), registry) match {
-      case (Some(t), _) => (SchemaText(t), None)
+      case (Some(t), _) => (SchemaText(t, j.path("imported").elements.asScala.map(_.asText).toSeq), known)
       case (None, Some(r)) =>
         try { val (n, t) = r.latest; (t, Some(n)) }
         catch { case e: RegistryFailure => throw new Expressions.Invalid(e.getMessage, "REGISTRY") }

@@ -273,6 +273,10 @@ def test_a_generator_writes_a_topic_by_its_schema(
     with writing():
         row = row_when(answer.json(), lambda row: row.state != "running")
     assert (row.state, row.written, row.problem) == ("done", 60, "")
+    if registered:
+        # Once for the types, in the compiler's process, and once to encode all records.
+        asked = f"GET /subjects/{name}-value/versions/latest"
+        assert registry.paths() == [asked, asked]
     made = [row.recipe_of().made(number, 0) for number in range(60)]
     raw = [message.value() for message in topics.consume(broker.address, topic, 60)]
     if registered:

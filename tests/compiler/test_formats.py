@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -121,6 +122,21 @@ def test_a_registry_that_cannot_be_asked_is_refused_with_a_reason(address: str) 
     with pytest.raises(NoSchema) as caught:
         HttpSchemas(timeout=1).latest(address, "orders")
     assert str(caught.value)
+
+
+def test_a_schema_is_asked_for_again_when_the_answer_is_old(registry: Registry) -> None:
+    schemas = HttpSchemas(good_for=1.0)
+    first = schemas.latest(registry.url, "orders-value")
+    assert first.id == registry.subjects["orders-value"][0]
+    fields = [*json.loads(first.text)["fields"], {"name": "new", "type": "int", "default": 0}]
+    number = registry.register(
+        "orders-value", json.dumps({**json.loads(first.text), "fields": fields})
+    )
+    assert schemas.latest(registry.url, "orders-value") == first
+    assert len(registry.asked) == 1
+    time.sleep(1.1)
+    assert schemas.latest(registry.url, "orders-value").id == number
+    assert len(registry.asked) == 2
 
 
 @pytest.mark.parametrize("answer", [{}, [], {"schema": 3}])
