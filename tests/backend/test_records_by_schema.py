@@ -15,6 +15,7 @@ from typing import Any
 
 import fastavro
 import pytest
+from deployments.actions import create_deployment
 from django.db import connection
 from millrace_backend.errors import ApiError
 from millrace_compiler.isolated import Pool
@@ -22,6 +23,7 @@ from records import decoding, encoding
 from records.models import Generator
 from records.writing import Writer
 from topologies import compiling
+from topologies.actions import create_topology
 
 from cli.simulating import Warm
 from tests.registry import Registry, running
@@ -501,6 +503,77 @@ def test_a_record_waits_for_the_simulator_that_encodes_it(
     value = {**format_of("avro", None), "text": json.dumps(VALUES["avro"])}
     waits = operator.post(records_of(topic), {"value": value})
     assert (waits.status_code, waits.json()["error"]["code"]) == (503, "simulator_starting")
+
+
+@pytest.mark.parametrize("registered", [False, True])
+def test_followed_records_are_masked_by_their_schemas(
+    registered: bool, editor: Any, people: People, client_of: Client, registry: Registry,
+    simulate: Any, broker: Any, millrace_settings: Any,
+) -> None:  # fmt: skip
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+    orders, users = (f"{name}-{uuid.uuid4().hex[:8]}" for name in ("orders", "users"))
+    topics.create(broker.address, {orders: 1, users: 1})
+    formats = {name: format_of(name, registry if registered else None) for name in SCHEMAS}
+    text = {"format": "string"}
+    document = {
+        "format": "millrace.topology/1", "name": "follow", "edges": [],
+        "nodes": [
+            {"id": "orders", "kind": "source.stream",
+             "params": {"topics": [orders], "key": text, "value": formats["avro"]}},
+            {"id": "users", "kind": "source.table",
+             "params": {"topic": users, "key": text, "value": formats["protobuf"]}},
+        ],
+    }  # fmt: skip
+    topology = create_topology(people.editor, people.workspace, "F", document)
+    deployment = create_deployment(people.operator, topology, 1, "local", {})
+    operator: Any = client_of(people.operator)
+
+    def write(topic: str, name: str, at: int) -> None:
+        value = {**formats[name], "text": json.dumps(VALUES[name])}
+        key = {"format": "string", "text": "anna"}
+        body = {"key": key, "value": value, "timestamp": BEGIN + at}
+        answer = operator.post(records_of(topic), body)
+        assert answer.status_code == 201, answer.content
+
+    write(users, "protobuf", 0)
+    write(orders, "avro", 1)
+    broken = {"key": "anna", "value": b"{no Avro", "timestamp": BEGIN + 2}
+    topics.produce(broker.address, orders, [broken])
+    write(orders, "avro", 3)
+    # A viewer may: the formats are those of the version that is deployed.
+    viewer: Any = client_of(people.viewer)
+
+    def follow(status: int = 200, **body: Any) -> Any:
+        path = f"/api/deployments/{deployment.pk}/followed-record"
+        answer = viewer.post(path, {"topic": orders, "before": 10, "after": 10, **body})
+        assert answer.status_code == status, answer.content
+        return answer.json()
+
+    masks = {
+        "key": {"how": "hash"},
+        "value.item": {"how": "hash"},
+        "value.names": {"how": "replace", "by": {"1": "one"}},
+        "value.either.member1": {"how": "replace", "by": "y"},
+    }
+    found = follow(partition=0, offset=2, masks=masks)
+    assert (found["skipped"], found["input"], len(found["lines"])) == (1, 3, 3)
+    shown = json.dumps(found["lines"])
+    assert not any(secret in shown for secret in ("tea", "anna", "seven", '"x"'))
+    user, *both = (line["value"] for line in found["lines"])
+    # Equal values have equal hashes, in whichever format they are.
+    assert {user["item"], *(each["item"] for each in both)} == {user["item"]}
+    assert user == {**VALUES["protobuf"], "item": user["item"], "names": {"1": "one"}}
+    either = {"member0": None, "member1": "y"}
+    assert both == [{**VALUES["avro"], "item": user["item"], "either": either}] * 2
+    for topic, value in ((users, formats["protobuf"]), (orders, formats["avro"])):
+        lines = [line for line in found["lines"] if line["topic"] == topic]
+        result = simulate(value, topic, lines)
+        assert [each["value"] for each in result["outputs"]] == [line["value"] for line in lines]
+    # What cannot be read cannot be masked, and is there as bytes without masks.
+    assert follow(400, partition=0, offset=1, masks=masks)["error"]["code"] == "unreadable_record"
+    plain = follow(partition=0, offset=1)["lines"]
+    assert base64.b64decode(plain[2]["value_bytes"]) == b"{no Avro"
+    assert follow(contains="TEA", masks=masks)["record"]["offset"] == 2
 
 
 def test_a_registry_that_cannot_be_reached_is_named_with_what_would_help(
