@@ -182,7 +182,7 @@ PROSE: dict[str, Prose] = {
         "Correct the registry and the subject, or enter the schema here as well.",
     ),
     "registry_not_allowed": Prose(
-        "The schema registry {registry} is not among the registries that may be asked.",
+        "The schema registry {registry} is not in the list of permitted registries.",
         "List it in MILLRACE_SCHEMA_REGISTRIES, or enter the schema here as well.",
     ),
     "registry_unreachable": Prose(

@@ -130,7 +130,7 @@ class HttpSchemas:
     def _ask(self, registry: str, subject: str, budget: Budget) -> Found:
         if not is_allowed(registry, os.environ.get(ALLOWED)):
             raise NoSchema(
-                f"it is not among the registries that may be asked ({ALLOWED})",
+                f"it is not in the list of permitted registries ({ALLOWED})",
                 "registry_not_allowed",
             )
         answer = self._get(registry, subject, "latest", budget)
@@ -162,13 +162,13 @@ class HttpSchemas:
         except HTTPError as error:
             if error.code // 100 == 3:
                 raise NoSchema(
-                    f"it redirects (status {error.code}), which is not followed"
+                    f"it redirects the request (status {error.code}); redirects are not followed"
                 ) from None
             if error.code == 404:
-                raise NoSchema(f"it does not know {_named(subject, version)}") from None
+                raise NoSchema(f"it does not have {_named(subject, version)}") from None
             if error.code in (401, 403):
-                raise NoSchema(f"it refuses the credentials (status {error.code})") from None
-            raise NoSchema(f"it answers with status {error.code}") from None
+                raise NoSchema(f"it rejects the credentials (status {error.code})") from None
+            raise NoSchema(f"it responds with status {error.code}") from None
         except (URLError, OSError) as error:
             reason = str(getattr(error, "reason", error))
             raise NoSchema(reason, "registry_unreachable") from None

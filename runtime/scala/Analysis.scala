@@ -18,9 +18,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.SparkSession
 
 /**
- * The analyzer's entry point. Each expression has a thread of its own and may use some processor time (on a machine
- * that is busy the clock on the wall says little). A thread cannot be ended in its midst: one that goes on past its
- * deadline is [[overdue]], and its process is to be replaced.
+ * The analyzer's entry point. Each expression is analyzed in its own thread within a limit of processor time (on a busy
+ * machine, wall-clock time says little). A running thread cannot be stopped: if it exceeds its deadline, it is
+ * [[overdue]] and its process is to be replaced.
  */
 object Analysis {
   private val processorMs = 2000L
@@ -49,7 +49,7 @@ object Analysis {
     }
   }
 
-  /** How far the slowest expression is past its deadline, in ms; 0 if there is none. */
+  /** How many ms the slowest expression is past its deadline; 0 if none is. */
   def overdue(): Long = {
     late.removeIf(_.isDone)
     late.asScala.map(_.overdue).maxOption.getOrElse(0L)
@@ -93,7 +93,7 @@ object Analysis {
     Json.mapper.writeValueAsString(answer)
   }
 
-  /** What a body gives, in a thread of its own; an [[Expressions.Invalid]] at the deadline. */
+  /** The result of a body that runs in its own thread; an [[Expressions.Invalid]] at the deadline. */
   private def within[T](body: => T): T = {
     val task = new Task[T](() => body)
     threads.execute(task)

@@ -27,8 +27,8 @@ private[millrace] object Formats {
     def text(p: String) = Option(j.get(p)).filterNot(_.isNull).map(_.asText)
     val registry = for (r <- text("registry"); s <- text("subject")) yield Registry(r, s)
     def invalid(kind: String, e: Exception): Nothing =
-      throw new Expressions.Invalid(s"the schema is not $kind's: ${e.getMessage}", "SCHEMA")
-    // Who has asked the registry already gives its answer: text, those that it refers to, and number.
+      throw new Expressions.Invalid(s"the schema is not a valid $kind schema: ${e.getMessage}", "SCHEMA")
+    // A caller that has asked the registry already passes its answer: text, texts that it refers to, and number.
     val known = Option(j.get("id")).filterNot(_.isNull).map(_.asInt)
     val (schema, number) = (text("schema"), registry) match {
       case (Some(t), _) => (SchemaText(t, j.path("imported").elements.asScala.map(_.asText).toSeq), known)
@@ -48,7 +48,7 @@ private[millrace] object Formats {
         if (message.isMissingNode)
           throw new Expressions.Invalid("the schema could not be fetched when the topology was compiled", "REGISTRY")
         new ProtobufCodec(Proto.message(message), schema, registry, number)
-      case other => throw new Expressions.Invalid(s"format $other is not known", "FORMAT")
+      case other => throw new Expressions.Invalid(s"unknown format $other", "FORMAT")
     }
   }
 }
@@ -82,7 +82,10 @@ private[millrace] object AvroTypes {
     case (Type.MAP, _) => MapType(StringType, of(s.getValueType, above), valueContainsNull = true)
     case (Type.RECORD, _) =>
       if (above(s.getFullName))
-        throw new Expressions.Invalid(s"the record ${s.getName} contains itself, which Spark has no type for", "SCHEMA")
+        throw new Expressions.Invalid(
+          s"the record ${s.getName} contains itself; Spark has no recursive types",
+          "SCHEMA"
+        )
       StructType(s.getFields.asScala.map(f => StructField(f.name, of(f.schema, above + s.getFullName))).toArray)
     case (Type.UNION, _) =>
       val real = members(s)
@@ -151,7 +154,7 @@ private[millrace] object AvroTypes {
     )
     if (v == null) {
       if (s.getType == Type.NULL || (s.getType == Type.UNION && s.getTypes.asScala.exists(_.getType == Type.NULL))) null
-      else misfit(s"is null, and the Avro schema has no null there")
+      else misfit(s"is null, but the Avro schema does not allow null")
     } else
       (s.getType, s.getLogicalType) match {
         case (t @ (Type.BYTES | Type.FIXED), d: LogicalTypes.Decimal) =>
@@ -168,11 +171,12 @@ private[millrace] object AvroTypes {
         case (Type.BYTES, _) => ByteBuffer.wrap(v.asInstanceOf[Array[Byte]])
         case (Type.FIXED, _) =>
           val b = v.asInstanceOf[Array[Byte]]
-          if (b.length != s.getFixedSize) misfit(s"has ${b.length} bytes, the Avro schema needs ${s.getFixedSize}")
+          if (b.length != s.getFixedSize)
+            misfit(s"has ${b.length} bytes, but the Avro schema requires ${s.getFixedSize}")
           new GenericData.Fixed(s, b)
         case (Type.STRING, _) => v.toString
         case (Type.ENUM, _) =>
-          if (!s.hasEnumSymbol(v.toString)) misfit(s"is `$v`, no symbol of ${s.getName}")
+          if (!s.hasEnumSymbol(v.toString)) misfit(s"is `$v`, which is not a symbol of ${s.getName}")
           else new GenericData.EnumSymbol(s, v.toString)
         case (Type.ARRAY, _) =>
           val (a, t) = (v.asInstanceOf[ArrayData], of(s.getElementType))
@@ -252,7 +256,7 @@ private[millrace] final class AvroCodec(text: SchemaText, t: DataType, registry:
         reader = new GenericDatumReader[Any](
           try AvroTypes.parse(r.schema(id))
           catch {
-            case e: AvroRuntimeException => throw new BadBytes(s"the schema $id is not Avro's: ${e.getMessage}")
+            case e: AvroRuntimeException => throw new BadBytes(s"schema $id is not an Avro schema: ${e.getMessage}")
           },
           schema
         )

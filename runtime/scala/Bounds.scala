@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.types._
 
-/** What keeps the analysis of a text in bounds: how large its types can become, and that nothing of it is computed. */
+/** Limits of the analysis of a text: how large its types can become, and that no part of it is evaluated. */
 private[millrace] object Bounds {
 
   /**
@@ -20,7 +20,7 @@ private[millrace] object Bounds {
   private val types = 40
   private val depth = 1000
 
-  /** Parts of all types that an expression can make; a part that stands twice counts twice. */
+  /** Parts of all types that an expression can have; a part that occurs twice counts twice. */
   private val parts = 200000L
 
   private val token = ("""(?s)'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|`[^`]*+`|--[^\n]*+|/\*.*?\*/|""" +
@@ -30,7 +30,7 @@ private[millrace] object Bounds {
   private val closing = Set(")", "]", "end")
   private val signs = Set("-", "+", "~", "!", "not")
 
-  /** Refuses a text that takes the parser too long. */
+  /** Refuses a text that takes too long to parse. */
   def checkText(text: String): Unit = {
     if (text.length > characters) throw new Expressions.Invalid(s"has more than $characters characters", "TOO_LARGE")
     checkTypes(text)
@@ -58,7 +58,7 @@ private[millrace] object Bounds {
   }
   private def tooDeep = new Expressions.Invalid("is nested too deeply", "TOO_DEEP")
 
-  /** Refuses a parsed expression that takes the analysis too long. */
+  /** Refuses a parsed expression that takes too long to analyze. */
   def check(e: Expression, layout: Layout): Unit = {
     var level = Seq(e)
     var levels = 0
@@ -71,7 +71,7 @@ private[millrace] object Bounds {
       throw new Expressions.Invalid(s"can make a type of more than $parts parts", "TOO_LARGE")
   }
 
-  /** Functions of constants that cost no more than reading them. Others are not computed while a text is analyzed. */
+  /** Functions of constants that are as cheap as the constants. Others are not evaluated while a text is analyzed. */
   private val cheap =
     ("abs array boolean bigint binary cast coalesce date decimal double float if int interval length lower " +
       "ltrim make_date make_dt_interval make_interval make_ym_interval map map_from_arrays named_struct negative " +
@@ -143,7 +143,7 @@ private[millrace] case class Opaque(child: Expression) extends UnaryExpression w
   override def toString: String = child.toString
   override def prettyName: String = child.prettyName
   override def eval(input: InternalRow): Any = throw new UnsupportedOperationException(
-    "an expression is analyzed, not computed"
+    "this expression is only analyzed, never evaluated"
   )
   override protected def withNewChildInternal(c: Expression): Expression = copy(c)
 }

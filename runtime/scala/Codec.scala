@@ -50,8 +50,7 @@ object Codec {
   }
 
   /**
-   * A format of the document, `{"format": "json", "schema": "a INT"}`; `default`: the type where the document leaves it
-   * out.
+   * A format of the document, `{"format": "json", "schema": "a INT"}`; `default`: the type if the document omits it.
    */
   def parse(j: JsonNode, default: Option[DataType] = None): Codec = {
     val f = j.path("format").asText
@@ -103,7 +102,7 @@ object Codec {
         def write(v: Any): Array[Byte] = Array(if (v.asInstanceOf[Boolean]) 1.toByte else 0.toByte)
         def read(b: Array[Byte]): Any = {
           sized(format, b, 1)
-          if (b(0) == 0) false else if (b(0) == 1) true else throw new BadBytes(s"the byte ${b(0)} is no boolean")
+          if (b(0) == 0) false else if (b(0) == 1) true else throw new BadBytes(s"the byte ${b(0)} is not a boolean")
         }
       }
     case "bytes" =>
@@ -148,7 +147,7 @@ private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, se
   private[millrace] def innerBytes(v: Any): Array[Byte] = inner.encode(Windowed.key(v, inner.dataType))
 }
 
-/** JSON that must fit its type. Fields that are missing are null, unknown ones are skipped. */
+/** JSON that must fit its type. Missing fields are null, unknown ones are skipped. */
 object Json {
   private[millrace] val mapper = new ObjectMapper()
   private val factory: JsonFactory = mapper.getFactory
@@ -156,7 +155,7 @@ object Json {
   def parse(bytes: Array[Byte], t: DataType): Any = {
     val p = factory.createParser(bytes)
     try {
-      if (p.nextToken() == null) throw new BadBytes("no JSON: there is nothing")
+      if (p.nextToken() == null) throw new BadBytes("there is no JSON value")
       val v = read(p, t)
       if (p.nextToken() != null) throw new BadBytes("more than one JSON value")
       v
@@ -291,7 +290,7 @@ object Json {
       case StringType =>
         val s = v.asInstanceOf[UTF8String]
         if (s.isValid) { val b = s.getBytes; g.writeUTF8String(b, 0, b.length) }
-        else g.writeString(s.toString) // bytes that are no UTF-8 show as U+FFFD
+        else g.writeString(s.toString) // bytes that are not UTF-8 become U+FFFD
       case IntegerType => g.writeNumber(v.asInstanceOf[Int])
       case LongType => g.writeNumber(v.asInstanceOf[Long])
       case ShortType => g.writeNumber(v.asInstanceOf[Short])

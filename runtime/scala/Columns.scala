@@ -9,17 +9,22 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Columns that a DataFrame needs beside Spark's own (py4j). Formats are the document's, as JSON text. salt(index, n)
- * task number -> INT that lands in the shuffle partition of that number, of n partitionFor(key, n) Kafka's default
- * partitioner over the key's bytes; 0 for null attempt(c, kind, node, parameter) STRUCT<value, fault: STRING>: the
- * value, or the fault as JSON where `c` raises decode(bytes, format), encode(value, format) raise where bytes or value
- * do not fit; null stays null pack(value) BINARY, as `into` and `repartitioned` take values append(path, index) BINARY:
- * path and the 4 bytes of the index runningMax(timestamp, topic, partition) BIGINT: highest timestamp so far of the
- * topic-partition, inside the micro-batch rowNumber() BIGINT: number of the row within its Spark partition, after the
- * partition's own in the upper bits observe(c, run, node, sub, what) the column itself; counts the rows that pass:
- * `what` is `in` or `out` of the node reading(c, run, reader, topic, partition, offset, timestamp) the column itself;
- * reports a task for each partition that rows come from, as those of sub-topology -1 - `reader`: its records, offsets
- * and highest timestamp (ms)
+ * Columns that a DataFrame needs beside Spark's own (py4j). Formats are those of the document, as JSON text.
+ *
+ *   - `salt(index, n)`: maps a task number to an INT that lands in the shuffle partition of that number, of n
+ *   - `partitionFor(key, n)`: Kafka's default partitioner over the key's bytes; 0 for null
+ *   - `attempt(c, kind, node, parameter)`: STRUCT<value, fault: STRING>, the value, or the fault as JSON where `c`
+ *     raises
+ *   - `decode(bytes, format)`, `encode(value, format)`: raise where bytes or value do not fit; null stays null
+ *   - `pack(value)`: BINARY, in the form in which `into` and `repartitioned` take values
+ *   - `append(path, index)`: BINARY, the path and the 4 bytes of the index
+ *   - `runningMax(timestamp, topic, partition)`: BIGINT, the highest timestamp so far of the topic-partition within the
+ *     micro-batch
+ *   - `rowNumber()`: BIGINT, the number of the row within its Spark partition, whose own number is in the upper bits
+ *   - `observe(c, run, node, sub, what)`: the column itself; counts the rows that pass as `in` or `out` of the node
+ *   - `reading(c, run, reader, topic, partition, offset, timestamp)`: the column itself; reports a task for each
+ *     partition that rows come from, as those of sub-topology -1 - `reader`, with its records, offsets and highest
+ *     timestamp (ms)
  */
 object Columns {
   def salt(index: Column, n: Int): Column =
@@ -129,7 +134,7 @@ private[millrace] case class Encode(child: Expression, format: String) extends U
     if (c.format == "json") Codec.make("json", child.dataType)
     else if (!Expressions.widens(Expressions.nullable(child.dataType), c.dataType))
       throw new Expressions.Invalid(
-        s"format ${c.format} is for ${c.dataType.sql}, the data are ${child.dataType.sql}",
+        s"format ${c.format} is for ${c.dataType.sql}, but the data is ${child.dataType.sql}",
         "TYPE"
       )
     else c
@@ -191,8 +196,7 @@ private[millrace] case class AppendPath(left: Expression, right: Expression)
 }
 
 /**
- * Stateful: one topic-partition is read by one Spark task in its order, so the maximum is that of the topic-partition
- * [PL1].
+ * Stateful: a topic-partition is read by one Spark task, in order, so the maximum is that of the topic-partition [PL1].
  */
 private[millrace] case class RunningMax(first: Expression, second: Expression, third: Expression)
     extends TernaryExpression
@@ -235,7 +239,7 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
     )
   }
 
-  /** The generated code's way in. */
+  /** Called by generated code. */
   def next(isNull: Boolean, t: Long, of: UTF8String, p: Int): Long = {
     if (last == null || p != partition || !of.equals(topic)) {
       topic = of.clone()
@@ -250,8 +254,8 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
 }
 
 /**
- * As Spark's own monotonically_increasing_id, which streams refuse because it is another one in each micro-batch: here
- * it only orders the rows of one.
+ * Like Spark's monotonically_increasing_id, which is refused on streams because it differs between micro-batches. Here
+ * it only orders the rows of one micro-batch.
  */
 private[millrace] case class RowNumber() extends LeafExpression with Nondeterministic with CodegenFallback {
   @transient private var next = 0L
@@ -290,8 +294,8 @@ private[millrace] case class Observe(child: Expression, node: String, sub: Int, 
 }
 
 /**
- * Notes where rows come from, reported when the Spark task ends: one line for each partition, whichever topics it is
- * of.
+ * Records where rows come from, and reports it when the Spark task ends: one entry for each partition number,
+ * regardless of the topic.
  */
 private[millrace] case class Reading(children: Seq[Expression], reader: Int, counting: Counting)
     extends Expression

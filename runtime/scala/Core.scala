@@ -167,7 +167,7 @@ trait TaskContext {
   /** A clock of a node or store, by a name of its own (use the node's or store's id). */
   def clock(name: String): Clock
 
-  /** Ask once, in `init`. All nodes that ask for the same name get the same store. */
+  /** Call it once, in `init`. All nodes that pass the same name share the store. */
   def store(name: String, valueType: DataType, ordered: Boolean): Store
 
   /** A store of BIGINTs that only indexes another store: its rows are not reported as state. */
@@ -176,7 +176,7 @@ trait TaskContext {
   /** The node of that physical id, if it is on this level; null otherwise. */
   def nodeOf(id: String): Node
 
-  /** How a store's rows are shown, for who follows the task. Ask after `store`. */
+  /** How a store's rows are shown in the task's trace. Call it after `store`. */
   def show(name: String, view: => StoreView): Unit
 
   /**
@@ -200,7 +200,7 @@ trait TaskContext {
   /** ms; in a simulation it starts at 0 and moves by control rows only. */
   def wallClock: Long
 
-  /** A line for the log of the deployment, attributed to the node. */
+  /** Writes a line to the log of the deployment, attributed to the node. */
   def log(node: Node, message: String): Unit
 }
 
@@ -230,8 +230,8 @@ final class Outgoing(
 final class Link(val node: Node, val input: Int, val unwrap: Boolean = false)
 
 /**
- * A node at work in one task. Subclasses implement `process` and forward what comes of it; an exception thrown by
- * `process` is the node's own processing error: the handler of the settings decides, the parents do not see it [EH2].
+ * A node of one task. Subclasses implement `process` and forward the results. An exception thrown by `process` is the
+ * node's own processing error: it is handled by the configured handler and not seen by the parents [EH2].
  */
 abstract class Node(val spec: NodeSpec) {
   val id: String = spec.id
@@ -269,8 +269,8 @@ abstract class Node(val spec: NodeSpec) {
   def remember(r: Record, input: Int): Unit = ()
 
   /**
-   * True of sinks: what fails there is an error of the node that sent the record, whose further children do not get it
-   * [EH2].
+   * True for sinks: a failure there is an error of the node that sent the record, whose remaining children do not get
+   * it [EH2].
    */
   protected def failsParent: Boolean = false
 
@@ -360,7 +360,7 @@ final class Stop(val fault: Fault) extends RuntimeException(fault.message, null,
 private[millrace] final class ChildFailure(val node: Node, val failure: Exception)
     extends RuntimeException(failure.getMessage, failure, false, false)
 
-/** What decides about a failed record; `timestamp`: the one that it has at the node, in ms. */
+/** Handles a failed record; `timestamp`: that of the record at the node, in ms. */
 trait Failures { def failed(node: Node, e: Exception, timestamp: Long): Unit }
 
 /** A failure with its parameter: thrown by [[Expr]] and by nodes that know which of their parameters caused it. */

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.datasources.v2.{MicroBatchScanExec, RealTi
  * them in the order of its offsets, `merge` only grows in it, so merging them by the rows' places gives the very order
  * that a shuffle and a sort would give [PL1]. Nothing is serialized, written, read back or sorted on the way.
  *
- * It leans on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API.
+ * It depends on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API.
  * Everything else goes by Internals.ordered. */
 
 /** Rows of topic-partitions whose number is i modulo `tasks` become partition i of `partitions`. */
@@ -122,10 +122,7 @@ private final class DirectTasksRDD(
   }
 }
 
-/**
- * Merges sorted iterators. A row that was handed stays valid until the next one is asked for, as those of its own
- * iterator do.
- */
+/** Merges sorted iterators. A row stays valid until the next one is requested, as those of the iterators do. */
 private[millrace] final class HeadMerge(inputs: Array[Iterator[InternalRow]], order: Ordering[InternalRow])
     extends Iterator[InternalRow] {
   private final class Head(val number: Int) { var row: InternalRow = _ }

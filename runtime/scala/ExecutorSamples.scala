@@ -9,12 +9,15 @@ import org.apache.spark.rpc.{RpcCallContext, RpcEnv, ThreadSafeRpcEndpoint}
 import org.apache.spark.util.RpcUtils
 
 /**
- * Samples of tasks on executors. While an executor has tasks of a run, it asks the driver once a second whether
- * somebody looks at its records, and hands over what it has kept since.
+ * Samples of tasks on executors. While an executor runs tasks of a run, it asks the driver once a second whether its
+ * records are being watched, and sends those it has kept since.
  */
 private[millrace] object ExecutorSamples {
 
-  /** `kept`: as [[Sampler.take]] has it, null where nothing is new. The answer is how much it may be, 0 for nothing. */
+  /**
+   * `kept`: as returned by [[Sampler.take]], null if there is nothing new. Returns how much may be sent next time, 0
+   * for nothing.
+   */
   private final case class Look(run: String, executor: String, kept: String)
 
   private val name = "millrace-samples"
@@ -28,7 +31,7 @@ private[millrace] object ExecutorSamples {
 
   private var served: RpcEnv = _
 
-  /** In the driver, before the tasks of a query begin. */
+  /** Called in the driver before the tasks of a query start. */
   def serve(): Unit = synchronized {
     val env = SparkEnv.get.rpcEnv
     if (served ne env) { env.setupEndpoint(name, new Driver(env)); served = env }
@@ -36,7 +39,7 @@ private[millrace] object ExecutorSamples {
 
   private val asking = ConcurrentHashMap.newKeySet[String]()
 
-  /** In the JVM of a task of the run. */
+  /** Called in the JVM of a task of the run. */
   def follow(run: String): Unit = {
     val executor = SparkEnv.get.executorId
     if (executor != SparkContext.DRIVER_IDENTIFIER && asking.add(run)) {
@@ -56,7 +59,7 @@ private[millrace] object ExecutorSamples {
     val driver = RpcUtils.makeDriverRef(name, env.conf, env.rpcEnv)
     var share = 0
     while (StreamTasks.has(run)) {
-      // Records are for people to look at: whatever fails, the tasks go on without being looked at.
+      // Samples are for inspection only: if they fail, the tasks continue without them.
       share =
         try driver.askSync[Int](Look(run, executor, Samples.take(run, share)))
         catch { case NonFatal(_) => 0 }

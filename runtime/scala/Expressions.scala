@@ -142,8 +142,8 @@ object Expressions {
   )
 
   /**
-   * Why a text was refused: `condition` is Spark's error condition or one of ours, `facts` what its message names.
-   * Offsets are Unicode characters (code points) of the text, [start, stop), or -1.
+   * Why a text was refused: `condition` is Spark's error condition or one of this project, `facts` are the values in
+   * its message. Offsets count Unicode code points of the text, [start, stop), or are -1.
    */
   final class Invalid(
       val reason: String,
@@ -164,7 +164,7 @@ object Expressions {
     )
   }
 
-  /** Types are nullable throughout: a value that comes back from a store or from Kafka may lack anything. */
+  /** All types are nullable: a value read from a store or from Kafka may lack anything. */
   def nullable(t: DataType): DataType = t match {
     case StructType(fs) => StructType(fs.map(f => StructField(f.name, nullable(f.dataType), nullable = true)))
     case ArrayType(e, _) => ArrayType(nullable(e), containsNull = true)

@@ -39,7 +39,7 @@ final class Fault(
     Json.mapper.writeValueAsString(o)
   }
 
-  /** What a record that is dropped for it counts as. */
+  /** The reason under which a dropped record is counted. */
   def reason: String = if (kind == "dropped") code else kind
   def at(r: FaultRecord): Fault = new Fault(kind, node, parameter, code, exception, message, stacktrace, r)
 }
@@ -173,10 +173,10 @@ private[millrace] final case class RecordHandlers(decided: Map[(String, Int, Lon
 private[millrace] object RecordHandlers {
   val none: RecordHandlers = RecordHandlers(Map.empty)
 
-  /** What a registry does not answer is no matter of one record. */
+  /** A registry that does not answer is not the fault of one record. */
   val kinds: Set[String] = Set("processing", "deserialization", "timestamp", "production")
 
-  /** What a record counts as that a person had dropped. */
+  /** The reason under which a record is counted that is dropped by a person's decision. */
   val skipped = "skipped_once"
 
   def parse(json: JsonNode): RecordHandlers = RecordHandlers(json.elements.asScala.map { j =>
@@ -190,7 +190,7 @@ private[millrace] object RecordHandlers {
  */
 final class Unsendable(message: String) extends RuntimeException(message)
 
-/** What a producer would refuse of a sink's expressions. */
+/** Results of a sink's expressions that a producer would refuse. */
 private[millrace] object Destination {
   private val name = java.util.regex.Pattern.compile("[a-zA-Z0-9._-]{1,249}")
 
@@ -204,7 +204,9 @@ private[millrace] object Destination {
     if (!simulation && (!name.matcher(text).matches || text == "." || text == ".."))
       throw new ParameterFailure(
         "topic_expression",
-        new Unsendable(s"`${text.take(60)}` is no name of a topic: letters, digits, `.`, `_` and `-`, 249 at most")
+        new Unsendable(
+          s"`${text.take(60)}` is not a valid topic name: use at most 249 letters, digits, `.`, `_` and `-`"
+        )
       )
     t
   }

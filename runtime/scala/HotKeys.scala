@@ -6,11 +6,10 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 /**
- * How often keys go over an edge, since somebody began to look, and how many records each task had.
- *
- * Records are counted; of their keys a task reads some in each turn, spread over it: one of n records, where n follows
- * from the records of the turn before. A key counts n times then. So many different keys are counted at once; another
- * one takes the place of the rarest and its count (Metwally et al., Space-Saving), so frequent keys stay.
+ * Counts how often keys pass an edge since it is watched, and how many records each task had. Records are all counted;
+ * of their keys, a task samples one of n records, where n follows from the number of records in the turn before, and a
+ * sampled key counts n times. A fixed number of keys is counted at once: a new key replaces the rarest one and takes
+ * over its count (Metwally et al., Space-Saving), so frequent keys stay.
  */
 private[millrace] final class HotKeys {
   private val since = System.currentTimeMillis()
@@ -33,19 +32,19 @@ private[millrace] final class HotKeys {
       read = 0L
     }
 
-    /** Counts a record; whether its key is one of those that are read. */
+    /** Counts a record. Returns whether its key is sampled. */
     def chooses(): Boolean = {
       count += 1
       gap -= 1
       gap <= 0
     }
 
-    /** Adds the key of a chosen record. */
+    /** Adds the key of a sampled record. */
     def add(key: String): Unit = {
       read += 1
       // A turn with many more records than the one before it, such as a large batch, reads fewer of them.
       if (read % HotKeys.perTurn == 0) every *= 2
-      // Gaps of equal length would always find the same ones of keys that take turns.
+      // Equal gaps would always sample the same of keys that alternate.
       gap = if (every == 1L) 1L else ThreadLocalRandom.current.nextLong(1L, 2 * every)
       HotKeys.this.add(key, every)
     }

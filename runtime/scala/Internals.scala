@@ -11,12 +11,14 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types._
 
-/* Internal APIs of Spark that the operator uses, and why. All of it is here (besides Catalyst's expressions, rows and
- * the analyser, in Expressions.scala and Columns.scala).
- * RowThrough an Encoder[InternalRow]: records and state without conversion to Row LocalOrder a sort inside each
- * partition; a plain Sort is refused on streams salts which literal lands in which shuffle partition DirectTasks in a
- * file of its own: tasks that read their topic-partitions without a shuffle RocksDBAccess in a file of its own: seeks
- * in the state of a MapState column/expression between Column and Catalyst */
+/* Internal APIs of Spark that the operator uses, and why. All of it is here, except for Catalyst's expressions, rows
+ * and analyzer, in Expressions.scala and Columns.scala.
+ * - RowThrough, an Encoder[InternalRow]: records and state without conversion to Row
+ * - LocalOrder, a sort within each partition, because a plain Sort is refused on streams
+ * - salts: which literal lands in which shuffle partition
+ * - DirectTasks.scala: tasks that read their topic-partitions without a shuffle
+ * - RocksDBAccess.scala: seeks in the state of a MapState
+ * - column, expression: between Column and Catalyst */
 
 /** The decoder that hands the incoming row through as it is. */
 private[millrace] case class RowThrough(children: Seq[Expression]) extends Expression {

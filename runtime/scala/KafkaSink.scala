@@ -112,7 +112,7 @@ object KafkaSink {
   }
   private[millrace] def settings(name: String): SinkSettings = {
     val found = registered.get(name)
-    if (found == null) throw new IllegalArgumentException(s"no sink is registered as $name")
+    if (found == null) throw new IllegalArgumentException(s"there is no sink $name")
     found
   }
 
@@ -156,15 +156,15 @@ object KafkaSink {
     )
 
   /**
-   * Makes the producers of a query's tasks while the query starts (py4j). The caller alone has its checkpoint: they
-   * replace those of the job before.
+   * Creates the producers of a query's tasks while the query starts (py4j). Call it only as the sole owner of the
+   * query's checkpoint: the producers fence those of the job before.
    */
   def open(clientJson: String, query: String, tasks: Int): Unit = {
     val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
     Internals.salts(tasks).foreach { salt =>
       val work: Runnable = () =>
         try transactional(s"millrace-$query-task-$salt", client)
-        catch { case _: Exception => () } // The task that needs it will say so.
+        catch { case _: Exception => () } // The task that needs the producer reports the failure.
       val thread = new Thread(work, "producers")
       thread.setDaemon(true)
       thread.start()
@@ -176,8 +176,8 @@ object KafkaSink {
   }
 
   /**
-   * Opens a transaction of its own and gives it up, so that the classes for it are loaded (py4j). Nothing is sent.
-   * `topic`: any that exists.
+   * Opens and aborts a transaction, so that the classes for it are loaded (py4j). Nothing is sent. `topic`: any
+   * existing topic.
    */
   def rehearse(clientJson: String, application: String, topic: String): Unit = {
     val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
@@ -209,8 +209,8 @@ object KafkaSink {
   }
 
   /**
-   * What the group has committed; the topic is any that a transaction wrote to. Asked after `initTransactions`, so
-   * nothing is pending any more.
+   * The offsets that the group has committed; the topic is any that a transaction wrote to. Called after
+   * `initTransactions`, so no commit is pending.
    */
   private def marker(group: String, client: Map[String, String]): Marker = {
     val admin = Admin.create(properties(client.filterNot(_._1.startsWith("transaction"))))
@@ -259,7 +259,7 @@ private[millrace] final case class SinkSettings(
     @transient ends: SinkEnds
 )
 
-/** Found by Spark by its name. */
+/** Instantiated by Spark through its class name. */
 class KafkaSinkProvider extends SinkProvider {
   override private[millrace] def write(options: java.util.Map[String, String]): String => StreamingWrite = {
     val sink = KafkaSink.settings(options.get("sink"))
@@ -469,8 +469,8 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
   override def close(): Unit = ()
 
   /**
-   * A producer that failed, or that another one replaced (its task had moved), is thrown away; the next attempt makes a
-   * new one and reads the marker again.
+   * Discards a producer that failed or was fenced because its task had moved. The next attempt creates a new one and
+   * reads the marker again.
    */
   private def fenced(body: => Unit): Unit = try body
   catch {

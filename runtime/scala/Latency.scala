@@ -3,10 +3,10 @@ package org.apache.spark.sql.millrace
 /** How long records took, in buckets: an eighth of a power of two wide, single milliseconds below eight. */
 private[millrace] object Buckets {
 
-  /** Enough for any time since the epoch. */
+  /** Sufficient for any duration since the epoch. */
   val count: Int = 320
 
-  /** The bucket of a duration in ms; a negative one, by clocks that differ, counts as none. */
+  /** The bucket of a duration in ms. A negative one, which is due to clock skew, counts as zero. */
   def of(ms: Long): Int =
     if (ms < 8) Math.max(0L, ms).toInt
     else {

@@ -7,10 +7,9 @@ import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 
 /**
- * The local file system for checkpoints, without a process per file.
- *
- * Hadoop's own sets permissions of each new file and folder by running `chmod`, which costs some ten milliseconds a
- * file, several times in every micro-batch. Here a file gets what the process's umask gives it.
+ * The local file system for checkpoints, without a process per file. Hadoop's own runs `chmod` for each new file and
+ * folder, which takes some ten milliseconds, several times per micro-batch. Here a file has the permissions of the
+ * process's umask.
  */
 class LocalFiles extends RawLocalFileSystem {
   override def setPermission(path: Path, permission: FsPermission): Unit = ()

@@ -62,11 +62,15 @@ private final class ObjectFile(out: FSDataOutputStream, path: Path)
 }
 
 /**
- * The files of a checkpoint on any file system of Hadoop's, for Python (py4j). Places are URIs. read(place) the text of
- * a file; null where there is none write(place, text) replaces a file; a reader finds the old text or the new one
- * begin(place, text) creates a file; false where there is one list(place) JSON: [{"name", "folder", "bytes", "modified"
- * (ms)}] of a folder; [] where there is none delete(place) a file, or a folder with all that is in it size(place) bytes
- * of all files in a folder
+ * The files of a checkpoint on any of Hadoop's file systems, for Python (py4j). Places are URIs.
+ *
+ *   - `read(place)`: the text of a file; null if it does not exist
+ *   - `write(place, text)`: replaces a file; a reader finds the old text or the new one
+ *   - `begin(place, text)`: creates a file; false if it exists
+ *   - `list(place)`: the entries of a folder as JSON, `[{"name", "folder", "bytes", "modified" (ms)}]`; `[]` if it does
+ *     not exist
+ *   - `delete(place)`: deletes a file, or a folder with everything in it
+ *   - `size(place)`: the bytes of all files in a folder
  */
 object StoredFiles {
   private def conf: Configuration = org.apache.spark.SparkContext.getActive.get.hadoopConfiguration

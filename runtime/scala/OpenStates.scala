@@ -14,13 +14,12 @@ import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, RocksDBAc
 import org.apache.spark.sql.types.StructType
 
 /**
- * The states of tasks in a checkpoint, for lookups. Spark's data source for states finds them and loads them; what it
- * cannot do is read some of a state's rows. A state that was loaded is kept for the next lookup, which then loads what
- * has changed since.
+ * States of tasks in a checkpoint, for lookups. They are found and loaded through Spark's data source for states, which
+ * cannot read single rows. A loaded state is cached for the next lookup, which then loads only what has changed since.
  */
 private[millrace] object OpenStates {
 
-  /** States that are kept, and how long without a lookup. */
+  /** The number of cached states, and how long they are cached without a lookup. */
   private val most = 32
   private val idleSeconds = 60L
 
@@ -34,7 +33,7 @@ private[millrace] object OpenStates {
     t
   }
 
-  /** What `work` makes of the states by task, as of a batch. A task without rows has none. */
+  /** The result of `work` for the states of the tasks as of a batch. Tasks without rows have none. */
   def read[T](spark: classic.SparkSession, location: String, operator: Long, batch: Long)(
       work: Map[Int, StateHandle] => T
   ): T = synchronized {
@@ -88,7 +87,7 @@ private[millrace] object OpenStates {
   private def close(keys: Seq[(String, String, Long, Int)]): Unit =
     keys.foreach(kept.remove(_).foreach(_.provider.close()))
 
-  /** What tells a checkpoint from another that was in its folder before. */
+  /** Distinguishes a checkpoint from another that was in its folder before. */
   private def queryOf(spark: classic.SparkSession, location: String): String = {
     val path = new Path(location, "metadata")
     val in = path.getFileSystem(spark.sessionState.newHadoopConf()).open(path)

@@ -119,7 +119,9 @@ private[millrace] final class InternalQueue(
   }
 }
 
-/** Updates of a table that a node keeps before their turn: see [[NodeSpec.keeps]]. Nothing else happens by them. */
+/**
+ * Updates of a table that a node stores before they are processed: see [[NodeSpec.keeps]]. They have no other effect.
+ */
 private[millrace] final class KeepingQueue(node: Node, input: Int, port: Port, task: StreamTask)
     extends RecordQueue(node, task) {
   private val codec = Codec.key(port.key)

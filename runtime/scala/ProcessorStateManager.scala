@@ -99,7 +99,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
             name,
             "",
             "state_incompatible",
-            s"the state of $name holds values of the type ${old.sql}, which cannot be read as ${valueType.sql}"
+            s"the state of $name holds values of type ${old.sql}, which cannot be read as ${valueType.sql}"
           )
         )
       val (from, to) = (new Packer(old), new Packer(valueType))
@@ -128,7 +128,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     val ordered = wantsOrder || scanned(name)
     val found = stores.get(name)
     if (found != null) {
-      if (ordered && !found.ordered) throw new IllegalStateException(s"store $name was opened unordered before")
+      if (ordered && !found.ordered) throw new IllegalStateException(s"store $name is already open without an order")
       found
     } else {
       convert(name, valueType)

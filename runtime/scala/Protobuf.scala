@@ -22,7 +22,7 @@ private[millrace] final class ProtobufCodec(
 ) extends Codec("protobuf", message.dataType) {
   @transient private lazy val number = registry.map(r => known.getOrElse(r.id(text, "PROTOBUF")))
 
-  /** The name of the message that a schema's number and a path of indexes stand for. */
+  /** The name of the message at a path of indexes in the schema with that number. */
   @transient private lazy val names = new java.util.HashMap[(Int, Seq[Int]), String]()
 
   override protected def write(v: Any): Array[Byte] = {
@@ -47,14 +47,14 @@ private[millrace] final class ProtobufCodec(
       val in = new In(b, 5, b.length)
       val length = in.zigzag()
       if (length < 0 || length > b.length)
-        throw new BadBytes(s"the registry's header has no sound path to its message: ${Registry.start(b)}")
+        throw new BadBytes(s"the schema registry's header has no valid path to its message: ${Registry.start(b)}")
       val path = if (length == 0) Seq(0) else Seq.fill(length.toInt)(in.zigzag().toInt)
       val id = Bytes.getInt(b, 1)
       var name = names.get((id, path))
       if (name == null) {
         name = Proto
           .nameAt(r.schema(id).text, path)
-          .getOrElse(throw new BadBytes(s"the schema $id has no message at ${path.mkString("[", ", ", "]")}"))
+          .getOrElse(throw new BadBytes(s"schema $id has no message at ${path.mkString("[", ", ", "]")}"))
         names.put((id, path), name)
       }
       if (name != message.name) throw new BadBytes(s"the record is a $name, not a ${message.name}")
@@ -233,7 +233,7 @@ private[millrace] final class ProtobufCodec(
     }
   private def element(a: ArrayData, i: Int, f: ProtoField): Any =
     if (a.isNullAt(i))
-      throw new IllegalArgumentException(s"element $i of ${f.name} is null, which Protobuf has no form for")
+      throw new IllegalArgumentException(s"element $i of ${f.name} is null, which Protobuf cannot represent")
     else a.get(i, f.element)
 
   private def writeScalar(out: ByteArrayOutputStream, v: Any, f: ProtoField): Unit = f.kind match {
@@ -266,7 +266,7 @@ private[millrace] final class ProtobufCodec(
       varint(
         out,
         f.numbers
-          .getOrElse(v.toString, throw new IllegalArgumentException(s"`$v` of ${f.name} is no symbol of its enum"))
+          .getOrElse(v.toString, throw new IllegalArgumentException(s"`$v` of ${f.name} is not a symbol of its enum"))
           .toLong
       )
     case "timestamp" =>

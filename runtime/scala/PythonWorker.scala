@@ -14,11 +14,13 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A Python process for the `process` nodes of one task. Frames of 4 bytes length and JSON go both ways, strictly in
- * turns: Python sends what it has to say only when it waits for an answer or is done, as a list in order; so stores,
- * forwards and nested processors happen in the order of the program. to Python: {"call": "start" | "process" |
- * "punctuate" | "close", ...} or {"answer": ...} to us: [[message, ...], null] and waiting for the last message's
- * answer, or [[message, ...], {"done": true} | {"error": {...}, "lost": whether the process must go}]
+ * A Python process for the `process` nodes of one task. Frames (4 bytes of length, then JSON) go both ways, strictly in
+ * turns. Python sends its messages, as a list in order, only when it waits for an answer or is done, so stores,
+ * forwards and nested processors happen in the order of the program.
+ *
+ *   - to Python: `{"call": "start" | "process" | "punctuate" | "close", ...}` or `{"answer": ...}`
+ *   - from Python: `[[message, ...], null]`, which waits for the answer to the last message, or `[[message, ...],
+ *     {"done": true} | {"error": {...}, "lost": whether the process must be replaced}]`
  */
 private[millrace] final class PythonWorker(options: WorkerOptions) {
   val generation: Long = PythonWorker.generations.incrementAndGet()
@@ -36,14 +38,14 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
   def alive: Boolean = !lost && process.isAlive
 
   /**
-   * Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. The time limit is for
-   * what Python itself takes. Python keeps it as well, and then reports the line; here it is for code that Python
-   * cannot interrupt, so a little longer. The first call also waits for the process to start, which takes long on a
-   * machine that is busy.
+   * Makes a call, and serves Python's requests until the call is done. Throws [[PythonFailure]]. The time limit applies
+   * to the time that Python itself uses. Python enforces it as well and then reports the line; the limit here is
+   * slightly longer and covers code that Python cannot interrupt. The first call also waits for the process to start,
+   * which takes long on a busy machine.
    */
   def call(node: PythonNode, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
 
-  /** The last call of a processor, which the end of a run waits for. */
+  /** The last call to a processor; the end of a run waits for it. */
   def farewell(node: PythonNode, m: ObjectNode): Unit = {
     val limit = Math.min(options.timeoutMs, PythonWorker.farewellMs)
     call(node, m.put("limit_ms", limit), limit)
@@ -83,7 +85,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
         if (end.has("error")) {
           val e = end.get("error")
           if (end.path("lost").asBoolean)
-            stop() // ended by the code, or without memory: what it holds cannot be trusted any more
+            stop() // ended by user code, or out of memory: its state cannot be trusted any more
           throw new ParameterFailure(
             "code",
             new PythonFailure(e.path("type").asText, e.path("message").asText, e.path("traceback").asText)
@@ -93,7 +95,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
     }
   }
 
-  /** Whatever goes wrong in the middle of a call leaves Python waiting: it has to go. */
+  /** A failure in the middle of a call leaves Python waiting, so the process is replaced. */
   private def serve(node: PythonNode, m: JsonNode): JsonNode = try node.serve(m)
   catch { case e: Throwable => stop(); throw e }
 
@@ -126,7 +128,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
         }
     stop()
     val message =
-      if (timedOut) s"the call did not return within $limit ms; its Python process was ended"
+      if (timedOut) s"the call did not return within $limit ms; its Python process was terminated"
       else s"the Python process ended unexpectedly$how"
     throw new ParameterFailure(
       "code",
@@ -160,9 +162,9 @@ private[millrace] object PythonWorker {
   private val farewellMs = 5000L
 
   /**
-   * What a processor's process gets of the driver's environment, with locales (LC_...): what Python and HTTP clients
-   * need. Nothing else, because its code is that of a document, and others use variables for secrets. PYTHONPATH and
-   * PYTHONHASHSEED are set below.
+   * The variables of the driver's environment that a processor's process gets, in addition to locales (LC_...): those
+   * that Python and HTTP clients need. It gets no others, because its code comes from a document and other variables
+   * may contain secrets. PYTHONPATH and PYTHONHASHSEED are set below.
    */
   private val environment =
     ("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR LD_LIBRARY_PATH VIRTUAL_ENV " +
@@ -181,7 +183,7 @@ private[millrace] object PythonWorker {
     watched.keySet.forEach(_.process.destroyForcibly())
   }))
 
-  /** The worker's file is run by its path where it is known: importing the package would import Spark's. */
+  /** Runs the worker's file by its path where it is known, because importing the package would also import PySpark. */
   private def start(o: WorkerOptions): Process = {
     val file = o.path
       .split(File.pathSeparator)
@@ -257,7 +259,7 @@ private[millrace] object Wire {
         }
         out
       case NullType => nodes.nullNode
-      case other => throw new IllegalArgumentException(s"a processor cannot take ${other.sql}")
+      case other => throw new IllegalArgumentException(s"processors do not support ${other.sql}")
     }
 
   def value(j: JsonNode, t: DataType): Any = if (j == null || j.isNull) null

@@ -20,7 +20,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * clock of punctuation, which in micro-batches is a source of its own, comes between the rows. */
 
 /**
- * How a task takes rows as they arrive; `ticks`: with a control row each second, for who schedules by the wall clock;
+ * How a task processes rows as they arrive; `ticks`: with a control row each second, for schedules by the wall clock;
  * `salts`: the values of `task`.
  */
 private[millrace] final case class Arriving(ticks: Boolean, salts: Seq[Int]) {
@@ -77,8 +77,8 @@ private[millrace] object Ticks {
 }
 
 /**
- * Rows of several inputs as they arrive; of those that are there the smallest. Waits for none of them, but for all a
- * moment when it begins.
+ * Rows of several inputs as they arrive, the smallest of the available ones first. It waits for none of them, except
+ * for a moment at the start.
  */
 private[millrace] final class Interleaved(
     inputs: Array[Iterator[InternalRow]],
@@ -101,7 +101,7 @@ private[millrace] final class Interleaved(
     t.setDaemon(true)
     t
   }
-  // Before the inputs themselves are closed, which only who reads them may do.
+  // Before the inputs themselves are closed, which only their readers may do.
   context.addTaskFailureListener((_, _) => stop())
   context.addTaskCompletionListener[Unit](_ => stop())
   readers.foreach(_.start())

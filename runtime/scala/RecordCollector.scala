@@ -24,7 +24,7 @@ private[millrace] final class RecordCollector(
   def add(row: InternalRow): Unit = out.add(row)
   def clear(): Unit = { out.clear(); hops.clear(); sent = 0 }
 
-  /** Another row is in work; `another`: of another input record. */
+  /** Starts another row; `another`: of another input record. */
   def begin(another: Boolean): Unit = {
     if (turns != null && another) turns.begin()
     sent = 0

@@ -13,8 +13,8 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 
 /**
- * A schema registry that does not answer, or refuses. No record is to blame, so no handler passes a record over for it:
- * the job stops.
+ * A schema registry that does not answer, or rejects a request. This is not the fault of a record, so no handler skips
+ * a record for it: the job stops.
  */
 final class RegistryFailure(message: String) extends RuntimeException(message)
 
@@ -35,12 +35,13 @@ private[millrace] final case class Registry(url: String, subject: String) {
     val budget = new RegistryBudget(base)
     val found = Registry
       .get(base, s"${path(subject)}/latest", budget)
-      .getOrElse(throw Registry.failure(base, s"does not know the subject $subject"))
+      .getOrElse(throw Registry.failure(base, s"has no subject $subject"))
     (found.path("id").asInt, text(found, budget))
   }
 
   /**
-   * The schema of a number. Throws [[BadBytes]] for a number that the registry does not know: that is a record's fault.
+   * The schema of a number. Throws [[BadBytes]] for a number that the registry does not have: that is the record's
+   * fault.
    */
   def schema(id: Int): SchemaText = {
     val known = Registry.schemas.get((base, id))
@@ -49,7 +50,7 @@ private[millrace] final case class Registry(url: String, subject: String) {
       val budget = new RegistryBudget(base)
       val answer = Registry.get(base, s"/schemas/ids/$id", budget)
       val found = text(
-        answer.getOrElse(throw new BadBytes(s"the schema registry does not know the schema $id that the record names")),
+        answer.getOrElse(throw new BadBytes(s"the schema registry has no schema $id, which the record refers to")),
         budget
       )
       Registry.schemas.put((base, id), found)
@@ -82,7 +83,7 @@ private[millrace] final case class Registry(url: String, subject: String) {
           .getOrElse(
             throw Registry.failure(
               base,
-              s"does not know version ${r.path("version").asInt} of the subject $name, which another schema refers to"
+              s"has no version ${r.path("version").asInt} of the subject $name, which another schema refers to"
             )
           )
         references(found, name :: above, budget) :+ found.path("schema").asText
@@ -107,7 +108,7 @@ private[millrace] final class RegistryBudget(base: String) {
       try body.readNBytes(size + 1)
       finally body.close()
     size -= bytes.length
-    if (size < 0) throw Registry.failure(base, "gives a schema that is too large")
+    if (size < 0) throw Registry.failure(base, "returns a schema that is too large")
     new String(bytes, UTF_8)
   }
 }
@@ -120,13 +121,13 @@ object Registry {
   private lazy val client =
     HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).followRedirects(HttpClient.Redirect.NEVER).build()
 
-  /** Scheme, host and port of the registries that may be asked; none for any. */
+  /** Scheme, host and port of the permitted registries; none if all are. */
   @volatile private var allowed: Option[Set[(String, String, Int)]] = listed(
     System.getenv("MILLRACE_SCHEMA_REGISTRIES")
   )
   @volatile private var passwords: Map[String, String] = read(System.getenv("MILLRACE_REGISTRY_PASSWORDS"))
 
-  /** Addresses, separated by commas: their hosts alone may be asked. Null for any host, an empty text for none. */
+  /** Addresses of the permitted registries, separated by commas. Null permits any host, an empty text none. */
   def allow(addresses: String): Unit = allowed = listed(addresses)
   private def listed(addresses: String): Option[Set[(String, String, Int)]] =
     Option(addresses).map(_.split(',').map(_.trim).filter(_.nonEmpty).flatMap(origin).toSet)
@@ -153,7 +154,7 @@ object Registry {
     if (json == null || json.isBlank) Map.empty
     else Json.mapper.readTree(json).properties.asScala.map(e => e.getKey.stripSuffix("/") -> e.getValue.asText).toMap
 
-  /** The first bytes of a record, to be recognized by. */
+  /** The first bytes of a record, for messages. */
   private[millrace] def start(b: Array[Byte]): String =
     if (b.isEmpty) "there are no bytes" else b.take(5).map(x => f"$x%02x").mkString("it begins with ", " ", "")
 
@@ -169,7 +170,7 @@ object Registry {
 
   private def request(base: String, path: String): HttpRequest.Builder = {
     if (!allowed.forall(hosts => origin(base).exists(hosts.contains)))
-      throw failure(base, "is not among those that may be asked (MILLRACE_SCHEMA_REGISTRIES)")
+      throw failure(base, "is not in the list of permitted registries (MILLRACE_SCHEMA_REGISTRIES)")
     val b =
       try HttpRequest.newBuilder(URI.create(base + path))
       catch { case _: IllegalArgumentException => throw failure(base, "has no http or https address") }
@@ -184,7 +185,7 @@ object Registry {
 
   private final case class Answer(statusCode: Int, body: String)
 
-  /** The answer; none for what the registry does not have. What may pass (no connection, 429, 50x) is tried again. */
+  /** The response; None if the registry has no such thing. Transient failures (no connection, 429, 50x) are retried. */
   private def send(base: String, r: HttpRequest, budget: RegistryBudget): Option[JsonNode] = {
     var attempt = 0
     while (true) {
@@ -201,18 +202,18 @@ object Registry {
             try Json.mapper.readTree(a.body)
             catch {
               case _: com.fasterxml.jackson.core.JsonProcessingException =>
-                throw failure(base, "gives an answer that is no JSON")
+                throw failure(base, "returns a response that is not JSON")
             }
           )
         case Right(a) if a.statusCode == 404 => return None
         case Right(a) if a.statusCode == 401 || a.statusCode == 403 =>
-          throw failure(base, s"refuses the credentials (status ${a.statusCode})")
+          throw failure(base, s"rejects the credentials (status ${a.statusCode})")
         case Right(a) if a.statusCode / 100 == 3 =>
-          throw failure(base, s"redirects (status ${a.statusCode}), which is not followed")
+          throw failure(base, s"redirects the request (status ${a.statusCode}); redirects are not followed")
         case Right(a) if a.statusCode / 100 == 4 && a.statusCode != 429 =>
-          throw failure(base, s"refuses the request (status ${a.statusCode}): ${message(a.body)}")
+          throw failure(base, s"rejects the request (status ${a.statusCode}): ${message(a.body)}")
         case Right(a) if attempt == attempts =>
-          throw failure(base, s"answers with status ${a.statusCode}: ${message(a.body)}")
+          throw failure(base, s"responds with status ${a.statusCode}: ${message(a.body)}")
         case Left(e) if attempt == attempts =>
           throw failure(base, s"cannot be reached (${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)})")
         case _ => Thread.sleep(200L * attempt * attempt)

@@ -63,7 +63,7 @@ final class TaskReport(val level: Int, val index: Int) extends Serializable {
 
 object TaskReport {
 
-  /** Lines of peek and print that one task reports per micro-batch; all of them are in the log of Spark. */
+  /** The number of lines of peek and print that one task reports per micro-batch. Spark's log has all of them. */
   private[millrace] val mostLines = 100
 }
 
@@ -91,7 +91,7 @@ private[millrace] final class TaskLine(
     val threadChanges: Long = 0L
 ) extends Serializable
 
-/** Names of the executor's threads that stay: Spark renames a thread with each task that it gives to it. */
+/** Stable names for the executor's threads; Spark renames a thread with each task. */
 private[millrace] object ThreadNames {
   private val numbers = mutable.WeakHashMap[Thread, Int]()
 
@@ -285,10 +285,10 @@ object Reports {
     Json.mapper.writeValueAsString(out)
   }
 
-  /** What the driver adds up, if it is in this JVM. */
+  /** The driver's sums, if it is in this JVM. */
   private[millrace] def here(run: String): Option[RunAccumulator] = Option(runs.get(run))
 
-  /** Last words of tasks that ended between micro-batches. */
+  /** Log lines of tasks that ended between micro-batches. */
   private[millrace] def say(run: String, lines: Seq[LogLine]): Unit = {
     val found = runs.get(run)
     if (found != null && lines.nonEmpty) found.synchronized(found.value.keep(lines))

@@ -17,9 +17,9 @@ private[sql] trait MapKeys[K] {
 }
 
 /**
- * Seeks in the RocksDB column family of a map state. Spark has ranges for keys of fixed size only, and none on a
- * MapState, so this uses its internal classes: it is in their package for what they show there, and by reflection takes
- * what is private. Keys are the bytes that Spark's own encoder makes of them.
+ * Seeks in the RocksDB column family of a map state. Spark supports ranges only for keys of fixed size, and none on a
+ * MapState, so this class uses Spark's internals: it is in their package, and accesses private members by reflection.
+ * Keys are the bytes that Spark's own encoder makes of them.
  */
 private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, name: String, keys: MapKeys[K]) {
   private val (keyEncoder, valueEncoder) = RocksDBAccess.encodersOf(provider, name)
@@ -33,7 +33,7 @@ private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, n
   /** The task's key in RocksDB. */
   def encoded(key: K): Array[Byte] = keyEncoder.encodeKey(keys.composite(key))
 
-  /** The state was written: what is read from now on has it. */
+  /** The state was written: subsequent reads see it. */
   def written(): Unit = stale = true
 
   /** Goes to the first key at or after these bytes. */

@@ -13,8 +13,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.SparkEnv
 
 /**
- * The last records between the nodes of a running job, for people who look at them. Tasks have no trace until a person
- * does.
+ * The last records between the nodes of a running job, for inspection. Tasks have no trace until somebody watches.
  *
  *   - `watch(run)`: from the next micro-batch on (in real time: the next record) records are kept
  *   - `take(run)`: what is kept, here and by executors; null if nothing came since the last call. `[{"from": physical
@@ -58,7 +57,7 @@ object Samples {
     if (s == null) null else s.take(most)
   }
 
-  /** Adds what an executor has kept; how many characters of it are wanted next time. */
+  /** Adds what an executor has kept. Returns how many characters it may send next time. */
   private[millrace] def share(run: String, executor: String, kept: String): Int = {
     val s = runs.get(run)
     if (s == null) 0 else s.share(executor, kept)
@@ -85,7 +84,7 @@ object Samples {
 
 private object Sampler {
 
-  /** What an executor has kept is gone when it has not asked for so long. */
+  /** An executor's records are discarded when it has not asked for this long. */
   val silentMs = 10000L
 
   /** Numbers of different JVMs are different, too. */
@@ -198,7 +197,7 @@ private[millrace] final class Sampler {
         if (s.left > 0) {
           s.left -= 1
           if (began != now) { began = now; room = Samples.mostOfTask }
-          // Who looks at a job must not be able to end it.
+          // Watching a job must never end it.
           if (room > 0)
             try keep(s, r)
             catch { case NonFatal(_) => s.left = 0 }

@@ -19,20 +19,28 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Sources and sinks of a run without Kafka (py4j), for one JVM: open(spark, run) the DataFrame of Kafka's columns and
- * `merge`; the same one after a restart, its data is kept until close add(run, lines) JSON array of {"topic",
- * "partition", "offset", "timestamp" (ms), "merge", "key", "value" (base64 or null), "headers":
- * [[name, base64 or null]]}: becomes available at once, as one addition still(spark, run) a DataFrame, no stream, of
- * what `hold` is given before it runs begin(run, states) what tasks begin with hold(run, lines, cuts, restartEach,
- * dump) lines as for add, all of them; cuts: JSON array of the last `merge` of each micro-batch sink(spark, run, sinks)
- * what a query writes to by `format(Simulation.format).option("run", run)`. sinks: {"settings": {"processing_handler",
- * ...}, "sinks": {"<dest>": {"key": format, "value": format}}} for sinks of DataFrames; those of stream tasks are known
- * from attach take(run) JSON array of what came since the last call, in the order in which it reached the topics:
- * {"dest", "topic", "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64),
- * "timestamp", "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault") nothing comes; what the
- * failing record itself had caused is left out encode(format, value) base64 of an input line's value; one that does not
- * fit its format goes as its own text trace(run, steps, bytes, breakpoints, stops) keeps every step of the run's
- * records, up to that many; traced(run) gives them close(run)
+ * Sources and sinks of a run without Kafka (py4j), for one JVM.
+ *
+ *   - `open(spark, run)`: a DataFrame with Kafka's columns and `merge`; the same one after a restart, since its data is
+ *     kept until `close`
+ *   - `add(run, lines)`: a JSON array of `{"topic", "partition", "offset", "timestamp" (ms), "merge", "key", "value"
+ *     (base64 or null), "headers": [[name, base64 or null]]}`, which becomes available at once, as one addition
+ *   - `still(spark, run)`: a batch DataFrame of the lines that `hold` is called with before it runs
+ *   - `begin(run, states)`: the states that the tasks start with
+ *   - `hold(run, lines, cuts, restartEach, dump)`: all lines, in the form of `add`; `cuts` is a JSON array of the last
+ *     `merge` of each micro-batch
+ *   - `sink(spark, run, sinks)`: what a query writes to by `format(Simulation.format).option("run", run)`. `sinks` is
+ *     `{"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format}}}` for sinks of
+ *     DataFrames; those of stream tasks are known from `attach`
+ *   - `take(run)`: a JSON array of what was written since the last call, in the order in which it reached the topics:
+ *     `{"dest", "topic", "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64),
+ *     "timestamp", "headers": [[name, base64]], "merge"}`. Nothing follows a STOP (dest -1, with "fault"); what the
+ *     failing record itself had caused is left out
+ *   - `encode(format, value)`: the value of an input line in base64; a value that does not fit its format is encoded as
+ *     its own text
+ *   - `trace(run, steps, bytes, breakpoints, stops)`: keeps every step of the run's records, up to these limits;
+ *     `traced(run)` returns them
+ *   - `close(run)`: forgets the run
  */
 object Simulation {
   private[millrace] val sourceSchema: StructType = new StructType()
@@ -82,7 +90,7 @@ object Simulation {
 
   private def of(run: String): Run = {
     val r = runs.get(run)
-    if (r == null) throw new IllegalStateException(s"no simulation is called $run")
+    if (r == null) throw new IllegalStateException(s"there is no simulation $run")
     r
   }
 

@@ -35,7 +35,7 @@ private[millrace] final class WrittenEnds {
 /**
  * Notes beside a checkpoint where the output topics ended after the last micro-batch, so that another version's outputs
  * for the same input can be compared with them (ADR 27): `{"stream": the query's folder, "batch", "ends": {topic:
- * {partition: [the first offset ever noted, the one behind the last]}}}`. A batch never fails for it.
+ * {partition: [the first offset ever noted, the one behind the last]}}}`. A failure to do so never fails a batch.
  */
 private[millrace] final class SinkEnds(file: Path, stream: String, client: Map[String, String]) {
   private val ends = mutable.Map.empty[(String, Int), (Long, Long)]
@@ -56,7 +56,9 @@ private[millrace] final class SinkEnds(file: Path, stream: String, client: Map[S
       }
       if (written.exists(_.incomplete)) ask()
       write(batch)
-    } catch { case e: Exception => StreamTask.logger.warn(s"The ends of the output topics were not noted: $e") }
+    } catch {
+      case e: Exception => StreamTask.logger.warn(s"The end offsets of the output topics were not recorded: $e")
+    }
 
   /** A topic that ends before it did is another one: it was deleted and created again. */
   private def add(place: (String, Int), first: Long, end: Long): Unit = {

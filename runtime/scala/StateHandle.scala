@@ -27,7 +27,7 @@ private[millrace] trait StateHandle {
   /** Rows of a run in the order of their keys, from `from` on and before `to`, at most `most`. */
   def read(store: String, length: Int, from: Array[Byte], to: Array[Byte], most: Int): Seq[StoredRow]
 
-  /** The end of the batch is near: nothing is read any more. */
+  /** Called at the end of a batch: nothing is read afterwards. */
   def release(): Unit = ()
 
   /** All rows of a run, read piece by piece: rows that were read may be written meanwhile. */

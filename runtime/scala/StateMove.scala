@@ -12,13 +12,16 @@ import org.apache.spark.sql.types._
 import org.apache.spark.util.LongAccumulator
 
 /**
- * A new checkpoint written from another one, for a graph whose levels, tasks or sources are others (py4j). move(spark,
- * graph, move) runs one batch without records that gives each task of the graph the rows and clocks that are its own
- * now. move: {"from", "to": folders of queries, "batch": the last one done in `from`, "old": what the checkpoint notes
- * of the job that wrote it, "partitions": shuffle partitions of the graph, "changes": as `state_changes` of
- * StreamTasks.attach, "updates": bool} Gives {"rows": {name in the state: number}}. Throws Refused where something
- * cannot be moved; `from` is only read. progress() of the move that runs: {"phase": "reading", "writing" or "checking",
- * "rows": written so far}; executors report at the end of each Spark task. Placement decides what belongs where.
+ * Writes a new checkpoint from an old one, for a graph with other levels, tasks or sources (py4j). [[Placement]]
+ * decides what belongs where.
+ *
+ *   - `move(spark, graph, move)`: runs one batch without records that gives each task of the graph the rows and clocks
+ *     that belong to it now. `move` is `{"from", "to": folders of queries, "batch": the last one done in "from", "old":
+ *     what the checkpoint notes about the job that wrote it, "partitions": shuffle partitions of the graph, "changes":
+ *     as "state_changes" of StreamTasks.attach, "updates": bool}`. Returns `{"rows": {name in the state: number}}`.
+ *     Throws Refused for what cannot be moved. The old checkpoint is only read
+ *   - `progress()`: of the running move, `{"phase": "reading", "writing" or "checking", "rows": written so far}`;
+ *     executors report at the end of each Spark task
  */
 object StateMove {
   private[millrace] val schema: StructType = new StructType()
@@ -122,7 +125,7 @@ object StateMove {
           "",
           "",
           "state_not_moved",
-          s"the new checkpoint has $found rows on level $level, $sent were written"
+          s"the new checkpoint has $found rows on level $level, but $sent were written"
         )
       found.foreach { case (name, n) => if (!name.startsWith("$")) counts.put(name, counts.path(name).asLong(0L) + n) }
     }
@@ -181,7 +184,7 @@ private[millrace] final class OldState(
   def rows(level: Int): classic.Dataset[Row] =
     OldState.read(spark, location, levels.size - 1 - levels.indexOf(level), batch)
 
-  /** What tasks noted about themselves: by level and task, name and key. */
+  /** Notes of tasks about themselves, by level and task, name and key. */
   val noted: Map[(Int, Int), Map[(String, String), (Array[Byte], Long)]] = levels
     .flatMap { level =>
       rows(level).where("store in ('$clock', '$token', '$change', '$types')").collect().toSeq.map { r =>

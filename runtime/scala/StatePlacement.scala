@@ -65,7 +65,7 @@ private[millrace] final class Placement(
               name,
               "",
               "state_incompatible",
-              s"the tasks of $name hold values of the types ${a.sql} and ${b.sql}"
+              s"the tasks of $name hold values of types ${a.sql} and ${b.sql}"
             )
           )
       }
@@ -272,7 +272,7 @@ private[millrace] object Placement {
     name.startsWith("$schedule/") || name.startsWith("$place/") || name.startsWith("swept:") ||
       name.endsWith(":single") || begins(name)
 
-  /** Nothing at all is less than any. */
+  /** A missing time is less than any other. */
   def begins(name: String): Boolean = name.endsWith(":emitted")
 }
 

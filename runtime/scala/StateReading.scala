@@ -13,14 +13,17 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
 /**
- * Reads a page of a store from a checkpoint (py4j); the folder is only read. read(spark, request): {"path": URI of the
- * query's folder, "operator": number of the stateful operator in it, "batch": the last committed one, "sub":
- * sub-topology, "changes": of each change of the deployment the stores that begin empty, "store": see [[StoreLayout]],
- * "query": see [[StateQuery]]} Gives {"rows": [{"key", "value", "timestamp", "task", and by kind "window": {"start",
- * "end"} or "valid_from"}], "next": text or null, "tasks": [{"task", "stream_time"}]}; keys and values are JSON as
- * text, which keeps all digits of numbers. Throws Refused with the code `key_invalid` or `query_invalid`. Rows come in
- * the order of their keys' bytes, as a store of Kafka Streams iterates, and within a key by time; where two tasks have
- * a key, by task.
+ * Reads a page of a store from a checkpoint (py4j). The folder is only read.
+ *
+ * The request is `{"path": URI of the query's folder, "operator": number of the stateful operator in it, "batch": the
+ * last committed one, "sub": sub-topology, "changes": for each change of the deployment, the stores that begin empty,
+ * "store": see [[StoreLayout]], "query": see [[StateQuery]]}`.
+ *
+ * Returns `{"rows": [{"key", "value", "timestamp", "task", and by kind "window": {"start", "end"} or "valid_from"}],
+ * "next": text or null, "tasks": [{"task", "stream_time"}]}`. Keys and values are JSON as text, which preserves all
+ * digits of numbers. Throws Refused with the code `key_invalid` or `query_invalid`.
+ *
+ * Rows are ordered by the bytes of their keys, as in a store of Kafka Streams, then by time, then by task.
  */
 object StateReading {
   def read(session: SparkSession, requestJson: String): String = {
@@ -91,12 +94,19 @@ private[millrace] final class StateRow(
 )
 
 /**
- * How the rows of a store are laid out. rows their name in the state kind `table`, `versioned`, `time_first` (windows
- * by start and key), `key_first` (by key and start), `session` key the type of the key without its window, as Spark's
- * JSON window of a table whose keys have one: `session`, or any other size of windows in ms, null where they have no
- * end duplicates several values of a key at one time retention in ms, null without: rows that are further behind the
- * store's clock than this, plus one for `slack`, are not shown. Of versions: the history timed rows have timestamps
- * everywhere each task has all rows
+ * How the rows of a store are laid out.
+ *
+ *   - `rows`: their name in the state
+ *   - `kind`: `table`, `versioned`, `time_first` (windows by start and key), `key_first` (by key and start) or
+ *     `session`
+ *   - `key`: the type of the key without its window, as Spark's JSON
+ *   - `window`: of a table with windowed keys: `session`, or any other text
+ *   - `size`: of windows in ms; null if they have no end
+ *   - `duplicates`: a key may have several values at one time
+ *   - `retention`: in ms, or null; rows that are further behind the store's clock than this, plus one for `slack`, are
+ *     not shown. Of versions: the history
+ *   - `timed`: rows have timestamps
+ *   - `everywhere`: each task has all rows
  */
 private final case class StoreLayout(
     rows: String,
@@ -167,10 +177,13 @@ private object StoreLayout {
 }
 
 /**
- * Which rows, and how many. JSON, all of it optional but `limit`: "key", "from", "to" (keys as text, inclusive),
- * "prefix" (of keys that are text), "from_time", "to_time" (starts of windows or versions in ms, inclusive), "as_of"
- * (ms; of versions), "versions" (each of them a row), "newest" (latest time first), "after" (the `next` of the page
- * before).
+ * Which rows to read, and how many. JSON; everything except `limit` is optional.
+ *
+ *   - `key`, `from`, `to`: keys as text, inclusive; `prefix`: of keys that are text
+ *   - `from_time`, `to_time`: starts of windows or versions in ms, inclusive
+ *   - `as_of`: in ms, for versions; `versions`: each version is a row
+ *   - `newest`: latest time first
+ *   - `after`: the `next` of the previous page
  */
 private final case class StateQuery(
     lower: Array[Byte],
@@ -205,18 +218,18 @@ private object StateQuery {
     def key(p: String): Option[Array[Byte]] = text(p).map(t =>
       try codec.encode(valueOf(t, layout.key))
       catch {
-        case e: BadBytes => bad("key_invalid", s"keys of this store are of the type ${layout.key.sql}: ${e.getMessage}")
+        case e: BadBytes => bad("key_invalid", s"keys of this store are of type ${layout.key.sql}: ${e.getMessage}")
       }
     )
     if (text("prefix").nonEmpty && layout.key != StringType)
-      bad("query_invalid", s"only keys of the type STRING have a prefix, those of this store are ${layout.key.sql}")
+      bad("query_invalid", s"a prefix requires keys of type STRING, but those of this store are ${layout.key.sql}")
     if (text("as_of").nonEmpty && !layout.versioned)
-      bad("query_invalid", "only versioned stores know the values of an earlier time")
+      bad("query_invalid", "only versioned stores have values as of an earlier time")
     if ((text("from_time").nonEmpty || text("to_time").nonEmpty) && !layout.windowed && !layout.versioned)
-      bad("query_invalid", "rows of this store have no window, so a time chooses none of them")
+      bad("query_invalid", "rows of this store have no window and cannot be selected by time")
     val newest = j.path("newest").asBoolean
     if (newest && !layout.timed && !layout.windowed)
-      bad("query_invalid", "rows of this store have no time, so none of them is the newest")
+      bad("query_invalid", "rows of this store have no time to sort them by")
     val exact = key("key")
     val prefix = text("prefix").map(_.getBytes(UTF_8))
     val lowers = (exact ++ prefix ++ key("from")).toSeq
@@ -265,7 +278,7 @@ private object StateQuery {
     val raw =
       try Base64.getUrlDecoder.decode(text)
       catch { case _: IllegalArgumentException => Array.emptyByteArray }
-    if (raw.length < 32) bad("query_invalid", "“after” is no place in a store: it is the `next` of an answer")
+    if (raw.length < 32) bad("query_invalid", "“after” is not a position in a store; use `next` of a response")
     val b = java.nio.ByteBuffer.wrap(raw)
     val (time, second, sequence, task, timestamp) = (b.getLong, b.getLong, b.getInt, b.getInt, b.getLong)
     new StateRow(Arrays.copyOfRange(raw, 32, raw.length), time, second, sequence, task, null, timestamp)
@@ -292,7 +305,7 @@ private final class NewestFirst(layout: StoreLayout) extends Ordering[StateRow] 
 
 private object Page {
 
-  /** Rows that are read at once. */
+  /** Rows per read. */
   private val fewest = 16
   private val most = 1024
 }

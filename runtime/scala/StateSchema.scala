@@ -32,7 +32,7 @@ private[millrace] final case class StateChanges(drops: IndexedSeq[Set[String]], 
       .orElse(Seq(a -> b, b -> a).collectFirst { case (x, y) if conversion(name, x, y).isDefined => y })
 }
 
-/** A person's expression over `old`, which makes values of a store's new type of those of its old one. */
+/** An expression over `old` that converts the values of a store to its new type, as decided by a person. */
 private[millrace] final case class Decided(store: String, from: DataType, to: DataType, expression: Expr)
 
 /**

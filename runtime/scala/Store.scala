@@ -149,14 +149,15 @@ private[millrace] abstract class CachedStore(
   protected final def show(key: Array[Byte], entry: Entry): Unit =
     if (trace != null && view != null) trace.stored(view, key, entry)
 
-  /** Shows the trace what the state has, as far as it takes it. */
+  /** Shows the rows of the state to the trace, as far as it takes them. */
   private[millrace] def show(rows: Iterator[StoredRow]): Unit = if (trace != null && view != null)
     rows
       .takeWhile(_ => trace.restoring(view))
       .foreach(r => show(r.key, new Entry(packer.unpack(r.value), r.timestamp)))
 
   /**
-   * Writes what changed; afterwards the cache equals the state. What came and went since the last time is not written.
+   * Writes what changed; afterwards the cache equals the state. Rows that were added and deleted since the last flush
+   * are not written.
    */
   private[millrace] def flushTo(s: StateHandle): Boolean = {
     val any = !dirty.isEmpty
@@ -180,10 +181,10 @@ private[millrace] abstract class CachedStore(
   }
   protected def flushed(key: Array[Byte], s: Slot): Unit = ()
 
-  /** After a flush: gives values free, which can be read again. */
+  /** Called after a flush: releases values that can be read again. */
   protected def forgetValues(): Unit
 
-  /** After a flush: gives everything free. */
+  /** Called after a flush: releases everything. */
   private[millrace] def evict(): Unit = { forgetValues(); loaded = 0 }
 
   /** Very many values are in memory. */
@@ -209,7 +210,7 @@ private[millrace] final class HashedStore(name: String, valueType: DataType, sta
   override def ordered: Boolean = false
   override protected def slots: Long = hashed.size.toLong
 
-  /** What is read is mostly written next, by the same array. */
+  /** A value that is read is usually written next, with the same array as its key. */
   private def slot(key: Array[Byte]): Slot = {
     if (key ne lastKey) {
       val k = new Bytes(key)

@@ -73,7 +73,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (unstarted == null) states.forgetDerived()
   }
 
-  /** The node whose `init` is at work: stores are asked for there. */
+  /** The node whose `init` is running, and which requests stores. */
   private var starting: Node = _
 
   /** A node that did not start stops the task with its first row. */
@@ -88,7 +88,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
   private[millrace] def token: Long = states.token
 
-  /** Between two rows: checks again who follows the task. */
+  /** Called between two rows: checks again whether the task has a trace. */
   private[millrace] def followAgain(): Unit = follow(Trace.of(options.run, this))
   private[millrace] def simulated: Boolean = options.simulation
   private[millrace] def realTime: Boolean = options.realTime
@@ -101,7 +101,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     states.follow(t)
   }
 
-  /** Shows the trace what the stores hold before the first record. */
+  /** Shows the rows of the stores to the trace before the first record. */
   private[millrace] def showStores(): Unit = if (trace != null && unstarted == null) states.show()
 
   /** The place of the input record in work. */
@@ -112,7 +112,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     record.merge = 0L // what nodes print from now on is of no record
     topology.all.foreach { n =>
       try n.close()
-      catch { case e: Exception => StreamTask.logger.warn("{} did not close: {}", n.node: Any, e.getMessage) }
+      catch { case e: Exception => StreamTask.logger.warn("{} could not be closed: {}", n.node: Any, e.getMessage) }
     }
     if (python != null) { if (python.busy) python.stop() else python.close(); python = null }
     metrics.logged
@@ -297,7 +297,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   // ---- punctuation ----
 
   override def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule = {
-    if (intervalMs < 1) throw new IllegalArgumentException(s"the interval must be at least 1 ms, is $intervalMs ms")
+    if (intervalMs < 1) throw new IllegalArgumentException(s"the interval must be at least 1 ms, but is $intervalMs ms")
     val number = scheduled.merge(node.id, 1, (a, b) => a + b)
     val next = clock(s"$$schedule/${node.id}/$number")
     val place = clock(s"$$place/${node.id}/$number")
@@ -339,7 +339,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   // ---- reports ----
 
-  /** What happened since the last call. */
+  /** The report since the last call. */
   def report(): TaskReport = {
     val r = new TaskReport(level.level, index)
     topology.all.foreach { n =>

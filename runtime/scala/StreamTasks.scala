@@ -16,21 +16,31 @@ import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types._
 
 /**
- * The entry point for Python (py4j): attach(df, graph, options) the whole chain of levels over envelope rows; gives
- * envelope rows: sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL. graph: the task graph (TaskGraph.scala). Entries
- * with "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types) tells what
- * its receivers get. `into` has the params `key` and `value` (types). options: {"run": name, "shuffle_partitions": n,
- * "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
- * settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH,
- * "python_timeout_ms": 60000: what one call may take, "python_memory_mb": 2048: what the data of its process may take}
- * real_time: rows are taken as they arrive and written to the state one by one; wall_clock: with control rows between
- * them (RealTime.scala) state_changes: what the deployment's accepted changes ask of older state (StateSchema.scala)
- * record_handlers: [{"topic", "partition", "offset", "handler": "continue" | "dead_letter"}]: what was decided about
- * single records store_memory_mb: 64: what the stores of one task may take of the heap, between records updates: the
- * query's output mode is update, the only one that real time knows; else append direct_tasks: where given, all rows
- * come from one Kafka source and go to task `partition % t`: the first level needs no shuffle check(spark, graph)
- * builds the graph and throws Refused if it cannot run release(run) ends the tasks of a run, here and on its executors,
- * Python workers with them
+ * The entry point for Python (py4j).
+ *
+ *   - `attach(df, graph, options)`: the whole chain of levels over envelope rows. Returns envelope rows: sinks (dest >=
+ *     0), STOP, DUMP, DEAD_LETTER, CONTROL
+ *   - `check(spark, graph)`: builds the graph and throws Refused if it cannot run
+ *   - `release(run)`: ends the tasks of a run, here and on its executors, with their Python workers
+ *
+ * `graph` is the task graph (TaskGraph.scala). Entries with `"plain": true` are steps of a DataFrame; a `repartition`
+ * among them has the params `key` and `value`, the types that its receivers get. `into` has the same params.
+ *
+ * `options` is a JSON object:
+ *
+ *   - `run`: name; `shuffle_partitions`: number; `simulation`: bool
+ *   - `processing_handler`, `deserialization_handler`, `dead_letter_topic`: default to the graph's settings
+ *   - `python`: path of the interpreter of process nodes; `python_path`: its PYTHONPATH
+ *   - `python_timeout_ms`: limit of one call (60000); `python_memory_mb`: limit of the data of its process (2048)
+ *   - `real_time`: rows are processed as they arrive and written to the state one by one; `wall_clock`: with control
+ *     rows between them (RealTime.scala)
+ *   - `state_changes`: what the deployment's accepted changes require of older state (StateSchema.scala)
+ *   - `record_handlers`: decisions about single records, `[{"topic", "partition", "offset", "handler": "continue" |
+ *     "dead_letter"}]`
+ *   - `store_memory_mb`: heap that the stores of one task may use between records (64)
+ *   - `updates`: the query's output mode is update, the only one in real time; otherwise append
+ *   - `direct_tasks`: if set, all rows come from one Kafka source and go to task `partition % direct_tasks`, so the
+ *     first level needs no shuffle
  */
 object StreamTasks {
   def attach(df: Dataset[Row], graphJson: String, optionsJson: String): Dataset[Row] = {
@@ -115,7 +125,7 @@ object StreamTasks {
     }
   }
 
-  /** A slot that is free again at once would be given another executor's share. */
+  /** A slot that is freed immediately would get another executor's share. */
   private[millrace] val pauseMs = 200L
   private val patienceMs = 10000L
 
@@ -146,7 +156,7 @@ object StreamTasks {
       }
       .forall(identity)
 
-  /** All tasks, for a JVM that ends unexpectedly. */
+  /** Ends all tasks, for a JVM that exits unexpectedly. */
   private[millrace] def releaseAll(): Unit = tasks.keySet.asScala
     .map(k => runOf(k.attachment))
     .toSet
@@ -257,8 +267,9 @@ private[millrace] final class LevelProcessor(
 }
 
 /**
- * Serialized once by the driver, and read only where a task begins: Spark serializes what an operator refers to several
- * times a micro-batch and reads it in every task, which for a large graph of nodes costs more than the records do.
+ * Serialized once by the driver, and deserialized only where a task starts. Spark serializes what an operator refers to
+ * several times per micro-batch and deserializes it in every task, which for a large graph costs more than processing
+ * the records.
  */
 private[millrace] final class Shipped[T <: java.io.Serializable](value: T) extends Serializable {
   private val bytes = org.apache.spark.util.Utils.serialize(value)

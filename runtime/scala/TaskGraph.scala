@@ -8,35 +8,6 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.DataType
 
-/* How an operator comes to be
- * ===========================
- * The task graph is JSON: {"tasks": n, "settings": {...}, "nodes": [{"id", "node", "op", "sub", "level", "parents":
- * [["id", "port"], ...], "params": {...}}]}, in an order in which parents come before children; a parent's children get
- * records in the order of this list.
- *
- * A family (an object in nodes/) maps op names to factories: Build => NodeSpec. On the driver the factory reads its
- * parameters, compiles its expressions and infers the types of its output ports. The NodeSpec is serialized; in the
- * task `create()` makes the Node.
- *
- * object Tables extends Family { override def factories = Map("to_table" -> (new ToTableSpec(_)), ...) } final class
- * ToTableSpec(b: Build) extends NodeSpec(b) with TableSource { private val in = b.stream(0) val store =
- * b.store("key_value", "versioned") // own store: its name, or the node's id override val ports = Seq("out" ->
- * TablePort(in.key, in.value, this)) override def create() = new ToTableNode(this) } Use `b` only in constructors
- * (vals) and while the graph is built: in the task it is null.
- *
- * The op name is extended where one builder method means different operators:
- * `count`, `reduce`, `aggregate`, `cogroup` with a window: count@tumbling @hopping @sliding @session @unlimited the
- * same on a grouped table (input is a GroupedPort): count@table `filter`, `filter_not`, `map_values` on a table:
- * filter@table, ...
- * A stream operator (to, print, peek, merge, split, process ...) whose input is a table gets the table's updates as a
- * stream; `b.stream(i)` does that.
- *
- * Hops: a spec that extends HopSpec ends the level (repartition, group_by, foreign_key_subscribe ...). Its node calls
- * `hop(...)`; the children in the JSON graph are the receivers and get the record at their own level, decoded by the
- * type of the hop's port. An edge of any other node to a later level is a wire: the record travels to the same task
- * there; nothing is to be done for it.
- * `repartitioned`, `grouped_table`, `foreign_key_lookup` ... have the hop as a parent. */
-
 /** What leaves a port. `key.seen` and `value` are the types that expressions see. */
 sealed trait Port { def key: KeyType; def value: DataType }
 final case class StreamPort(key: KeyType, value: DataType) extends Port
@@ -199,7 +170,41 @@ object Partitioner {
   }
 }
 
-/** One operator family: op name -> factory. */
+/**
+ * An operator family, an object in nodes/: maps op names to factories, `Build => NodeSpec`. On the driver the factory
+ * reads its parameters, compiles its expressions and infers the types of its output ports. The NodeSpec is serialized;
+ * in the task `create()` makes the Node.
+ *
+ * {{{
+ * object Tables extends Family {
+ *   override def factories = Map("to_table" -> (new ToTableSpec(_)), ...)
+ * }
+ *
+ * final class ToTableSpec(b: Build) extends NodeSpec(b) with TableSource {
+ *   private val in = b.stream(0)
+ *   val store = b.store("key_value", "versioned") // the operator's own store: its name, or the node's id
+ *   override val ports = Seq("out" -> TablePort(in.key, in.value, this))
+ *   override def create() = new ToTableNode(this)
+ * }
+ * }}}
+ *
+ * `b` exists only in constructors (vals) and while the graph is built; in the task it is null.
+ *
+ * The op name is extended where one builder method means different operators:
+ *
+ *   - `count`, `reduce`, `aggregate`, `cogroup` with a window: `count@tumbling`, `@hopping`, `@sliding`, `@session`,
+ *     `@unlimited`
+ *   - the same on a grouped table (the input is a GroupedPort): `count@table`
+ *   - `filter`, `filter_not`, `map_values` on a table: `filter@table`, ...
+ *
+ * A stream operator (to, print, peek, merge, split, process ...) whose input is a table gets the table's updates as a
+ * stream; `b.stream(i)` does that.
+ *
+ * Hops: a spec that extends HopSpec ends the level (repartition, group_by, foreign_key_subscribe ...). Its node calls
+ * `hop(...)`; the children in the JSON graph (`repartitioned`, `grouped_table`, `foreign_key_lookup` ...) are the
+ * receivers and get the record at their own level, decoded by the type of the hop's port. An edge of any other node to
+ * a later level is a wire: the record goes to the same task there, without any code in the node.
+ */
 trait Family { def factories: Map[String, Build => NodeSpec] }
 
 /** One node while it is built: parameters, inputs, and the means to compile. */
@@ -245,19 +250,19 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
     case TablePort(k, v, _) =>
       unwrapped += i
       StreamPort(k, v)
-    case other => fail("in", "port", s"must be a stream, is ${Build.say(other)}")
+    case other => fail("in", "port", s"must be a stream, but is ${Build.say(other)}")
   }
   def table(i: Int): TablePort = inputs(i) match {
     case t: TablePort => t
-    case other => fail("in", "port", s"must be a table, is ${Build.say(other)}")
+    case other => fail("in", "port", s"must be a table, but is ${Build.say(other)}")
   }
   def grouped(i: Int): GroupedPort = inputs(i) match {
     case g: GroupedPort => g
-    case other => fail("in", "port", s"must be a grouped table, is ${Build.say(other)}")
+    case other => fail("in", "port", s"must be a grouped table, but is ${Build.say(other)}")
   }
   def global(i: Int): GlobalPort = inputs(i) match {
     case g: GlobalPort => g
-    case other => fail("right", "port", s"must be a global table, is ${Build.say(other)}")
+    case other => fail("right", "port", s"must be a global table, but is ${Build.say(other)}")
   }
 
   def opt(p: String): Option[JsonNode] = Option(params.get(p)).filterNot(_.isNull)
@@ -325,7 +330,11 @@ final case class Settings(processing: String, deserialization: String, deadLette
   }
 }
 
-/** The graph on the driver: every node built, in order. */
+/**
+ * The graph on the driver: every node built, in order. Its JSON is `{"tasks": n, "settings": {...}, "nodes": [{"id",
+ * "node", "op", "sub", "level", "parents": [["id", "port"], ...], "params": {...}}]}`. Parents come before children; a
+ * parent's children get records in the order of this list.
+ */
 final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
   private val byId = mutable.LinkedHashMap[String, NodeSpec]()
   val settings: Settings = TaskGraph.settings(root)
@@ -342,7 +351,7 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
       val b = new Build(this, j, i)
       if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
       val name = TaskGraph.extended(b)
-      val make = TaskGraph.factories.getOrElse(name, b.fail("op", "unknown", s"no operator is called $name"))
+      val make = TaskGraph.factories.getOrElse(name, b.fail("op", "unknown", s"there is no operator $name"))
       byId(b.id) = make(b)
       unwrapped(b.id) = b.unwrapped.toSet
     }
@@ -369,7 +378,7 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
 
   /** Something asks for a record's offset: internal topics count theirs. */
   private[millrace] def askForOffsets(): Unit = offsets = true
-  def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"no node is called $id"))
+  def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"there is no node $id"))
 
   /** The levels that have something to run. */
   def levels: Seq[Int] = specs.filter { case h: HopSpec => !h.external; case _ => true }.map(_.level).distinct.sorted

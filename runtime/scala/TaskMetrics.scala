@@ -10,7 +10,7 @@ private[millrace] final class TaskMetrics {
   private val deadLetters = new JHashMap[String, Array[Long]]()
   private val lines = new java.util.ArrayList[LogLine]()
 
-  /** Lines that were left out, by node. */
+  /** Omitted lines, by node. */
   private val unsaid = new JHashMap[String, java.lang.Long]()
 
   def dropped(node: String, reason: String): Unit =
@@ -23,7 +23,7 @@ private[millrace] final class TaskMetrics {
     if (lines.size < TaskReport.mostLines) lines.add(new LogLine("info", node.node, message, merge))
   }
 
-  /** A line of user code, or a warning about it. Very many lines are left out and counted. */
+  /** A line of user code, or a warning about it. Lines beyond the limit are omitted and counted. */
   def say(node: Node, task: String, merge: Long, level: String, message: String): Unit =
     if (lines.size >= TaskReport.mostLines) unsaid.merge(node.node, 1L, (a, b) => a + b)
     else {
@@ -43,8 +43,8 @@ private[millrace] final class TaskMetrics {
     lines.forEach(l => r.log(l))
     lines.clear()
     unsaid.forEach { (node, n) =>
-      StreamTask.logger.warn("{} {}: {} more lines are left out", node, r.index: Any, n)
-      r.log(new LogLine("warning", node, s"$n more lines are left out"))
+      StreamTask.logger.warn("{} {}: {} more lines were omitted", node, r.index: Any, n)
+      r.log(new LogLine("warning", node, s"$n more lines were omitted"))
     }
     unsaid.clear()
   }

@@ -11,11 +11,12 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.functions.col
 
 /**
- * The state of tasks in a checkpoint, for a simulation that begins with it (py4j). read(spark, request): {"path": URI
- * of the query's folder, "batch": a committed one, "operators": {"<level>": number of the stateful operator}, "tasks":
- * their indexes, null for all, "most_rows", "most_bytes"} Gives {"rows": number without those of clocks and notes,
- * "wall_clock": ms, 0 where it is not used, "state": text that [[Simulation.begin]] takes}. Throws Refused with the
- * code `state_too_large`. The folder is only read.
+ * The state of tasks in a checkpoint, for a simulation that starts with it (py4j). The folder is only read.
+ *
+ * The request is `{"path": URI of the query's folder, "batch": a committed one, "operators": {"<level>": number of the
+ * stateful operator}, "tasks": their indexes, null for all, "most_rows", "most_bytes"}`. Returns `{"rows": number of
+ * rows without clocks and notes, "wall_clock": ms, 0 if it is not used, "state": text that [[Simulation.begin]]
+ * takes}`. Throws Refused with the code `state_too_large`.
  */
 object TaskStates {
   def read(session: SparkSession, requestJson: String): String = {

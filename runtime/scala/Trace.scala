@@ -11,9 +11,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.types.DataType
 
 /**
- * Follows the records of one task from node to node. A task without a trace pays one null check per record and write.
- * Calls come from the task's thread, properly nested: what a record causes is reported between its `entered` and its
- * `left`.
+ * Follows the records of one task from node to node. A task without a trace only pays for one null check per record and
+ * write. Calls come from the task's thread and are properly nested: what a record causes is reported between its
+ * `entered` and its `left`.
  */
 private[millrace] trait Trace {
 
@@ -55,7 +55,7 @@ private[millrace] object Trace {
   def follow(run: String, make: StreamTask => Trace): Unit = runs.put(run, make)
   def forget(run: String): Unit = runs.remove(run)
 
-  /** What follows a task of the run; null where it is not followed. */
+  /** The trace of a task of the run; null if it has none. */
   def of(run: String, task: StreamTask): Trace = { val make = runs.get(run); if (make == null) null else make(task) }
 }
 
@@ -78,15 +78,21 @@ private[millrace] final class StoreView(
 )
 
 /**
- * Every step of a simulation's tasks, as JSON, up to a number of steps and bytes: {"seq", "parent": seq of what caused
- * it or null, "merge": place of the input record, "task", "stream_time": of the task in ms or null, "event", "node":
- * the document's, "at": the physical node} and by event: record "from": [physical node, port] or null, "input",
- * "record": {"key", "value", "timestamp", "headers": {name: text or null}}; of a table's update also "old" punctuate
- * "clock": "stream_time" or "wall_clock", "now" drop "reason", "dead_letter", and the details store "store", "row":
- * {"key", "value", "timestamp"}; a null value deletes, unless "tombstone": that version says that the key has no value
- * from then on. A row that expires with a write is deleted after it. Rows with which a run begins come first. log
- * "level", "message" stop "line", "function", "locals": [{"name", "value"}], "more_locals". `breakpoints`: {node:
- * [line]}, at which processors stop `mostStops` times in all.
+ * Every step of a simulation's tasks as JSON, up to a number of steps and bytes: `{"seq", "parent": seq of what caused
+ * it or null, "merge": place of the input record, "task", "stream_time": of the task in ms or null, "event", "node": of
+ * the document, "at": the physical node}` and, by event:
+ *
+ *   - `record`: `"from": [physical node, port] or null, "input", "record": {"key", "value", "timestamp", "headers":
+ *     {name: text or null}}`; an update of a table also has "old"
+ *   - `punctuate`: `"clock": "stream_time" or "wall_clock", "now"`
+ *   - `drop`: `"reason", "dead_letter"` and the details
+ *   - `store`: `"store", "row": {"key", "value", "timestamp"}`; a null value is a deletion, unless "tombstone" is true:
+ *     then the version has no value. A row that expires with a write is deleted after it. Rows that the run starts with
+ *     come first
+ *   - `log`: `"level", "message"`
+ *   - `stop`: `"line", "function", "locals": [{"name", "value"}], "more_locals"`
+ *
+ * `breakpoints`: `{node: [line]}`, where processors stop `mostStops` times in all.
  */
 private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpoints: JsonNode, mostStops: Int) {
   private val lines = new java.util.ArrayList[String]()

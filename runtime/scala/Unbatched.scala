@@ -12,9 +12,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.classic
 
 /**
- * The chain of levels over rows that are all there: the same tasks, stores and clocks, cut into the same micro-batches
- * and restarted from the same state, in this thread and without Spark's own micro-batches around them, which cost a
- * hundred times what a handful of records does. For tests of the operator by the thousand.
+ * The chain of levels over a complete input: the same tasks, stores and clocks, split into the same micro-batches and
+ * restarted from the same state, but in this thread and without Spark's micro-batches, which take a hundred times as
+ * long as a handful of records. For thousands of tests of the operator.
  */
 private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator) {
   private final class Place(level: LevelSpec, salt: Int) {
@@ -81,7 +81,7 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
 
 object Unbatched {
 
-  /** The levels on a DataFrame that is no stream: works at once. */
+  /** The levels on a batch DataFrame; runs at once. */
   private[millrace] def attach(
       source: classic.Dataset[Row],
       levels: Seq[LevelSpec],

@@ -326,7 +326,7 @@ def test_what_does_not_fit_a_schema_is_refused_or_ends_the_generator(
 
     refused = start({"value.kind": {"values": ["GONE"]}})
     assert refused.status_code == 400
-    assert "kind is `GONE`, no symbol of Kind" in refused.json()["error"]["message"]
+    assert "kind is `GONE`, which is not a symbol of Kind" in refused.json()["error"]["message"]
     # The first record has a symbol of the enum, a later one has none.
     fields = {"value.kind": {"values": ["NEW", "GONE"]}}
     for seed in range(100):
@@ -339,7 +339,7 @@ def test_what_does_not_fit_a_schema_is_refused_or_ends_the_generator(
     with writing():
         row = row_when(later.json(), lambda row: row.state != "running")
     assert row.state == "failed"
-    assert "no symbol of Kind" in row.problem
+    assert "not a symbol of Kind" in row.problem
     monkeypatch.setattr(encoding, "ask", lambda _: {"state": "starting"})
     waits = start({})
     assert waits.status_code == 503
@@ -421,9 +421,9 @@ UNFIT = {
     '{"item": "tea"': ("invalid", "Not JSON"),
     "null": ("value_null", "null is no value"),
     json.dumps({**VALUES["avro"], "itme": 1}): ("unknown_field", "has no field itme"),
-    json.dumps({**VALUES["avro"], "kind": "GONE"}): ("value_unfit", "no symbol of Kind"),
+    json.dumps({**VALUES["avro"], "kind": "GONE"}): ("value_unfit", "not a symbol of Kind"),
     json.dumps({**VALUES["avro"], "n": "two"}): ("value_unfit", "needs INT"),
-    json.dumps({"item": "tea"}): ("value_unfit", "has no null there"),
+    json.dumps({"item": "tea"}): ("value_unfit", "does not allow null"),
 }
 
 
@@ -446,9 +446,9 @@ GONE = "http://127.0.0.1:1"
 UNUSABLE: dict[str, tuple[dict[str, str], int, str]] = {
     "format_schema_or_registry": ({}, 400, "needs a schema or a schema registry"),
     "format_bad_schema": ({"schema": "{no"}, 400, "it is not JSON"),
-    "registry": ({"registry": "{url}", "subject": "none"}, 400, "does not know this subject"),
+    "registry": ({"registry": "{url}", "subject": "none"}, 400, "does not have this subject"),
     "registry_not_allowed": (
-        {"registry": "http://127.0.0.1:2", "subject": "avro-value"}, 400, "may be asked"
+        {"registry": "http://127.0.0.1:2", "subject": "avro-value"}, 400, "list of permitted"
     ),
     "registry_unreachable": ({"registry": GONE, "subject": "avro-value"}, 503, "does not answer"),
 }  # fmt: skip
@@ -585,5 +585,5 @@ def test_a_registry_that_cannot_be_reached_is_named_with_what_would_help(
     assert answer.status_code == 400
     error = answer.json()["error"]
     assert error["code"] == "registry_not_allowed"
-    assert "not among the registries that may be asked" in error["message"]
+    assert "not in the list of permitted registries" in error["message"]
     assert "enter the schema here as well" in error["hint"]

@@ -122,7 +122,7 @@ def test_bits_are_not_read_as_another_type_although_nobody_compared_schemas(
     notes = tmp_path / "checkpoint" / "stores.json"
     notes.write_text(json.dumps({**json.loads(notes.read_text()), "state": None}))
     pair.write([("a", "6")])
-    with pytest.raises(MillraceError, match="holds values of the type DOUBLE") as refused:
+    with pytest.raises(MillraceError, match="holds values of type DOUBLE") as refused:
         changing.run(line(pair, numbers("BIGINT")), tmp_path)
     assert refused.value.code == "state_incompatible"
 

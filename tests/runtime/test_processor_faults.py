@@ -68,7 +68,7 @@ FAULTS = {
     "sleeps": ("time.sleep(60)", "TimeoutError: the call did not return within 700"),
     "catches everything and never returns": (
         "exec('while 1:\\n try: time.sleep(9)\\n except BaseException: pass', {'time': time})",
-        "the call did not return within 700 ms; its Python process was ended",
+        "the call did not return within 700 ms; its Python process was terminated",
     ),
     "sends for ever": (
         "while True: self.context.forward(record); time.sleep(0.01)",
@@ -201,6 +201,6 @@ def test_what_it_prints_is_reported_at_its_node_and_very_much_is_cut(warm: Any) 
     assert [line["message"] for line in printed[:3]] == ["0", "1", "2"]
     assert len(printed) == 100
     assert {line["after"] for line in printed} == {2}
-    left_out = "19900 more lines are left out"
+    left_out = "19900 more lines were omitted"
     assert {"level": "warning", "node": "code", "message": left_out, "after": 0} in result.logs
     assert len(result.outputs) == 3

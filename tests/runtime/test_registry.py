@@ -157,7 +157,7 @@ def test_an_incompatible_schema_of_a_sink_is_refused_in_the_registrys_words(
     fault = json.loads(row["t"]["fault"])
     assert fault["kind"] == "registry"
     assert (
-        "refuses the request (status 409): Schema being registered is incompat" in fault["message"]
+        "rejects the request (status 409): Schema being registered is incompat" in fault["message"]
     )
 
 
@@ -272,7 +272,7 @@ N = json.dumps({"type": "record", "name": "N", "fields": [{"name": "n", "type": 
         ),
         (
             b"\x00\x00\x00\x00\x63\x02",
-            "the schema registry does not know the schema 99 that the re",
+            "the schema registry has no schema 99, which the record refer",
         ),
         (b"\x00\x00\x00\x00\x01", "the bytes are shorter than the Avro schema requires"),
         (b"\x00\x00\x00\x00\x01\x02\x02", "the bytes are longer than the Avro schema allows"),
@@ -362,7 +362,7 @@ def test_a_registry_that_fails_stops_the_job_and_no_record_is_dropped_for_it(
     assert result.dropped == 0
     assert result.error is not None
     assert (result.error["node"], result.error["code"]) == ("in", "registry")
-    assert "answers with status 503: Error in the backend" in result.error["message"]
+    assert "responds with status 503: Error in the backend" in result.error["message"]
     assert result.error["record"]["offset"] == 0
 
 
@@ -380,7 +380,7 @@ def test_a_registry_that_is_away_when_the_job_starts_is_reported_at_its_node(
     assert (error.code, error.node, error.parameter) == ("registry", "in", "value")
     port = registry.server_port
     assert error.message == (
-        f"the schema registry at 127.0.0.1:{port} answers with status 503: "
+        f"the schema registry at 127.0.0.1:{port} responds with status 503: "
         "Error in the backend data store"
     )
 
@@ -403,7 +403,7 @@ def test_credentials_open_the_registry_and_are_shown_nowhere(
     monkeypatch.setenv("MILLRACE_REGISTRY_PASSWORDS", json.dumps({registry.url: "me:wr0ng"}))
     with pytest.raises(MillraceError) as caught:
         warm.simulate(raw, compiled, lines(n(3)), Cut.parse("each"))
-    assert "refuses the credentials (status 401)" in caught.value.message
+    assert "rejects the credentials (status 401)" in caught.value.message
     shown = capfd.readouterr()
     texts = [json.dumps(compiled.code), str(caught.value.as_dict()), shown.out, shown.err]
     for text in [*texts, caplog.text]:
@@ -435,7 +435,7 @@ def test_a_job_does_not_ask_a_registry_that_is_not_listed(
 ) -> None:
     registry.register("orders-value", N)
     allowed(listed.replace("@", str(registry.server_port)))
-    assert "not among those that may be asked" in refusal(warm, format_of(registry))
+    assert "not in the list of permitted registries" in refusal(warm, format_of(registry))
     assert registry.asked == []
 
 
@@ -449,14 +449,14 @@ def test_a_job_asks_a_listed_host_and_no_longer_name(
     for address in ("https://a.b.evil", "https://a.b@evil", "https://a.b:444", "http://a.b",
                     "https://sub.a.b", *longer):  # fmt: skip
         format_ = {**format_of(registry), "registry": address}
-        assert "not among those that may be asked" in refusal(warm, format_)
+        assert "not in the list of permitted registries" in refusal(warm, format_)
 
 
 def test_a_job_follows_no_redirect(warm: Any, registry: Registry) -> None:
     registry.register("orders-value", N)
     with redirecting(f"{registry.url}/subjects/orders-value/versions/latest") as address:
         printed = refusal(warm, {**format_of(registry), "registry": address})
-    assert "redirects (status 302), which is not followed" in printed
+    assert "redirects the request (status 302); redirects are not followed" in printed
     assert registry.asked == []
 
 
@@ -474,4 +474,4 @@ def test_a_job_reads_a_bounded_number_of_bytes_for_one_schema(
     warm: Any, registry: Registry
 ) -> None:
     registry.register("orders-value", json.dumps({**json.loads(N), "doc": "x" * 3_000_000}))
-    assert "gives a schema that is too large" in refusal(warm, format_of(registry))
+    assert "returns a schema that is too large" in refusal(warm, format_of(registry))

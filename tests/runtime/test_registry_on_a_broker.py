@@ -81,7 +81,7 @@ def test_registered_records_are_read_and_written_with_credentials_that_are_not_s
 
         refused = run(path, broker, json.dumps({registry.url: "me:wr0ng"}))
         assert refused.returncode == 2
-        assert "refuses the credentials" in refused.stderr
+        assert "rejects the credentials" in refused.stderr
 
         done = run(path, broker, passwords)
         assert done.returncode == 0, done.stderr

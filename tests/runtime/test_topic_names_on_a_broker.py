@@ -49,7 +49,7 @@ def test_a_name_that_no_broker_would_take_stops_at_the_sink_and_its_record(
     topics.produce(broker.address, topic, records)
     done = run(document(topic, task=task), broker, tmp_path)
     assert done.returncode == 3, done.stderr
-    assert "`a b` is no name of a topic" in done.stderr
+    assert "`a b` is not a valid topic name" in done.stderr
     assert "Traceback" not in done.stderr
     assert topics.size(broker.address, taken) == 1
 

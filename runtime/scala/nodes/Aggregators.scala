@@ -8,7 +8,7 @@ private[millrace] abstract class Aggregator {
   def initial: Any
   def add(agg: Any, key: Any, value: Any, timestamp: Long): Any
 
-  /** Joins two sessions; only asked for session windows. */
+  /** Merges two sessions; called only for session windows. */
   def merge(key: Any, left: Any, right: Any): Any
 }
 

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.millrace
 
-/** All operator families there are. */
+/** All operator families. */
 private[millrace] object Families {
   val all: Seq[Family] = Seq(
     Stateless,

@@ -11,7 +11,7 @@ import org.apache.spark.unsafe.Platform
  * left row, unless that row has changed in between: messages carry a hash of the row. */
 private[millrace] object ForeignKey {
 
-  /** What the right side is to do with a subscription. */
+  /** What the right side does with a subscription. */
   val Unsubscribe = 0
   val UnsubscribeAndAnswer = 1
   val AnswerAlways = 2

@@ -131,7 +131,7 @@ private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
   }
 }
 
-/** peek [ST3]: the message goes to the log, the record on. */
+/** peek [ST3]: writes the message to the log and forwards the record. */
 private final class PeekSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   val message: Expr = b.expr("message", Layout.record(in.key, in.value), Some(StringType))

@@ -12,7 +12,11 @@ private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpe
   protected val in: StreamPort = b.stream(0)
   if (b.op == "cogroup") b.parentIds.indices.foreach { i =>
     if (b.stream(i).key.seen != in.key.seen)
-      b.fail("inputs", "type", s"the keys of the inputs differ: ${in.key.seen.sql}, ${b.stream(i).key.seen.sql}")
+      b.fail(
+        "inputs",
+        "type",
+        s"the key types of the inputs differ: ${in.key.seen.sql} and ${b.stream(i).key.seen.sql}"
+      )
   }
   val value: DataType = b.op match {
     case "count" => LongType

@@ -12,7 +12,7 @@ private[millrace] final class StreamJoinSpec(b: Build) extends NodeSpec(b) {
   val left: StreamPort = b.stream(0)
   val right: StreamPort = b.stream(1)
   if (left.key.seen != right.key.seen)
-    b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
+    b.fail("right", "type", s"the key types differ: ${left.key.seen.sql} and ${right.key.seen.sql}")
   val kind: String = b.textOpt("type").getOrElse("inner")
   val before: Long = b.long("before")
   val after: Long = b.long("after")

@@ -13,7 +13,7 @@ private[millrace] final class StreamTableJoinSpec(b: Build) extends NodeSpec(b) 
   val left: StreamPort = b.stream(0)
   val right: TablePort = b.table(1)
   if (left.key.seen != right.key.seen)
-    b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
+    b.fail("right", "type", s"the key types differ: ${left.key.seen.sql} and ${right.key.seen.sql}")
   private val table = TableSpec.of(right)
   val outer: Boolean = b.textOpt("type").contains("left")
   val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value))
@@ -42,7 +42,8 @@ private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends No
     else if (r.key == null && !s.outer) dropped("null_key")
     else if (buffer == null) join(r)
     else {
-      if (r.key == null) throw new IllegalArgumentException("a record that waits for its table needs a key, found null")
+      if (r.key == null)
+        throw new IllegalArgumentException("a record that waits for its table needs a key, but its key is null")
       if (!buffer.put(r)) join(r) else buffer.release(join)
     }
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types._
 
-/** `suppress`: holds a table's updates back, until their window closes or for a time [KT5] to [KT9]. */
+/** `suppress`: holds updates of a table back until their window closes or a time limit is reached [KT5] to [KT9]. */
 private[millrace] final class SuppressSpec(b: Build) extends NodeSpec(b) with TableSpec {
   val in: TablePort = b.table(0)
   private val parent = TableSpec.of(in)

@@ -8,7 +8,7 @@ private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with T
   val right: TablePort = b.table(1)
   private val (leftTable, rightTable) = (TableSpec.of(left), TableSpec.of(right))
   if (left.key.seen != right.key.seen)
-    b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
+    b.fail("right", "type", s"the key types differ: ${left.key.seen.sql} and ${right.key.seen.sql}")
   val kind: String = b.textOpt("type").getOrElse("inner")
   val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value))
   val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))

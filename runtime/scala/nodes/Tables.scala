@@ -18,7 +18,7 @@ trait TableSpec extends NodeSpec with TableSource {
   /** Passes the request on to a table that can fulfil it. */
   protected def enable(force: Boolean): Boolean
 
-  /** A consumer is going to look values up: a source keeps its values from now on, other tables ask theirs. */
+  /** A consumer will look up values: from now on a source keeps its values, and other tables pass the request on. */
   def readable(): Unit
 
   /** Lookups can be answered, because a consumer has requested it. */

@@ -12,7 +12,7 @@ private[millrace] trait KeyedTable {
   def versioned: Boolean
   def get(key: Array[Byte]): Entry
 
-  /** The value that was valid at a time; a table without versions only knows the present one. */
+  /** The value that was valid at a time; a table without versions has only the current one. */
   def get(key: Array[Byte], asOf: Long): Entry
 
   /** A null value deletes. */

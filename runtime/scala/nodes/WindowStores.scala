@@ -24,7 +24,7 @@ object StoreSettings {
     s.state
   )
 
-  /** Of a buffer that the document has no node for. */
+  /** Settings of a buffer without a node in the document. */
   def own(name: String, node: String, history: java.lang.Long = null): StoreSettings =
     StoreSettings(name, named = false, node, persistent = true, null, history, name)
 }
@@ -57,7 +57,7 @@ private[millrace] abstract class RetainedStore(
   /** Where the segments begin that a persistent store has not dropped. */
   protected final def liveFrom: Long = math.max(0L, clock.value - retention) / interval * interval
 
-  /** The first time that reads can see. */
+  /** The earliest time that reads can see. */
   final def visibleFrom: Long = clock.value - retention + slack
 
   /** `time`: of a row, from its key's bytes. */

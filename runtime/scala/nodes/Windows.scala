@@ -30,7 +30,7 @@ private[millrace] final class UnlimitedWindows(start: Long) extends WindowsOf {
   override protected def last(time: Long): Long = start
 }
 
-/** What aggregations over windows share: the type of the key, the stores' dump, the keys that they send. */
+/** Shared by aggregations over windows: the key type, the dump of the store, and the keys that they send. */
 private[millrace] abstract class WindowedAggregation(
     s: NodeSpec,
     keyType: KeyType,
