@@ -141,6 +141,7 @@ def content_of(error: exceptions.APIException) -> dict[str, Any]:
             fields,
             found=first,
         )
+    # Only the text shows it: the REST framework raises a plain PermissionDenied.
     if str(error.detail).startswith("CSRF Failed"):
         return body(*CSRF_FAILED)
     code, hint = HINTS.get(type(error), (str(error.default_code), ""))

@@ -287,6 +287,7 @@ class _unique_name:  # noqa: N801  (a context manager, read as a word)
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        # Only the text names the constraint: SQLite reports it nowhere else.
         if isinstance(error, IntegrityError) and "one_name_per_workspace" in str(error):
             raise Conflict(
                 "name_taken",

@@ -13,16 +13,12 @@ _STORAGE = (
     "the network, the credentials and that it is running."
 )
 
-_MISSING = "A topic that the job reads or writes does not exist on the broker. Create it."
-_UNREACHABLE = "The broker does not respond. Check its address, the network and that it is running."
-
 
 @dataclass(frozen=True)
 class _Known:
     """A known cause: how an exception shows it, the error's code, and what would help.
 
-    ``words`` are for what has neither a class nor a condition of its own; they are part of its
-    message.
+    ``words`` are parts of the message of what has neither a class nor a condition of its own.
     """
 
     code: str
@@ -40,8 +36,8 @@ class _Known:
         )
 
 
-# In the order in which they are looked for. Storage comes first: the messages of its exceptions
-# quote what S3 or HDFS answered.
+# The first one that matches counts. Storage comes first, because its exceptions quote the responses
+# of S3 or HDFS.
 _KNOWN = (
     _Known(
         "storage_unreachable",
@@ -52,24 +48,27 @@ _KNOWN = (
             "awssdk.services.s3.model.S3Exception",
             "hadoop.net.ConnectTimeoutException",
         ),
-        # What Hadoop adds to a ConnectException of Java.
+        # Only the text shows it: Hadoop adds this to a ConnectException of Java.
         words=("http://wiki.apache.org/hadoop/ConnectionRefused",),
     ),
     _Known(
         "disk_full",
         "The disk that holds the checkpoint is full. Free some space and start again.",
-        words=("No space left on device",),  # a plain IOException with the system's message
+        # Only the text shows it: a plain IOException with the system's message.
+        words=("No space left on device",),
     ),
     _Known(
         "offsets_lost",
         "The broker deleted records before the job read them. Check the topic's retention.",
         classes=("OffsetOutOfRangeException",),
-        conditions=("KAFKA_DATA_LOSS",),  # on the driver
-        words=("Some data may have been lost",),  # an IllegalStateException of a Spark task
+        conditions=("KAFKA_DATA_LOSS",),
+        # Only the text shows it once the exception is printed: its message has no condition.
+        words=("Some data may have been lost",),
     ),
+    # Also the cause of a producer's TimeoutException, unless the broker did not respond at all.
     _Known(
         "topic_missing",
-        _MISSING,
+        "A topic that the job reads or writes does not exist on the broker. Create it.",
         classes=("UnknownTopicOrPartitionException",),
     ),
     _Known(
@@ -93,21 +92,21 @@ _KNOWN = (
         classes=("SslAuthenticationException",),
     ),
     _Known(
-        "topic_missing",
-        _MISSING,
-        words=("not present in metadata",),  # a TimeoutException of a producer
-    ),
-    _Known(
         "real_time_slots",
         "In real-time mode, all tasks run at the same time, but there are too few cores. Use "
         "more cores, or run the job in micro-batches.",
         conditions=("CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",),
     ),
-    _Known("broker_unreachable", _UNREACHABLE, classes=("TimeoutException",)),
+    _Known(
+        "broker_unreachable",
+        "The broker does not respond. Check its address, the network and that it is running.",
+        classes=("TimeoutException",),
+    ),
     _Known(
         "broker_unreachable",
         "The broker's address cannot be resolved. Check --bootstrap-servers.",
-        words=("No resolvable bootstrap urls",),  # a ConfigException as many others
+        # Only the text shows it: a ConfigException like many others.
+        words=("No resolvable bootstrap urls",),
     ),
     _Known(
         "state_unreadable",

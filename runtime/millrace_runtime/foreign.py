@@ -10,24 +10,27 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 _MOST_CAUSES = 12
-# How the JVM prints a throwable, at the start of a line or behind what another one says.
+# How the JVM prints a throwable: at the start of a line, or within the message of another one.
 _THROWABLE = re.compile(
     r"(?:^|(?<=[\s:(]))((?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error))(?:: (.*))?$"
 )
-# How Spark shows the condition of an error, before the error's message.
+# How Spark shows an error's condition, in front of its message, and its SQLSTATE, at the end.
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
+_STATE = re.compile(r"SQLSTATE: ([0-9A-Z]{5})")
 
 
 @dataclass(frozen=True)
 class Cause:
     """What is known of an exception; a text is empty where it is not.
 
-    `class_name` has the package if that is known, `condition` is Spark's error condition.
+    `class_name` has the package if that is known, `condition` is Spark's error condition, `state`
+    its SQLSTATE.
     """
 
     class_name: str
     condition: str
     message: str
+    state: str = ""
 
     def is_a(self, *patterns: str) -> bool:
         """Whether its class has one of these names; outer packages may be missing."""
@@ -38,9 +41,9 @@ class Cause:
 def causes(error: BaseException) -> list[Cause]:
     """An exception and its causes.
 
-    They are asked for their class and condition where that is possible. Of a Spark task that failed
-    and of a query that ended, only what the JVM printed may be left. It is read without the stack
-    frames.
+    Class, condition and SQLSTATE come from the exceptions themselves where these are available. Of
+    a failed Spark task or query, only the text that the JVM printed may be left; it is read without
+    the stack frames.
     """
     found = list(_of_python(error))
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
@@ -58,10 +61,8 @@ def _of_python(error: BaseException | None) -> Iterator[Cause]:
     for _ in range(_MOST_CAUSES):
         if error is None:
             return
-        condition = ""
-        with suppress(Exception):  # errors of PySpark have one
-            condition = str(error.getCondition() or "")  # type: ignore[attr-defined]
-        yield Cause(type(error).__name__, condition, "")
+        condition, state = _condition_and_state(error)
+        yield Cause(type(error).__name__, condition, "", state)
         # PySpark has read the causes of a query's exception already.
         texts = [str(error), *(str(getattr(error, n, "")) for n in ("_desc", "_stackTrace"))]
         yield from _printed("\n".join(dict.fromkeys(texts)))
@@ -72,11 +73,19 @@ def _of_java(java: Any) -> Iterator[Cause]:
     for _ in range(_MOST_CAUSES):
         if java is None:
             return
-        condition = ""
-        with suppress(Exception):  # exceptions of Spark have one
-            condition = str(java.getCondition() or "")
-        yield Cause(str(java.getClass().getName()), condition, str(java.getMessage() or ""))
+        condition, state = _condition_and_state(java)
+        name, message = str(java.getClass().getName()), str(java.getMessage() or "")
+        yield Cause(name, condition, message, state)
         java = java.getCause()
+
+
+def _condition_and_state(error: Any) -> tuple[str, str]:
+    """Those of an error of PySpark or an exception of Spark; others have none."""
+    condition = state = ""
+    with suppress(Exception):
+        condition = str(error.getCondition() or "")
+        state = str(error.getSqlState() or "")
+    return condition, state
 
 
 def _printed(text: str) -> Iterator[Cause]:
@@ -87,6 +96,8 @@ def _printed(text: str) -> Iterator[Cause]:
         yield Cause("", "", line)
         for found in _CONDITION.finditer(line):
             yield Cause("", found[1], "")
+        for found in _STATE.finditer(line):
+            yield Cause("", "", "", found[1])
         rest: str | None = line
         while rest and (printed := _THROWABLE.search(rest)):
             rest = printed[2]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal
 from millrace_runtime.explaining import explain
+from millrace_runtime.foreign import causes
 from millrace_runtime.main import parser
 from millrace_runtime.options import kafka_options
 from millrace_runtime.starter import Stages
@@ -58,8 +59,19 @@ def test_a_fault_is_read_out_of_sparks_exception() -> None:
         ("TopicAuthorizationException: Not authorized", "not_authorized"),
         (
             "Lost task 0.0 (TID 1) (x): org.apache.kafka.common.errors.TimeoutException: "
-            "Topic t not present in metadata after 60000 ms.",
+            "Topic t not present in metadata after 60000 ms.\n\tat x.y.Z\nCaused by: "
+            "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not",
             "topic_missing",
+        ),
+        (
+            "Lost task 0.0 (TID 1) (x): org.apache.kafka.common.errors.TimeoutException: "
+            "Topic t not present in metadata after 60000 ms.",
+            "broker_unreachable",
+        ),
+        (
+            "org.apache.spark.sql.kafka010.KafkaIllegalStateException: Some data may have been "
+            "lost because they are not available in Kafka any more",
+            "offsets_lost",
         ),
         ("terminated with exception: [KAFKA_DATA_LOSS.COULD_NOT_READ] Some", "offsets_lost"),
         # Of another thing than the broker, and words in a record.
@@ -85,6 +97,21 @@ def test_the_cause_of_a_failed_query_is_named_without_its_stack_frames() -> None
     error._cause._cause = Captured()
     error._cause._cause._stackTrace += "Caused by: java.io.IOException: No space left on device\n"
     assert explain(error).code == "disk_full"
+
+
+def test_the_class_of_an_errors_sqlstate_is_that_of_the_exception_or_of_what_it_printed() -> None:
+    class Spark(RuntimeError):
+        def getCondition(self) -> str:  # noqa: N802 - as PySpark's
+            return "USER_RAISED_EXCEPTION"
+
+        def getSqlState(self) -> str:  # noqa: N802
+            return "P0001"
+
+    printed = RuntimeError("x: [USER_RAISED_EXCEPTION] no. SQLSTATE: P0001\n\tat SQLSTATE: 22003")
+    for error in (Spark("no"), printed):
+        found = [(each.condition, each.state) for each in causes(error)]
+        assert {state for _, state in found} == {"", "P0001"}
+        assert "USER_RAISED_EXCEPTION" in {condition for condition, _ in found}
 
 
 def test_an_unknown_failure_shows_its_first_line_only() -> None:

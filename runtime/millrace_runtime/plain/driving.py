@@ -29,6 +29,7 @@ from millrace_runtime.beginnings import Beginner, Beginning, beginning_of
 from millrace_runtime.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
+from millrace_runtime.foreign import causes
 from millrace_runtime.main import FAILED, REFUSED, STOPPED_BY_RECORD, fenced
 from millrace_runtime.options import add_options, kafka_options
 from millrace_runtime.plain.notes import copy_notes
@@ -45,8 +46,8 @@ STARTING = "starting-offsets.json"
 COPY_SECONDS = 5.0
 #: what a stop waits for the ends of micro-batches
 STOP_PATIENCE_SECONDS = 15.0
-#: SQLSTATE classes of what a record causes: data exceptions, raise_error, Python code
-_OF_RECORDS = re.compile(r"SQLSTATE: (?:22|38|P0)")
+#: SQLSTATE classes of errors that a record causes: data exceptions, Python code, raise_error
+_OF_RECORDS = ("22", "38", "P0")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -273,9 +274,10 @@ class Driver:
         refused = type(self.ended).__name__ in ("AnalysisException", "ParseException", "SystemExit")
         code = "program_refused" if refused and not query else "query_failed"
         message = f"The query “{query}” failed: {sentence(whole)}" if query else sentence(whole)
-        return _Failed(
-            MillraceError(code, message, node=node), of_record=bool(_OF_RECORDS.search(whole))
-        )
+        errors = (self.ended, RuntimeError(text))
+        found = (each for error in errors if error is not None for each in causes(error))
+        of_record = any(each.state.startswith(_OF_RECORDS) for each in found)
+        return _Failed(MillraceError(code, message, node=node), of_record=of_record)
 
 
 def sentence(text: str) -> str:
