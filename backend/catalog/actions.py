@@ -1,1 +1,1 @@
-"""The catalog never changes while the server runs; there is nothing to do to it."""
+"""The catalog never changes while the server runs, so it has no actions."""

@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 def create_deployment(
     actor: User, topology: Topology, number: int, target: str, settings: Mapping[str, Any]
 ) -> Deployment:
-    """Want a version of a topology to run.
+    """Create a deployment of a version of a topology and request its start.
 
     Raises NotFound for a version that is not there, Conflict where the topology is deployed.
     """
@@ -116,7 +116,7 @@ def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[st
 def request_start(
     actor: User, deployment: Deployment, beginning: Beginning | None = None, name: str = ""
 ) -> None:
-    """Want it to run; where it failed, try again.
+    """Request a start, or another attempt after a failure.
 
     ``beginning``: without its rows or from other offsets, where it does not run; ``name`` confirms
     a reset. Raises ApiError for what cannot be, Conflict while it runs.
@@ -137,7 +137,7 @@ def request_start(
 
 
 def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) -> None:
-    """Want it not to run; the driver finishes its batch and ends.
+    """Request a stop; the driver finishes its batch and exits.
 
     ``drain``: it first reads up to the ends that its topics have when it begins to. Raises Conflict
     where no driver runs that could.
@@ -153,7 +153,7 @@ def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) ->
 
 
 def request_pause(actor: User, deployment: Deployment) -> None:
-    """Want its driver to live and to read nothing, over restarts as well.
+    """Request a pause: the driver runs on and reads nothing, also after a restart.
 
     Raises Conflict where it is not to run.
     """
@@ -169,7 +169,7 @@ def request_pause(actor: User, deployment: Deployment) -> None:
 
 
 def request_resume(actor: User, deployment: Deployment) -> None:
-    """Want it to read again, from where it was paused. Raises Conflict where it is not paused."""
+    """Request that a paused driver reads again. Raises Conflict where it is not paused."""
     with ChangeByPerson(actor, deployment, "deployment.resume") as change:
         if not change.row.paused:
             raise Conflict(
@@ -223,7 +223,7 @@ def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
 
 
 def request_cancel(actor: User, deployment: Deployment) -> None:
-    """Want the version again that ran before, in place of one that has yet to do a batch.
+    """Request the previous version in place of one that has not done a batch yet.
 
     It continues where it stopped, with its state. Raises Conflict where there is none.
     """
@@ -254,7 +254,7 @@ def request_cancel(actor: User, deployment: Deployment) -> None:
 
 
 def request_restart(actor: User, deployment: Deployment) -> None:
-    """Want a new driver in place of the one that runs."""
+    """Request a new driver in place of the running one."""
     with ChangeByPerson(actor, deployment, "deployment.restart") as change:
         steps = change.observation.steps
         if change.observation.state in {Observed.STOPPED, Observed.FAILED}:
@@ -274,7 +274,7 @@ def request_redeploy(
     beginning: Beginning | None = None,
     name: str = "",
 ) -> None:
-    """Want another version, or other settings, to run; what runs goes on until that is ready.
+    """Request another version or other settings; the running one continues until it is ready.
 
     ``decisions``: what becomes of stores whose rows the version cannot carry over, by id;
     ``beginning``: without any rows or from other offsets, ``name`` confirms a reset.
@@ -329,7 +329,7 @@ def request_redeploy(
 
 
 def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, int]) -> None:
-    """Want it to run with other threads or memory, the same version and all of its state.
+    """Request other threads or memory, with the same version and all of its state.
 
     Threads and memory are those of a process: another driver takes over (`handover`). If that one
     does not start, the deployment runs on as it is. Raises Conflict where it does not run.
@@ -434,7 +434,7 @@ def _require_decisions(
 
 
 def delete_deployment(actor: User, deployment: Deployment) -> None:
-    """Forget a deployment that does not run, with its state, logs and checkpoint.
+    """Delete a deployment that does not run, with its state, logs and checkpoint.
 
     Raises Conflict while it runs.
     """

@@ -44,7 +44,7 @@ class ChangeByPerson:
         self._detail.update(detail)
 
     def begin_again(self, steps: list[dict[str, Any]]) -> None:
-        """Want it to run from here, with a clean slate."""
+        """Request a run whose steps and failures start from here."""
         if self.observation.state == Observed.FAILED:
             self.row.restart_requested_at = timezone.now()
         self.row.desired = Desired.RUNNING

@@ -103,7 +103,7 @@ def begin(actor: User, row: Deployment) -> dict[str, Any]:
 
 
 def cancel(actor: User, row: Deployment) -> None:
-    """Have a comparison end; nothing happens where it has. Raises NotFound without a shadow."""
+    """Cancel a comparison; no effect if it has ended. Raises NotFound without a shadow."""
     require(actor, row.workspace_id, Role.OPERATOR)
     shadow = shadow_of(row)
     if shadow.comparison and shadow.comparison["state"] in _GOING:

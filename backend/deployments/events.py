@@ -45,7 +45,7 @@ def deployment_deleted(deployment: Deployment) -> None:
 
 
 def wake_reconciler(deployment: int) -> None:
-    """Have the reconciler look now and not at its next tick, once committed."""
+    """Queue a step of the reconciler on commit, ahead of its next tick."""
     transaction.on_commit(partial(_wake, deployment), robust=True)
 
 

@@ -29,7 +29,7 @@ def decide_record(
     partition: int,
     offset: int,
 ) -> None:
-    """Have the deployment start again and pass over the record at which it failed, once.
+    """Restart the deployment and skip the record at which it failed, once.
 
     The record is dropped, or becomes a dead letter, where it fails. Raises Conflict where the
     deployment did not fail at this record, or no dead letter can be made of it.

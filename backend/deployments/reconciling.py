@@ -311,7 +311,7 @@ def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = N
 
 
 def keep_version(deployment: int, number: int) -> None:
-    """The wanted version, or its settings, were refused: want again those that run."""
+    """The wanted version or its settings were refused: request the running ones again."""
     with transaction.atomic():
         row = locked(deployment)
         version = version_numbered(row.topology_id, number)
@@ -332,7 +332,7 @@ def keep_version(deployment: int, number: int) -> None:
 
 
 def fall_back(deployment: int) -> int | None:
-    """Want the version again that ran before; its number, None where there is none."""
+    """Request the previous version again. Returns its number; None if there is none."""
     with transaction.atomic():
         row = locked(deployment)
         if row.fallback is None:
@@ -368,7 +368,7 @@ def arrived(deployment: int) -> None:
         row = locked(deployment)
         run = row.live_run
         if run is not None and row.restart_requested_at is not None:
-            # What runs is to be restarted with other settings: it is what would run again.
+            # The running version is restarted with other settings, and stays the one to return to.
             Deployment.objects.filter(pk=deployment).update(has_state=True)
             return
         other = run is not None and run.version_id != row.version_id

@@ -1,6 +1,6 @@
-"""The last records over the edges of a running deployment: its driver keeps them while one looks.
+"""The last records over the edges of a running deployment, which its driver keeps on request.
 
-Asking is looking: it sets a key that the driver reads every second, and that expires soon.
+Each request sets a key that the driver reads every second, and that expires soon.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A deployment that no worker monitors becomes *unknown*: checked by the backend itself.
 
-Workers look at every deployment once a second and say so. Where none has for a while, what was seen
-last is no longer what is; the first worker that is back looks again and finds out.
+Workers check every deployment once a second and record a heartbeat. After a while without one, the
+last observation is outdated; the first worker that is back observes the deployment again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from deployments.models import Observation
 
 log = structlog.get_logger(__name__)
 
-#: a worker that lives is heard every four seconds, on a busy machine a little later
+#: a running worker sends a heartbeat every four seconds, on a busy machine a little later
 SILENT_SECONDS = 15.0
 TICK_SECONDS = 2.0
 
@@ -39,7 +39,7 @@ class Watch:
         self._heard: dict[int, tuple[str, float]] = {}
 
     def look(self) -> None:
-        """Look once. Without Redis no worker is heard, and none can work."""
+        """Check once. Without Redis there are no heartbeats, and no worker can work."""
         reason = ""
         try:
             heartbeats: Mapping[Any, Any] = redis.client().hgetall(redis.HEARTBEATS)
@@ -50,7 +50,7 @@ class Watch:
         for gone in set(self._heard) - watched:
             del self._heard[gone]
         for deployment in watched:
-            # Two clocks are never compared: what counts is when the word changed, by this one.
+            # Clocks of two machines are never compared: the local time of a new heartbeat counts.
             last, heard = self._heard.get(deployment, ("", self._now()))
             word = words.get(deployment, last)
             if word != last:

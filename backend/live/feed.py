@@ -81,7 +81,7 @@ class Feed:
                     return
                 except (RedisError, OSError) as error:
                     log.warning("live stream interrupted", reason=str(error))
-                # Whatever was being done when Redis went, a fresh snapshot makes up for.
+                # A fresh snapshot replaces whatever was interrupted when Redis went away.
                 last_event_id = ""
                 await asyncio.sleep(AGAIN_SECONDS)
                 yield b": waiting\n\n"

@@ -87,7 +87,7 @@ class Hub:
     def watch(self, subscription: Subscription, stream: str, after: str) -> None:
         """Deliver the stream's entries after a place, or from a later one if others listen.
 
-        Who needs all of them reads up to now by ``entries`` after calling this, and drops what
+        To get all of them, read up to now by ``entries`` after this call, and drop what
         comes twice.
         """
         subscription.streams.add(stream)

@@ -290,7 +290,7 @@ LOGGING: dict[str, Any] = {
         "django.security": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING"},
-        # Several tasks a second, all alike: only what goes wrong is news.
+        # Several tasks a second, all alike: only failures are logged.
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},

@@ -59,7 +59,7 @@ class ApiView(APIView):
 
     @property
     def person(self) -> User:
-        """Who asks."""
+        """The user of the request."""
         user = self.request.user
         if not isinstance(user, User):
             raise TypeError("only views that anonymous people cannot reach have a person")

@@ -39,7 +39,7 @@ def create_rule(actor: User, workspace: Workspace, values: Mapping[str, Any]) ->
 
 
 def replace_rule(actor: User, rule: AlertRule, values: Mapping[str, Any]) -> AlertRule:
-    """Other content for a rule; alerts of deployments that it is no longer about are resolved."""
+    """Replace a rule; alerts of deployments that it no longer covers are resolved."""
     require(actor, rule.workspace_id, Role.OPERATOR)
     with transaction.atomic():
         _fill(rule, values)

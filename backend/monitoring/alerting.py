@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 #: alerts of a rule that are kept
 MOST_ALERTS = 500
 
-#: nothing lags that does not run
+#: a deployment that does not run has no lag
 _AT_REST = frozenset({Observed.STOPPED, Observed.FAILED, Observed.PAUSED})
 _LATENCIES: Mapping[Condition, Figure] = {
     Condition.LATENCY: Figure.LATENCY_P99,

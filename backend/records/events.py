@@ -1,1 +1,1 @@
-"""What happens to topics is Kafka's to keep; pages ask again."""
+"""Topics have no events: their state is Kafka's, and pages request it again."""

@@ -150,7 +150,7 @@ def look(workspace: Workspace, name: str) -> dict[str, Any]:
 
 
 def cancel(workspace: Workspace, name: str) -> None:
-    """Have it end; nothing happens where it has ended. Raises NotFound where there is none."""
+    """Cancel a verification; no effect if it has ended. Raises NotFound where there is none."""
     found = look(workspace, name)
     if found["state"] not in _ENDED:
         redis.client().set(f"{_key(name)}:cancelled", "1", ex=KEPT_SECONDS)

@@ -100,7 +100,7 @@ class Diagnostic:
 
     @property
     def _told(self) -> dict[str, object]:
-        """The facts, none of them longer than a reader has patience for."""
+        """The facts, each shortened to a readable length."""
         return {
             name: f"{fact[: _LONGEST - 1]}…"
             if isinstance(fact, str) and len(fact) > _LONGEST

@@ -126,7 +126,7 @@ def read_document(raw: object, report: Diagnostics) -> Document:
 
 
 def _with_whole_characters(raw: dict[str, object], report: Diagnostics) -> dict[str, object]:
-    """The document without halves of characters (lone surrogates), which no file can hold."""
+    """The document without unpaired surrogates, which no file can contain."""
     try:
         json.dumps(raw, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

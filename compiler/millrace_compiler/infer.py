@@ -29,7 +29,7 @@ class _Running:
 
 
 def infer_ports(graph: Graph, analyzer: Analyzer, report: Diagnostics) -> Ports:
-    """What flows out of every output port of which something is known."""
+    """The types of all output ports of which something is known."""
     return _Pass(graph, analyzer, report).run()
 
 

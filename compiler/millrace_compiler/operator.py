@@ -192,7 +192,7 @@ class Operator:
 
     @property
     def label(self) -> str:
-        """How people call the node."""
+        """The node's label, or the title of its kind."""
         return (self.node.label or "").strip() or self.title
 
     def fault(

@@ -1,4 +1,4 @@
-"""Errors that a person reads: one sentence what was found, one what would do."""
+"""Errors for people: one sentence on what was found, one on what would help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input lines of a simulation: what they may say, and what is wrong with those that say more."""
+"""Input lines of a simulation: the valid ones, and the refusals of all others."""
 
 from __future__ import annotations
 

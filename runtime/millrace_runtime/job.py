@@ -93,7 +93,7 @@ class Job:
 
     @property
     def uses_wall_clock(self) -> bool:
-        """Whether anything in the job may ask what time it is: processors do."""
+        """Whether anything in the job may read the wall clock: processors may."""
         return any(node["op"] in ("process", "process_values") for node in self.graph["nodes"])
 
     @property
@@ -129,7 +129,7 @@ class Job:
 
     @property
     def reads_patterns(self) -> bool:
-        """Whether it reads topics that no name says."""
+        """Whether it reads topics by a pattern."""
         return any(reading.pattern for reading in self._readings)
 
     def found_topics(self, kafka: Kafka) -> dict[str, int]:

@@ -30,7 +30,7 @@ SECONDS = 20.0
 RENEW_SECONDS = 4.0
 #: an owner that could not renew for so long ends; the rest is for those that end slowly
 GIVE_UP_SECONDS = 14.0
-#: numbers that are kept, for people who look
+#: old leases that are kept, for diagnosis
 KEPT = 5
 
 

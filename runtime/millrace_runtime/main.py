@@ -219,7 +219,7 @@ def _run(
         driving(starter, arguments, stopping, report, stages).run()
         stopped = True
     finally:
-        # Processors are closed while their words still reach the report.
+        # Processors are closed while the report still takes their log lines.
         with contextlib.suppress(Exception):
             columns.gateway().StreamTasks.release(arguments.run)
         report.detach()

@@ -1,4 +1,4 @@
-"""What a job was started with, looked at before Spark is started for it."""
+"""The options of a job, checked before Spark is started."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
 
 
 def checked(arguments: argparse.Namespace) -> None:
-    """Raises MillraceError for options that cannot be, and for a place that cannot be written.
+    """Raises MillraceError for invalid options, and for a checkpoint that is not writable.
 
     Codes: `option_missing`, `option_invalid`, `checkpoint_unwritable`.
     """

@@ -1,15 +1,15 @@
-"""The last records over the edges of a running job, for people who look at them now.
+"""The last records over the edges of a running job, while somebody watches them.
 
-Who looks sets the key `millrace:run:<run>:watched`, which expires some seconds after the last
-look. While it is there, the operator keeps the last records of each edge (`Samples.scala`), and
+Each request sets the key `millrace:run:<run>:watched`, which expires some seconds later. While it
+exists, the operator keeps the last records of each edge (`Samples.scala`), and
 `millrace:run:<run>:records` holds them as JSON, newest first:
 
     {"at": epoch ms, "edges": {"<source>.<port>><target>.<port>": [record, ...]},
      "keys": {"<edge>": {"since": epoch ms, "records", "sampled", "top": [[key, records], ...],
               "tasks": [[task, records], ...]}}}
 
-`keys`: what went over each edge since somebody began to look: the most frequent keys (JSON text),
-from a sample, and the records of each task.
+`keys`: what passed each edge since it is watched: the most frequent keys (JSON text), from a
+sample, and the records of each task.
 
 Executors on other machines keep theirs, and hand them to the driver once a second. While no page
 shows records, the driver asks for one key a second, an executor asks the driver, and tasks do

@@ -61,7 +61,7 @@ class Standby:
         return False
 
     def _wanted(self) -> int:
-        """When it was asked for last; any number, as the clock may be set."""
+        """A number that changes with each request for this driver. No time: clocks may be set."""
         try:
             return (self._folder / "wanted").stat().st_mtime_ns
         except OSError:

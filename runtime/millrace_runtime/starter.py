@@ -298,7 +298,7 @@ class Starter:
         print(f"WARN {warning}", file=sys.stderr, flush=True)
 
     def _settle(self, kafka: Kafka, graph: dict[str, Any], location: str) -> None:
-        """Have no query begin at offsets that the broker does not have."""
+        """Prevent a query from starting at offsets that the broker does not have."""
         from millrace_runtime import lost_offsets
         from millrace_runtime.state_moving import reads_of
 

@@ -1,4 +1,4 @@
-"""The topics of a job on the broker, looked at before anything runs."""
+"""The topics of a job on the broker, checked before anything runs."""
 
 from __future__ import annotations
 

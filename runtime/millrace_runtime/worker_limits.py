@@ -27,7 +27,7 @@ class Deadline:
             threading.Thread(target=self._watch, name="deadline", daemon=True).start()
 
     def begin(self, limit_ms: int | None) -> float | None:
-        """A call begins; gives what `end` wants. Calls may be nested.
+        """A call begins. Returns the argument of `end`. Calls may be nested.
 
         `limit_ms`: where this call has a limit of its own.
         """
@@ -43,7 +43,7 @@ class Deadline:
         self._until = before
 
     def pause(self) -> float:
-        """The call waits from now on; gives what `resume` wants, the time that is left."""
+        """The call waits from now on. Returns the remaining time, the argument of `resume`."""
         until, self._until = self._until, None
         return until - time.monotonic() if until is not None else 0.0
 

@@ -263,11 +263,11 @@ class Bench:
         self.deployment = replace(self.deployment, run=None, crashes=crashes)
 
     def keep_version(self, version: int) -> None:
-        """Want again what runs."""
+        """Request the running version again."""
         self.deployment = replace(self.deployment, version=version)
 
     def fall_back(self) -> int | None:
-        """Want again what ran before."""
+        """Request the previous version again."""
         before = self.deployment.fallback
         if before is not None:
             self.deployment = replace(

@@ -47,7 +47,7 @@ PULSE_SECONDS = 4.0
 
 @app.task(name="millrace_workers.tasks.reconcile_due")
 def reconcile_due() -> None:
-    """Have every deployment looked at that is not at rest."""
+    """Queue a step for every deployment that is not at rest."""
     for deployment in reconciling.due_for_reconcile():
         reconcile.apply_async(args=(deployment,), expires=10)
     for comparison in reconciling.comparisons_due():
@@ -190,11 +190,11 @@ class DatabaseRecord:
             reports().revoke(self._deployment.run.report_id)
 
     def keep_version(self, version: int) -> None:
-        """Want again what runs."""
+        """Request the running version again."""
         reconciling.keep_version(self._deployment.id, version)
 
     def fall_back(self) -> int | None:
-        """Want again the version that ran before."""
+        """Request the previous version again."""
         return reconciling.fall_back(self._deployment.id)
 
     def delete(self) -> None:

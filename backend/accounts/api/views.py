@@ -48,7 +48,7 @@ class SessionView(ApiView):
     permission_classes = (AllowAny,)
 
     def get_throttles(self) -> list[Any]:
-        """Guessing passwords is slowed down more than asking who is signed in."""
+        """Sign-in attempts are limited more strictly than requests for the session."""
         self.throttle_scope = "sign-in" if self.request.method == "POST" else None
         return super().get_throttles()
 

@@ -64,7 +64,7 @@ def redis_away(error: RedisError) -> Unavailable:
 
 
 def shown(deployment: int, status: int = 200) -> Response:
-    """One deployment, whole."""
+    """A deployment with everything that the page shows of it."""
     row = whole(Deployment.objects.filter(pk=deployment)).get()
     return Response(shapes.DeploymentSerializer(row).data, status=status)
 
@@ -169,7 +169,7 @@ class DeploymentView(ApiView):
 
 
 class StartView(ApiView):
-    """Have it run."""
+    """Starting a deployment."""
 
     @extend_schema(
         request=plans.StartSerializer,
@@ -188,7 +188,7 @@ class StartView(ApiView):
 
 
 class StopView(ApiView):
-    """Have it not run."""
+    """Stopping a deployment."""
 
     @extend_schema(
         request=plans.StopSerializer,
@@ -207,7 +207,7 @@ class StopView(ApiView):
 
 
 class PauseView(ApiView):
-    """Have it read nothing."""
+    """Pausing a deployment."""
 
     @extend_schema(
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_pause"
@@ -220,7 +220,7 @@ class PauseView(ApiView):
 
 
 class ResumeView(ApiView):
-    """Have it read again."""
+    """Resuming a deployment."""
 
     @extend_schema(
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_resume"
@@ -233,7 +233,7 @@ class ResumeView(ApiView):
 
 
 class RestartView(ApiView):
-    """Have a new driver run it."""
+    """Restarting a deployment."""
 
     @extend_schema(
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_restart"
@@ -246,7 +246,7 @@ class RestartView(ApiView):
 
 
 class CancelView(ApiView):
-    """Have the version before run again."""
+    """Cancelling a redeploy."""
 
     @extend_schema(
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_cancel"

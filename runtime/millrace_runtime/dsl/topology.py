@@ -226,7 +226,7 @@ class Topology:
         return self._compilable()
 
     def runnable(self) -> Runnable:
-        """What runs of it. In its document, what `outside` holds stands by its name only."""
+        """The form that runs. Its document has only the names of what `outside` holds."""
         return Runnable(self.name, self._compilable(), self.outside)
 
     def _compilable(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from millrace_workers.model import Process
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What is to be started."""
+    """What to start."""
 
     deployment: int
     job_directory: Path
@@ -109,7 +109,7 @@ class Launcher(Protocol):
         ...
 
     def threads(self, process: Process, log_file: Path) -> str:
-        """What the threads of a driver do that does not respond, as text; it is to be killed."""
+        """The thread dump of a driver that does not respond, as text; it is killed afterwards."""
         ...
 
     def forget(self, deployment: int) -> None:

@@ -1,4 +1,4 @@
-"""What a driver does that does not respond: its processes, and the stacks of its JVM's threads."""
+"""Diagnosis of a driver that does not respond: its processes and the threads of its JVM."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Record(Protocol):
         ...
 
     def keep_version(self, version: int) -> None:
-        """The wanted version was refused: go on wanting the one that runs."""
+        """The wanted version was refused: request the running one again."""
         ...
 
     def fall_back(self) -> int | None:
