@@ -442,6 +442,20 @@ def test_a_value_that_does_not_fit_its_schema_is_not_written(
     assert editor.get(records_of(topic)).json()["records"] == []
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [{"names": {"x": "a"}}, {"names": {"1.5": "a"}}, {"flags": {"1": 1}}, {"kinds": {"": "SOME"}}],
+)
+def test_the_keys_of_a_map_have_the_type_of_its_schema(
+    entry: dict[str, Any], people: People, client_of: Client, editor: Any, topic: str, simulate: Any
+) -> None:
+    operator: Any = client_of(people.operator)
+    value = {**format_of("protobuf", None), "text": json.dumps(entry)}
+    answer = operator.post(records_of(topic), {"value": value})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "value_unfit")
+
+
 GONE = "http://127.0.0.1:1"
 UNUSABLE: dict[str, tuple[dict[str, str], int, str]] = {
     "format_schema_or_registry": ({}, 400, "needs a schema or a schema registry"),
