@@ -3,7 +3,7 @@
 The folder has `scenario.json`, with what Millrace `found` for it. `progress` gets a word for what
 is done now: `jars` are fetched if they are not there yet, the oracle is compiled and started
 (`start`), the scenario runs (`run`). `answer.json` gets `{"differences": [a difference, …]}` or
-`{"error": a sentence}`.
+`{"error": {"code": …, "facts": …, "message": a sentence}}`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,12 @@ def main(folder: Path) -> int:
             "differences": [each.to_json() for each in found[:MOST_DIFFERENCES]]
         }
     except MillraceError as error:
-        answer = {"error": error.message}
+        answer = {"error": {"code": error.code, "facts": error.facts, "message": error.message}}
     except Exception as error:  # noqa: BLE001 - whatever it is, the answer says so
-        answer = {"error": f"{type(error).__name__}: {error}"}
+        reason = f"{type(error).__name__}: {error}"
+        answer = {
+            "error": {"code": "streams_failed", "facts": {"reason": reason}, "message": reason}
+        }
     partial = folder / "answer.partial"
     partial.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
     partial.rename(folder / "answer.json")

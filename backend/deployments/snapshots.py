@@ -5,6 +5,7 @@ The standard library only: the states of the workers import it without Django.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -29,10 +30,18 @@ class Failure:
     node: str | None = None
     parameter: str | None = None
     record: dict[str, Any] | None = None
+    #: what the message names, for a message in another language
+    facts: Mapping[str, str] = field(default_factory=dict)
+    #: the failure behind this one, which the message quotes
+    cause: Failure | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The failure as the database keeps it and the API shows it."""
-        return asdict(self)
+        cause = None
+        if self.cause is not None:
+            code, facts, message = self.cause.code, dict(self.cause.facts), self.cause.message
+            cause = {"code": code, "facts": facts, "message": message}
+        return {**asdict(self), "cause": cause}
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,17 @@ def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+class CauseSerializer(serializers.Serializer[Any]):
+    """Why something is not as it should be, with the sentence in English."""
+
+    code = serializers.CharField()
+    facts = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        help_text="What the sentence names, for a sentence in another language.",
+    )
+    message = serializers.CharField()
+
+
 @cache
 def paged(serializer: type[serializers.Serializer[Any]]) -> Any:
     """The serializer of a page of these."""

@@ -104,7 +104,7 @@ def stop_generator(actor: User, generator: Generator) -> Generator:
     with transaction.atomic():
         row = Generator.objects.select_for_update().get(pk=generator.pk)
         if row.state == GeneratorState.RUNNING:
-            row.state, row.ended_at, row.problem = GeneratorState.STOPPED, timezone.now(), ""
+            row.state, row.ended_at, row.problem = GeneratorState.STOPPED, timezone.now(), None
             row.save(update_fields=["state", "ended_at", "problem"])
             audit(
                 actor, row.workspace_id, "generator.stop", "generator", row.pk,

@@ -32,8 +32,8 @@ class Generator(models.Model):
     )
     #: records that the cluster has
     written = models.PositiveBigIntegerField(default=0)
-    #: why it failed, or what it waits for
-    problem = models.TextField(blank=True)
+    #: why it failed, or what it waits for: code, facts and message
+    problem = models.JSONField(null=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)

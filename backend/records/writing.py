@@ -64,6 +64,11 @@ class Ahead(threading.Thread):
             self.error = error
 
 
+def _problem(code: str, message: str, **facts: Any) -> dict[str, Any]:
+    told = {name: str(fact) for name, fact in facts.items()}
+    return {"code": code, "facts": told, "message": message}
+
+
 @dataclass
 class Lane:
     """A generator at work. ``began``: when its record number ``first`` was due.
@@ -78,7 +83,7 @@ class Lane:
     #: the next record
     number: int
     written: int
-    problem: str = ""
+    problem: dict[str, Any] | None = None
     failed: bool = False
     ahead: deque[Record] = field(default_factory=deque)
     asked: Ahead | None = None
@@ -121,7 +126,7 @@ class Lane:
             self.ahead.popleft()
 
     def _stuck(self, error: ApiError, now: float) -> None:
-        self.problem = f"{error.message} {error.hint}".strip()
+        self.problem = _problem(error.code, f"{error.message} {error.hint}".strip(), **error.data)
         self.failed = error.code == "value_unfit"
         self.ask_at = now + AGAIN_SECONDS
 
@@ -243,7 +248,8 @@ class Writer:
                 self._delivered(lane, error.args[0])
                 return False
             except BufferError:
-                lane.problem = "Kafka does not accept records; they wait until it does."
+                message = "Kafka does not accept records; they wait until it does."
+                lane.problem = _problem("kafka_full", message)
                 return False
             lane.passed()
         return due > 0
@@ -251,7 +257,9 @@ class Writer:
     def _delivered(self, lane: Lane, error: KafkaError | None) -> None:
         if error is None:
             lane.written += 1
-            lane.problem = ""
+            lane.problem = None
             return
-        lane.problem = f"A record could not be written: {error.str()}."
+        reason = error.str()
+        message = f"A record could not be written: {reason}."
+        lane.problem = _problem("not_written", message, reason=reason)
         lane.failed = error.code() in _FATAL

@@ -51,7 +51,9 @@ class Streams(Protocol):
         ...
 
     def look(self, name: str) -> dict[str, Any]:
-        """`answer` with `differences` or `error`, before that what is done now as `doing`."""
+        """`answer` with `differences` or `error` (code, facts and message), before that what is
+        done now as `doing`.
+        """
         ...
 
     def end(self, name: str) -> None:
@@ -167,8 +169,12 @@ def advance(name: str, streams: Streams) -> float | None:
     try:
         return _step(found, streams)
     except OSError as error:
-        reason = f"Kafka Streams cannot be started: {error}"
-        return _end(found, streams, VerificationState.FAILED, error=reason)
+        why = {
+            "code": "streams_not_started",
+            "facts": {"reason": str(error)},
+            "message": f"Kafka Streams cannot be started: {error}",
+        }
+        return _end(found, streams, VerificationState.FAILED, error=why)
 
 
 def _step(found: dict[str, Any], streams: Streams) -> float | None:
@@ -176,8 +182,12 @@ def _step(found: dict[str, Any], streams: Streams) -> float | None:
     if found["state"] == VerificationState.WAITING:
         request: Any = redis.client().get(f"{_key(name)}:request")
         if not streams.available or request is None:
-            reason = "This installation has no Kafka Streams to compare with."
-            return _end(found, streams, VerificationState.FAILED, error=reason)
+            why = {
+                "code": "streams_missing",
+                "facts": {},
+                "message": "This installation has no Kafka Streams to compare with.",
+            }
+            return _end(found, streams, VerificationState.FAILED, error=why)
         if not streams.free:
             return PAUSE
         streams.start(name, json.loads(request))

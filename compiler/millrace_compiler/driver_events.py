@@ -49,6 +49,7 @@ class ErrorFields(TypedDict):
     node: str | None
     parameter: str | None
     message: str
+    facts: NotRequired[dict[str, str]]
     exception: NotRequired[str | None]
     record: NotRequired[dict[str, Any] | None]
 

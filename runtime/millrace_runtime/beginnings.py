@@ -178,12 +178,19 @@ class Beginner:
                         "partition_missing",
                         f"The topic {topic} has no partition {number}: its partitions are 0 to "
                         f"{len(held[topic]) - 1}.",
+                        facts={"topic": topic, "partition": number, "last": len(held[topic]) - 1},
                     )
                 if not ends[0] <= offset <= ends[1]:
                     raise MillraceError(
                         "offset_out_of_range",
                         f"{topic}-{number} has no offset {offset}: the broker has {ends[0]} to "
                         f"{ends[1]}, which is the end.",
+                        facts={
+                            "topic": topic,
+                            "partition": number,
+                            "earliest": ends[0],
+                            "latest": ends[1],
+                        },
                     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from millrace_compiler import (
     Analyzer,
@@ -59,5 +59,6 @@ def compiled(document: Mapping[str, Any], analyzer: Analyzer) -> Compilation:
             f"{first['message']}{others}",
             node=errors[0].node,
             parameter=errors[0].parameter,
+            facts=cast("Mapping[str, object]", first["facts"]),
         )
     return compilation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the analyzer runs without the compiler
@@ -19,21 +20,25 @@ class MillraceError(Exception):
         *,
         node: str | None = None,
         parameter: str | None = None,
+        facts: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.node = node
         self.parameter = parameter
+        #: what the message names, for a message in another language
+        self.facts = {name: str(fact) for name, fact in (facts or {}).items()}
 
     def as_dict(self) -> ErrorFields:
-        """The error as it is reported: code, node, parameter, message."""
-        return {
+        """The error as it is reported: code, node, parameter, message, and facts if it has any."""
+        fields: ErrorFields = {
             "code": self.code,
             "node": self.node,
             "parameter": self.parameter,
             "message": self.message,
         }
+        return {**fields, "facts": self.facts} if self.facts else fields
 
 
 class StreamStopped(MillraceError):
@@ -89,6 +94,7 @@ def refusal_of(message: str) -> MillraceError | None:
         str(found.get("message")),
         node=found.get("node") or None,
         parameter=found.get("parameter") or None,
+        facts=found.get("facts"),
     )
 
 

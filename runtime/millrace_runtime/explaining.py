@@ -38,7 +38,7 @@ class _Known:
 
 # The first one that matches counts. Storage comes first, because its exceptions quote the responses
 # of S3 or HDFS.
-_KNOWN = (
+KNOWN = (
     _Known(
         "storage_unreachable",
         _STORAGE,
@@ -153,7 +153,7 @@ def explain(error: BaseException) -> MillraceError:
     refused = refusal_of(whole)
     if refused is not None:
         return refused
-    for known in _KNOWN:
+    for known in KNOWN:
         if any(known.matches(cause) for cause in found):
             return MillraceError(known.code, known.advice)
     for cause in found:

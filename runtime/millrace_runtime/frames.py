@@ -56,7 +56,7 @@ def records(session: SparkSession, node: Mapping[str, Any], frame: Frame | None)
     """
     made = _Source(node).records(session, frame)
     if not made.isStreaming:
-        raise _error(
+        raise _node_error(
             node,
             "reader_columns",
             "The DataFrame is not a streaming DataFrame. Use spark.readStream.",
@@ -197,7 +197,7 @@ class _Source:
         return self._error("reader_refused", f"Spark rejects it: {first}")
 
     def _error(self, code: str, message: str, parameter: str = "reader") -> MillraceError:
-        return _error(self.node, code, message, parameter)
+        return _node_error(self.node, code, message, parameter)
 
 
 def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
@@ -213,7 +213,7 @@ def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
     if kind == "rate":
         return
     if kind not in _FILES or "cleansource" in options:
-        raise _error(
+        raise _node_error(
             node, "reader_forbidden",
             f"The reader {reader['format']} or one of its options is not allowed here: only "
             f"files in the locations listed in {ALLOWED} can be read.",
@@ -221,7 +221,7 @@ def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
     places = [_place(each.strip()) for each in allowed.split(",") if each.strip()]
     path = _place(str(options.get("path", "")))
     if not any(path == place or path.startswith(f"{place.rstrip('/')}/") for place in places):
-        raise _error(
+        raise _node_error(
             node, "reader_forbidden",
             f"{options.get('path')!r} cannot be read here: it is not in a location listed in "
             f"{ALLOWED}.",
@@ -237,7 +237,7 @@ def _place(path: str) -> str:
     return f"{scheme}://{parts.netloc}{normal}" if normal.startswith("/") else f"?{path}"
 
 
-def _error(
+def _node_error(
     node: Mapping[str, Any], code: str, message: str, parameter: str = "reader"
 ) -> MillraceError:
     return MillraceError(code, message, node=str(node["node"]), parameter=parameter)

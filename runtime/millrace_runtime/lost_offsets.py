@@ -248,6 +248,7 @@ def checkpoint_gone(folder: Place, held: Ranges, choice: str) -> str:
             f"deployment. Restore it, or start with empty stores: “earliest” reads the {there:,} "
             f"records in the topics again, without {deleted:,} deleted ones; “latest” skips all "
             "of them. Choose one in the setting for lost offsets, or reset the stores.",
+            facts={"there": f"{there:,}", "deleted": f"{deleted:,}"},
         )
     if choice == "earliest":
         return (
@@ -281,6 +282,7 @@ def _refusal(losses: Sequence[Loss], node_of: Callable[[str], str | None]) -> Mi
             f"records of other topics; “latest” skips {latest:,} records. {_listed(losses)} "
             "Choose one in the setting for lost offsets, or start from other offsets.",
             node=node_of(again[0]),
+            facts={"topics": names, "earliest": f"{earliest:,}", "latest": f"{latest:,}"},
         )
     return MillraceError(
         "offsets_lost",
@@ -288,6 +290,7 @@ def _refusal(losses: Sequence[Loss], node_of: Callable[[str], str | None]) -> Mi
         f"lost, with “latest” {latest:,}. {_listed(losses)} Choose one in the setting for lost "
         "offsets, or start from other offsets.",
         node=node_of(losses[0].topic),
+        facts={"earliest": f"{earliest:,}", "latest": f"{latest:,}"},
     )
 
 

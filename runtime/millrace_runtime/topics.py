@@ -36,6 +36,7 @@ def prepare(
                 f"The broker has no topic {', '.join(missing)}, which the job reads. Create it, "
                 "or correct its name in the topology.",
                 node=reader_of(missing[0]),
+                facts={"topic": ", ".join(missing)},
             )
         for name in sorted(name for name in sinks if found[name] is None):
             _create(jvm, admin, name)

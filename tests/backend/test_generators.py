@@ -354,7 +354,10 @@ def test_limits_end_a_generator_and_so_does_a_topic_that_goes(
         assert client.delete(f"/api/workspaces/main/topics/{topic}").status_code == 204
         failed = row_when(lasting, lambda row: row.state != "running")
         assert failed.state == "failed"
-        assert "could not be written" in failed.problem
+        assert failed.problem is not None
+        assert failed.problem["code"] == "not_written"
+        assert "could not be written" in failed.problem["message"]
+        assert failed.problem["facts"]["reason"] in failed.problem["message"]
 
 
 @pytest.mark.kafka

@@ -274,7 +274,7 @@ def test_a_generator_writes_a_topic_by_its_schema(
     assert answer.status_code == 201, answer.content
     with writing():
         row = row_when(answer.json(), lambda row: row.state != "running")
-    assert (row.state, row.written, row.problem) == ("done", 60, "")
+    assert (row.state, row.written, row.problem) == ("done", 60, None)
     if registered:
         # Once for the types, in the compiler's process, and once to encode all records.
         asked = f"GET /subjects/{name}-value/versions/latest"
@@ -339,7 +339,9 @@ def test_what_does_not_fit_a_schema_is_refused_or_ends_the_generator(
     with writing():
         row = row_when(later.json(), lambda row: row.state != "running")
     assert row.state == "failed"
-    assert "not a symbol of Kind" in row.problem
+    assert row.problem is not None
+    assert row.problem["code"] == "value_unfit"
+    assert "not a symbol of Kind" in row.problem["message"]
     monkeypatch.setattr(encoding, "ask", lambda _: {"state": "starting"})
     waits = start({})
     assert waits.status_code == 503

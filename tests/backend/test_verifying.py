@@ -86,13 +86,18 @@ def test_one_waits_until_another_has_ended(client: Any) -> None:
 
 def test_why_it_could_not_be_compared_is_reported(client: Any) -> None:
     name = begin(client)["id"]
-    streams = ScriptedStreams([{"answer": {"error": "No test driver runs this."}}])
+    why = {"code": "oracle_cannot", "facts": {}, "message": "No test driver runs this."}
+    streams = ScriptedStreams([{"answer": {"error": why}}])
     assert advanced(client, name, streams)[-1] == ("failed", None)
     found = client.get(f"{PATH}/{name}").json()
-    assert (found["error"], found["differences"]) == ("No test driver runs this.", None)
+    assert (found["error"], found["differences"]) == (why, None)
     missing = begin(client)["id"]
     advanced(client, missing, ScriptedStreams([], available=False))
-    assert "has no Kafka Streams" in client.get(f"{PATH}/{missing}").json()["error"]
+    assert client.get(f"{PATH}/{missing}").json()["error"] == {
+        "code": "streams_missing",
+        "facts": {},
+        "message": "This installation has no Kafka Streams to compare with.",
+    }
 
 
 def test_only_what_can_be_simulated_whole_is_compared(

@@ -128,6 +128,9 @@ def test_a_graph_that_the_operator_refuses_names_node_and_parameter() -> None:
         "parameter": "group_by",
         "message": "gives INT | needs {}",
     }
+    told = MillraceError("topic_missing", "no topic a", facts={"topic": "a"})
+    error = explain(RuntimeError(f"org.apache.spark.SparkException: {refusal(told)}\nat x"))
+    assert error.as_dict()["facts"] == {"topic": "a"}
 
 
 def test_a_start_reports_how_long_its_parts_took() -> None:

@@ -40,6 +40,10 @@ def test_a_version_that_ends_before_its_first_batch_gives_way_to_the_one_before(
     assert failure["code"] == "fell_back"
     assert "Version 2 ended before its first batch" in failure["message"]
     assert "Version 1 runs again" in failure["message"]
+    assert failure["facts"] == {"version": "2", "before": "1"}
+    cause = failure["cause"]
+    assert (cause["code"], cause["facts"]) == ("driver_lost", {"exit_code": str(code)})
+    assert cause["message"] in failure["message"]
 
 
 def test_a_driver_that_reports_how_far_it_is_is_waited_for(bench: Bench) -> None:

@@ -50,7 +50,7 @@ def test_results_are_compared_with_those_of_kafka_streams(tmp_path: Path) -> Non
 
 def test_a_process_that_is_ended_or_gone_is_reported(tmp_path: Path) -> None:
     streams = KafkaStreams(tmp_path)
-    assert "no longer exists" in streams.look("nobody")["answer"]["error"]
+    assert streams.look("nobody")["answer"]["error"]["code"] == "streams_gone"
     streams.start("ended", {"id": "ended"})
     pid = int((tmp_path / "verifications" / "ended" / "pid").read_text())
     os.kill(pid, 0)
@@ -61,7 +61,7 @@ def test_a_process_that_is_ended_or_gone_is_reported(tmp_path: Path) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert KafkaStreams(tmp_path).free
-    assert "no longer exists" in streams.look("ended")["answer"]["error"]
+    assert "no longer exists" in streams.look("ended")["answer"]["error"]["message"]
 
 
 def test_nothing_is_compared_where_the_commands_are_not_installed(tmp_path: Path) -> None:

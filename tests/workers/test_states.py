@@ -149,6 +149,8 @@ def test_a_driver_that_keeps_dying_is_given_up_with_its_cause(bench: Bench) -> N
     assert bench.deployment.failure is not None
     assert bench.deployment.failure["code"] == "restart_limit"
     assert "ended with 1" in bench.deployment.failure["message"]
+    assert bench.deployment.failure["facts"] == {"count": str(LIMIT), "minutes": "10"}
+    assert bench.deployment.failure["cause"]["facts"] == {"exit_code": "1"}
 
 
 def test_a_driver_that_ended_with_the_whole_system_has_not_crashed(bench: Bench) -> None:
@@ -257,6 +259,7 @@ def test_a_deployment_creates_no_topic_that_nobody_asked_for(bench: Bench) -> No
     assert bench.topics.there == {"inn": 2}
     assert bench.deployment.failure is not None
     assert bench.deployment.failure["code"] == "topic_missing"
+    assert bench.deployment.failure["facts"] == {"topic": "in"}
     assert (bench.deployment.failure["node"], bench.deployment.failure["parameter"]) == (
         "in",
         "topics",

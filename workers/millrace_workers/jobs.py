@@ -67,4 +67,10 @@ def _first_error(diagnostics: list[dict[str, Any]]) -> Failure | None:
         return None
     first = errors[0]
     rest = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
-    return Failure(first["code"], f"{first['message']}{rest}", first["node"], first["parameter"])
+    return Failure(
+        first["code"],
+        f"{first['message']}{rest}",
+        first["node"],
+        first["parameter"],
+        facts=first["facts"],
+    )

@@ -78,11 +78,13 @@ class KafkaStreams:
             age = time.time() - (folder / "pid").stat().st_mtime
             pid = int((folder / "pid").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return {"answer": {"error": "The process of the verification no longer exists."}}
+            return _failed("streams_gone", "The process of the verification no longer exists.")
         if age > SECONDS:
-            return {"answer": {"error": f"Kafka Streams took longer than {SECONDS:.0f} s."}}
+            seconds = f"{SECONDS:.0f}"
+            message = f"Kafka Streams took longer than {seconds} s."
+            return _failed("streams_too_long", message, seconds=seconds)
         if not _lives(pid):
-            return {"answer": {"error": "The process of Kafka Streams ended unexpectedly."}}
+            return _failed("streams_ended", "The process of Kafka Streams ended unexpectedly.")
         with suppress(OSError):
             return {"doing": (folder / "progress").read_text(encoding="utf-8") or "jars"}
         return {"doing": "jars"}
@@ -96,6 +98,10 @@ class KafkaStreams:
 
     def _folder(self, name: str) -> Path:
         return self.data / "verifications" / name
+
+
+def _failed(code: str, message: str, **facts: str) -> dict[str, Any]:
+    return {"answer": {"error": {"code": code, "facts": facts, "message": message}}}
 
 
 def _lives(pid: int) -> bool:

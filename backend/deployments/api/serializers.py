@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
+from millrace_backend.schema import CauseSerializer
 from rest_framework import serializers
 from topologies.choices import Dialect
 
@@ -160,14 +161,20 @@ class OutageSerializer(serializers.Serializer[Any]):
     retry_at = serializers.DateTimeField(help_text="When the next attempt is made.")
 
 
-class FailureSerializer(serializers.Serializer[Any]):
+class FailureSerializer(CauseSerializer):
     """Why a deployment failed, with the node that caused it, if known."""
 
-    code = serializers.CharField()
+    facts = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        required=False,
+        help_text="What the sentence names; failures of earlier versions have none.",
+    )
     node = serializers.CharField(allow_null=True)
     parameter = serializers.CharField(allow_null=True)
-    message = serializers.CharField()
     record = FailingRecordSerializer(allow_null=True)
+    cause = CauseSerializer(
+        allow_null=True, required=False, help_text="The failure that the sentence quotes."
+    )
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from millrace_backend.schema import CauseSerializer
 from rest_framework import serializers
 from topologies.simulating import MOST_INPUTS
 
@@ -152,6 +153,7 @@ class GeneratorSerializer(serializers.ModelSerializer[Generator]):
 
     state = serializers.ChoiceField(choices=GeneratorState.choices)
     recipe = RecipeSerializer()
+    problem = CauseSerializer(allow_null=True, help_text="Why it failed, or what it waits for.")
     created_by = serializers.CharField(
         source="created_by.shown_name", allow_null=True, default=None, read_only=True
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from millrace_backend.schema import CauseSerializer
 from millrace_compiler.conditions import MOST
 from rest_framework import serializers
 
@@ -275,15 +276,8 @@ class SimulationErrorSerializer(serializers.Serializer[Any]):
     after = serializers.IntegerField()
 
 
-class DifferenceSerializer(serializers.Serializer[Any]):
+class DifferenceSerializer(CauseSerializer):
     """A difference from what was expected, with the sentence in English."""
-
-    code = serializers.CharField()
-    facts = serializers.DictField(
-        child=serializers.CharField(allow_blank=True),
-        help_text="What the sentence names, for a sentence in another language.",
-    )
-    message = serializers.CharField()
 
 
 class SimulationResultSerializer(serializers.Serializer[Any]):

@@ -6,6 +6,7 @@ from typing import Any
 
 from accounts.permissions import workspace_for
 from drf_spectacular.utils import extend_schema
+from millrace_backend.schema import CauseSerializer
 from millrace_backend.views import ApiView, valid
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -37,7 +38,7 @@ class VerificationSerializer(serializers.Serializer[Any]):
         help_text="Where Millrace does something else than Kafka Streams; empty: equal. Null until "
         "it is done.",
     )
-    error = serializers.CharField(allow_null=True, help_text="Why it could not be compared.")
+    error = CauseSerializer(allow_null=True, help_text="Why it could not be compared.")
 
 
 class VerificationsView(ApiView):

@@ -1703,6 +1703,15 @@ export interface components {
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
         };
+        /** @description Why something is not as it should be, with the sentence in English. */
+        Cause: {
+            code: string;
+            /** @description What the sentence names, for a sentence in another language. */
+            facts: {
+                [key: string]: string;
+            };
+            message: string;
+        };
         /** @description Types of the columns that a condition sees, and what is wrong with it. */
         CheckedCondition: {
             columns: {
@@ -2271,7 +2280,13 @@ export interface components {
         };
         /** @description Why a deployment failed, with the node that caused it, if known. */
         Failure: {
+            /** @description The failure that the sentence quotes. */
+            cause?: components["schemas"]["Cause"] | null;
             code: string;
+            /** @description What the sentence names; failures of earlier versions have none. */
+            facts?: {
+                [key: string]: string;
+            };
             message: string;
             node: string | null;
             parameter: string | null;
@@ -2562,7 +2577,8 @@ export interface components {
             readonly ends_at: string | null;
             readonly id: number;
             readonly most: number | null;
-            readonly problem: string;
+            /** @description Why it failed, or what it waits for. */
+            problem: components["schemas"]["Cause"] | null;
             /** Format: double */
             readonly rate: number;
             recipe: components["schemas"]["Recipe"];
@@ -4515,7 +4531,7 @@ export interface components {
             differences: components["schemas"]["Difference"][] | null;
             doing: (components["schemas"]["DoingEnum"] | components["schemas"]["NullEnum"]) | null;
             /** @description Why it could not be compared. */
-            error: string | null;
+            error: components["schemas"]["Cause"] | null;
             id: string;
             state: components["schemas"]["VerificationStateEnum"];
         };

@@ -6,6 +6,7 @@ import type { Failure } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { type Catalog, kindOf } from "../graph/catalog";
 import { type DocumentNode, findNode, labelOf } from "../graph/document";
+import { toldCause } from "../problems/prose";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
@@ -25,7 +26,8 @@ export function FailureNote({ failure }: { failure: Failure }) {
   const record = recordText(failure.record);
   const ws = useEditing((state) => state.ws);
   const link = recordLink(ws, failure.record);
-  const long = failure.message.length > 240;
+  const text = toldCause(failure);
+  const long = text.length > 240;
   return (
     <Note tone="failed" icon={<IconAlertCircle size={16} stroke={1.5} style={{ flex: "none" }} />}>
       <div className={classes.failure} data-testid="failure">
@@ -40,7 +42,7 @@ export function FailureNote({ failure }: { failure: Failure }) {
                   })}
             </strong>
           )}
-          <span>{long && !all ? `${failure.message.slice(0, 240)}…` : failure.message}</span>
+          <span>{long && !all ? `${text.slice(0, 240)}…` : text}</span>
           {record === null ? null : <span className={classes.record}>{record}</span>}
         </div>
         <span className={classes.failureActions}>

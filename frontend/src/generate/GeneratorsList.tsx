@@ -6,6 +6,7 @@ import { listGenerators, stopGenerator } from "../api/topicCalls";
 import type { Generator } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
+import { toldCause } from "../problems/prose";
 import { topicAddress } from "../topics/records";
 import { ago, count, exact, moment } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
@@ -83,8 +84,8 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
       </td>
       <td>
         {t(STATES[generator.state])}
-        {generator.problem === "" ? null : (
-          <div className={classes.problem}>{generator.problem}</div>
+        {generator.problem === null ? null : (
+          <div className={classes.problem}>{toldCause(generator.problem)}</div>
         )}
       </td>
       <td className={pages.number}>{exact(generator.rate)}</td>

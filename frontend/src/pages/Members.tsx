@@ -73,12 +73,14 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
         <h2 id="members-title">{t("Members")}</h2>
         <p>{t("Each role includes the permissions of the roles before it.")}</p>
         <span className="ui-space" />
-        <SearchField
-          paging={paging}
-          label={t("Search members")}
-          placeholder={t("Search by name")}
-        />
-        {admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null}
+        <div className={classes.tools}>
+          <SearchField
+            paging={paging}
+            label={t("Search members")}
+            placeholder={t("Search by name")}
+          />
+          {admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null}
+        </div>
       </div>
       <Waiting query={members} kept={members.data !== undefined} />
       {members.data === undefined ? null : members.data.count === 0 ? (
@@ -147,7 +149,7 @@ function MemberRow(props: {
             data={roleOptions()}
             value={role}
             onChange={(value) => value !== null && props.onRole(value as Role)}
-            w={220}
+            w={250}
           />
         ) : (
           roleTitle(role)

@@ -54,7 +54,7 @@ export function Tokens() {
         <h2 id="tokens-title">{t("Your tokens")}</h2>
         <p>{t("For scripts and pipelines: they act in your name, with your role.")}</p>
         <span className="ui-space" />
-        <form onSubmit={submit} className={classes.tools} style={{ marginBottom: 0 }}>
+        <form onSubmit={submit} className={classes.tools}>
           <TextInput
             aria-label={t("Name of the token")}
             placeholder={t("what it is for")}

@@ -9,10 +9,13 @@ import { TestsView } from "./Tests";
 import { useTests } from "./tests";
 
 const answers: (() => unknown)[] = [];
+const refusals: Error[] = [];
 vi.mock("../api/compileCalls", () => ({
-  listTests: async () => ({
-    results: [{ id: 1, name: "Counts", inputs: [], expected: { dropped: 0 } }],
-  }),
+  listTests: async () => {
+    const refusal = refusals.shift();
+    if (refusal !== undefined) throw refusal;
+    return { results: [{ id: 1, name: "Counts", inputs: [], expected: { dropped: 0 } }] };
+  },
   simulate: async () => answers.shift()?.(),
   prepareSimulator: async () => ({ state: "ready", progress: null }),
 }));
@@ -27,7 +30,9 @@ const RESULT = { edges: [], nodes: {}, steps: [], stores: {}, differences: [DIFF
 function show() {
   render(
     <MantineProvider theme={theme} env="test">
-      <QueryClientProvider client={new QueryClient()}>
+      <QueryClientProvider
+        client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}
+      >
         <TestsView topology={7} ws="main" />
       </QueryClientProvider>
     </MantineProvider>,
@@ -64,4 +69,12 @@ test("a test that cannot run has failed, and shows why", async () => {
   fireEvent.click(await screen.findByText("Run all tests"));
   await screen.findByText("The simulator does not respond.");
   expect(useTests.getState().verdicts[1]).toMatchObject({ state: "failed", differences: [] });
+});
+
+test("tests that could not be loaded are loaded again by a button", async () => {
+  refusals.push(new Error("The server failed at this request."));
+  show();
+  await screen.findByText("The server failed at this request.");
+  fireEvent.click(screen.getByRole("button", { name: "Try again" }));
+  await screen.findByText("Counts");
 });

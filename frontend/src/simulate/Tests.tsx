@@ -11,9 +11,10 @@ import { type ComponentProps, useState } from "react";
 import { deleteTest } from "../api/compileCalls";
 import type { Difference, TopologyTest } from "../api/types";
 import { notifyError } from "../app/notify";
+import { Waiting } from "../app/Waiting";
 import { useDesigner } from "../designer/store";
 import { toldDifference } from "../problems/prose";
-import { Empty, Note, Tip } from "../ui";
+import { Empty, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import { CoverageNote } from "./CoverageNote";
@@ -36,14 +37,13 @@ function Icon({ verdict }: { verdict: Verdict | undefined }) {
 
 /** The tests that are kept with the topology, and how their last run ended. */
 export function TestsView({ topology, ws }: { topology: number; ws: string }) {
-  const { data, error } = useTestList(topology);
+  const list = useTestList(topology);
   const { busy, coverage, run, stop, verdicts } = useTests();
   const readOnly = useDesigner((state) => state.readOnly);
   const [removed, setRemoved] = useState<TopologyTest | null>(null);
   const [edited, setEdited] = useState<TopologyTest | null>(null);
-  if (error !== null) return <Note tone="failed">{(error as Error).message}</Note>;
-  if (data === undefined) return <Empty title={t("Tests")}>{t("Loading…")}</Empty>;
-  const tests = data.results;
+  if (list.data === undefined) return <Waiting query={list} />;
+  const tests = list.data.results;
   if (tests.length === 0)
     return (
       <Empty title={t("Tests")}>

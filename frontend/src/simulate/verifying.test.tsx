@@ -59,7 +59,8 @@ test("a comparison shows what it does, and then what differs", async () => {
 });
 
 test("one that fails says why, and one that is cancelled ends on the server", async () => {
-  answers = [at({ state: "waiting" }), at({ state: "failed", error: "No test driver runs it." })];
+  const why = { code: "oracle_cannot", facts: {}, message: "No test driver runs it." };
+  answers = [at({ state: "waiting" }), at({ state: "failed", error: why })];
   const { result } = renderHook(() => useVerification("main", []));
   act(() => result.current.start());
   await second();

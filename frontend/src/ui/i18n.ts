@@ -90,6 +90,7 @@ export interface Forms {
 let translations: {
   readonly texts: Table;
   readonly catalog: Table;
+  readonly causes: Table;
   readonly diagnostics: Sentences;
   readonly differences: Table;
   readonly errors: Table;
@@ -98,6 +99,7 @@ let translations: {
 } = {
   texts: {},
   catalog: {},
+  causes: {},
   diagnostics: {},
   differences: {},
   errors: {},
@@ -139,11 +141,7 @@ export function diagnosticTexts(
 ): { readonly message: string; readonly hint: string } | undefined {
   const texts = language() === "en" ? undefined : translations.diagnostics[code];
   if (texts === undefined) return undefined;
-  const told = Object.entries(facts).map(([name, fact]) => [
-    name,
-    translations.words[fact] ?? fact,
-  ]);
-  const values = Object.fromEntries(told) as Values;
+  const values = inWords(facts);
   return { message: fill(texts[0], values), hint: fill(texts[1], values) };
 }
 
@@ -163,9 +161,31 @@ export function errorText(
 ): string | undefined {
   const text = language() === "en" ? undefined : translations.errors[code];
   if (text === undefined) return undefined;
-  const told = Object.entries(data).map(([name, fact]) => [
+  return fill(text, inWords(data));
+}
+
+/** A cause in the page's language; undefined without a translation whose values are all there. */
+export function causeText(
+  code: string,
+  data: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (language() === "en") return undefined;
+  const { causes, diagnostics, errors } = translations;
+  const texts = [causes[code], errors[code], diagnostics[code]?.[0]];
+  const text = texts.find((each) => each !== undefined && namesIn(each).every((n) => n in data));
+  return text === undefined ? undefined : fill(text, inWords(data));
+}
+
+/** The names of the values that a text needs. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/\{(\w+)[|}]/g)].map(([, name]) => name ?? "");
+}
+
+/** Facts as texts; those that are words of the compiler in the page's language. */
+function inWords(facts: Readonly<Record<string, unknown>>): Values {
+  const told = Object.entries(facts).map(([name, fact]) => [
     name,
     translations.words[String(fact)] ?? String(fact),
   ]);
-  return fill(text, Object.fromEntries(told) as Values);
+  return Object.fromEntries(told) as Values;
 }

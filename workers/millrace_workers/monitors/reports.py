@@ -149,4 +149,5 @@ def failure_of(error: ErrorFields | None) -> Failure | None:
         node=error.get("node"),
         parameter=error.get("parameter"),
         record=error.get("record"),
+        facts=error.get("facts") or {},
     )

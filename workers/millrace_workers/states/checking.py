@@ -26,7 +26,13 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
             f"There is no topic “{missing.topic}” on the cluster. Correct its name, create it, or "
             "deploy with “create_topics”."
         )
-        failure = Failure("topic_missing", message, missing.node, missing.parameter)
+        failure = Failure(
+            "topic_missing",
+            message,
+            missing.node,
+            missing.parameter,
+            facts={"topic": missing.topic},
+        )
         return refuse(deployment, tools, "check", failure)
     document = with_partitions(deployment.document, found)
     failure_by_shape = tools.compiler.check(

@@ -5,7 +5,7 @@ from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.outages import CODES, Away, is_full
 from millrace_workers.states.compiling import refuse
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import FELL_BACK, control, lost, reported
+from millrace_workers.states.watching import control, fell_back, lost, reported
 
 #: a driver that has not prepared itself within so long is given up
 PREPARE_PATIENCE_SECONDS = 300.0
@@ -57,8 +57,12 @@ def go_on(
     since = deployment.since if report is None else max(deployment.since, report.at)
     if tools.now() - since > PREPARE_PATIENCE_SECONDS:
         tools.launcher.end_standby(deployment.id, deployment.directory)
-        seconds = f"{PREPARE_PATIENCE_SECONDS:.0f} s"
-        failure = Failure("start_timeout", f"The new driver was not ready within {seconds}.")
+        seconds = f"{PREPARE_PATIENCE_SECONDS:.0f}"
+        failure = Failure(
+            "start_timeout",
+            f"The new driver was not ready within {seconds} s.",
+            facts={"seconds": seconds},
+        )
         return _refused(deployment, tools, run, failure)
     return None
 
@@ -68,5 +72,5 @@ def _refused(deployment: Deployment, tools: Tools, run: Run, cause: Failure) -> 
         f"Version {deployment.version} ended before it took over: {cause.message} "
         f"Version {run.version} was not stopped."
     )
-    kept = Failure(FELL_BACK, message, cause.node, cause.parameter, cause.record)
+    kept = fell_back(message, deployment.version, run.version, cause)
     return refuse(deployment, tools, "stage", kept)

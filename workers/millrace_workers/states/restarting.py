@@ -30,15 +30,18 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         return "stopping"
     recent = [at for at in deployment.crashes if tools.now() - at < WINDOW_SECONDS]
     if len(recent) >= LIMIT:
-        last = deployment.failure or {}
-        cause = last.get("message", "The driver was lost.")
+        last = deployment.failure or {"code": "driver_failed", "message": "The driver was lost."}
+        cause = Failure(last["code"], last["message"], facts=last.get("facts") or {})
+        minutes = f"{WINDOW_SECONDS / 60:.0f}"
         tools.record.fail(
             Failure(
                 "restart_limit",
-                f"Lost {len(recent)} times within {WINDOW_SECONDS / 60:.0f} minutes. "
-                f"The last time: {cause}",
+                f"Lost {len(recent)} times within {minutes} minutes. "
+                f"The last time: {cause.message}",
                 last.get("node"),
                 last.get("parameter"),
+                facts={"count": str(len(recent)), "minutes": minutes},
+                cause=cause,
             )
         )
         return "failed"

@@ -47,6 +47,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         failure = Failure(
             "start_timeout",
             f"The driver did not report within {START_PATIENCE_SECONDS:.0f} s and was killed.",
+            facts={"seconds": f"{START_PATIENCE_SECONDS:.0f}"},
         )
         tools.record.end_run("killed", failure)
         if deployment.fallback is not None:

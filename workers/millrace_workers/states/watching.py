@@ -38,7 +38,11 @@ def trouble(deployment: Deployment, tools: Tools, pulse: Pulse | None) -> Failur
     # The clock may have been set in either direction; the next report has the new time.
     silent = abs(tools.now() - pulse.at)
     if silent > tools.silent_seconds:
-        return Failure("driver_silent", f"The driver has not reported for {silent:.0f} s.")
+        return Failure(
+            "driver_silent",
+            f"The driver has not reported for {silent:.0f} s.",
+            facts={"seconds": f"{silent:.0f}"},
+        )
     deadline = float(deployment.settings.get("batch_deadline_s") or BATCH_DEADLINE_SECONDS)
     deadline += float(deployment.settings.get("real_time_ms") or 0) / 1000
     if pulse.batch_seconds > deadline:
@@ -46,6 +50,7 @@ def trouble(deployment: Deployment, tools: Tools, pulse: Pulse | None) -> Failur
             "batch_late",
             f"The batch has not ended for {pulse.batch_seconds:.0f} s; its deadline is "
             f"{deadline:.0f} s.",
+            facts={"seconds": f"{pulse.batch_seconds:.0f}", "deadline": f"{deadline:.0f}"},
         )
     return None
 
@@ -65,8 +70,21 @@ def fall_back(deployment: Deployment, tools: Tools, cause: Failure) -> str:
         f"Version {deployment.version} ended before its first batch: {cause.message} "
         f"Version {before} runs again from where it stopped."
     )
-    tools.record.fail(Failure(FELL_BACK, message, cause.node, cause.parameter, cause.record))
+    tools.record.fail(fell_back(message, deployment.version, before, cause))
     return "restarting"
+
+
+def fell_back(message: str, version: int, before: int | None, cause: Failure) -> Failure:
+    """The failure of a version whose place the one before it keeps."""
+    return Failure(
+        FELL_BACK,
+        message,
+        cause.node,
+        cause.parameter,
+        cause.record,
+        facts={"version": str(version), "before": str(before)},
+        cause=cause,
+    )
 
 
 def reported(report: StateReport | None) -> Failure | None:
@@ -77,7 +95,10 @@ def reported(report: StateReport | None) -> Failure | None:
 def lost(ended: Ended) -> Failure:
     """The failure of a driver that ended without a report."""
     how = "was killed" if ended.exit_code in (None, -9) else f"ended with {ended.exit_code}"
-    return Failure("driver_lost", f"The driver {how}; see its log.")
+    exit_code = -9 if ended.exit_code is None else ended.exit_code
+    return Failure(
+        "driver_lost", f"The driver {how}; see its log.", facts={"exit_code": str(exit_code)}
+    )
 
 
 def after_end(

@@ -18,4 +18,5 @@ export const app = {
   Theme: "主题外观",
   "Sign out": "退出登录",
   Actions: "操作",
+  "Loading…": "加载中…",
 };

@@ -17,7 +17,6 @@ export const common = {
   "Dead letters": "死信",
   "Duration of batches": "批次时长",
   "Go to the topologies": "前往拓扑列表",
-  "Loading…": "加载中…",
   Topologies: "拓扑",
   Settings: "设置",
   Topics: "主题",

@@ -1,6 +1,6 @@
 /**
  * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
- * use, in `catalog`, `help`, `sentences`, `diagnostics`, `differences` and `errors` of the texts that the server gives.
+ * use, in `catalog`, `help`, `sentences`, `causes`, `diagnostics`, `differences` and `errors` of the texts that the server gives.
  * Fetched when the page is shown in Chinese.
  */
 
@@ -28,6 +28,7 @@ import { stores } from "./stores";
 import { topics } from "./topics";
 import { versions } from "./versions";
 
+export { causes } from "./causes";
 export { diagnostics, words } from "./diagnostics";
 export { differences } from "./differences";
 export { errors } from "./errors";

@@ -12,4 +12,5 @@ export const problems = {
   Difference: "差异",
   Error: "错误",
   Warning: "警告",
+  "Cause: {message}": "原因：{message}",
 };
