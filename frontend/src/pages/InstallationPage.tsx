@@ -140,7 +140,7 @@ function Accounts() {
               <td>{account.username}</td>
               <td className={classes.text}>{account.workspaces.join(", ") || "–"}</td>
               <td>{account.has_password ? t("set") : t("not set")}</td>
-              <td>{account.last_login === null ? t("never") : ago(account.last_login)}</td>
+              <td>{account.last_login === null ? t("not yet") : ago(account.last_login)}</td>
               <td className={classes.actions}>
                 <Button variant="subtle" onClick={() => link.mutate(account)}>
                   {t("New sign-in link")}

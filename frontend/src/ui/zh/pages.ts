@@ -101,6 +101,7 @@ export const pages = {
   "User name": "用户名",
   Password: "密码",
   "Last sign-in": "上次登录",
+  "not yet": "尚未",
   set: "已设置",
   "not set": "未设置",
   "New sign-in link": "新登录链接",
