@@ -152,6 +152,21 @@ def test_a_table_that_is_refused_is_reported_once_and_not_by_the_join() -> None:
     assert [(d.code, d.node) for d in errors] == [("plain_format", "rates")]
 
 
+@pytest.mark.parametrize(
+    ("type_", "refused"),
+    [
+        ("names MAP<STRING, INT>, at MAP<TIMESTAMP, INT>", False),
+        ("names ARRAY<STRUCT<n: MAP<INT, STRING>>>", True),
+        ("MAP<BOOLEAN, STRING>", True),
+    ],
+)
+def test_maps_that_sparks_json_does_not_read_are_refused(type_: str, refused: bool) -> None:
+    raw = document([stream(value={"format": "json", "schema": type_}), sink()], ["in > out"])
+    errors = [d for d in plain(raw).diagnostics if d.severity == "error"]
+    found = [(d.code, d.node, d.parameter) for d in errors]
+    assert found == ([("plain_source", "in", "value")] if refused else [])
+
+
 def test_every_kind_has_a_writer() -> None:
     kinds = {kind for kind, cls in registry().items() if not issubclass(cls, Store)}
     assert set(WRITERS) == kinds

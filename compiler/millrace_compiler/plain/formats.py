@@ -30,6 +30,12 @@ def has_time(type_: DataType) -> bool:
     return type_.name == "TIMESTAMP" or any(has_time(inner) for inner in type_.inner)
 
 
+def has_other_keys(type_: DataType) -> bool:
+    """Whether a type has a MAP whose keys are not read as STRING."""
+    other = type_.name == "MAP" and _time_as_text(type_.inner[0]) != STRING
+    return other or any(has_other_keys(inner) for inner in type_.inner)
+
+
 def decode(column: str, format_: Format, *, keep_corrupt: bool = False) -> str:
     """Expression over a BINARY column of Kafka that gives the format's type.
 

@@ -8,7 +8,7 @@ from millrace_compiler.formats import Format
 from millrace_compiler.operators.sources.base import Source, TimedSource
 from millrace_compiler.operators.sources.global_table import SourceGlobalTable
 from millrace_compiler.operators.sources.stream import SourceStream
-from millrace_compiler.plain.formats import CORRUPT, FOREIGN, byte_length, decode
+from millrace_compiler.plain.formats import CORRUPT, FOREIGN, byte_length, decode, has_other_keys
 from millrace_compiler.plain.keeping import keeps_rows
 from millrace_compiler.plain.program import PLACE, Frame, Program
 from millrace_compiler.plain.text import Call, Chain, Expr, call
@@ -87,6 +87,11 @@ def _check_formats(program: Program, node: Source) -> None:
         format_: Format = getattr(node, part)
         if format_.name in FOREIGN:
             raise program.refuse("plain_format", node, part, format=format_.name)
+        if format_.name == "json" and format_.type and has_other_keys(format_.type):
+            reason = "from_json reads maps with STRING keys only"
+            raise program.refuse(
+                "plain_source", node, part, reason=reason, instead="declare a MAP<STRING, …>"
+            )
 
 
 def _read(node: Source) -> Call:

@@ -423,6 +423,8 @@ export const words: Readonly<Record<string, string>> = {
   "choose a difference": "选择一个时间差",
   "a program of the plain dialect reads topics": "普通方言的程序读取主题",
   "read a topic": "读取主题",
+  "from_json reads maps with STRING keys only": "from_json 只能读取键为 STRING 的 MAP",
+  "declare a MAP<STRING, …>": "声明 MAP<STRING, …>",
   "no step knows the highest time seen on a partition": "没有步骤知道分区上出现过的最大时间",
   "choose skip": "选择 skip",
   "a json that fails stops the query": "无法读取的 JSON 会停止查询",
