@@ -41,7 +41,6 @@ TIMES = 5
 LOOKUPS = 60
 PAGES = 30
 ROUNDS = 3
-BACKLOG = 400_000
 PARTITIONS = 2
 SOURCE, SINK, STORE, EDGE = "inside-in", "inside-out", "counts", "records.out>by-value.in"
 SIMULATION_LIMIT = 2.0
@@ -216,11 +215,11 @@ def looking(api: Api, deployment: int, topology: int) -> Iterator[None]:
             thread.join(30)
 
 
-def drained(api: Api, deployment: int, records: Records) -> float:
+def drained(api: Api, deployment: int, records: Records, backlog: int) -> float:
     """Seconds from the resumption until a backlog has been worked off."""
     api.call("POST", f"/deployments/{deployment}/pause")
     api.until(deployment, "paused", 60)
-    records.write(BACKLOG)
+    records.write(backlog)
     api.call("POST", f"/deployments/{deployment}/resume")
     api.until(deployment, "running", 60)
     return timed(records.wait)
@@ -230,6 +229,7 @@ def main() -> int:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, default=1_000_000)
+    parser.add_argument("--backlog", type=int, default=2_000_000, help="records (2,000,000)")
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder,
@@ -251,16 +251,16 @@ def main() -> int:
         show(found)
         rows += found
         alone, looked = [], []
-        drained(api, deployment, records)
+        drained(api, deployment, records, given.backlog)
         for _ in range(ROUNDS):
-            alone.append(drained(api, deployment, records))
+            alone.append(drained(api, deployment, records, given.backlog))
             with looking(api, deployment, topology):
-                looked.append(drained(api, deployment, records))
+                looked.append(drained(api, deployment, records, given.backlog))
         print("nobody looks", [f"{each:.2f}" for each in alone])
         print("a page looks", [f"{each:.2f}" for each in looked])
         rows += [
-            Row(f"{BACKLOG:,} records, nobody looks", statistics.median(alone), 0.0),
-            Row(f"{BACKLOG:,} records, a page looks", statistics.median(looked), 0.0),
+            Row(f"{given.backlog:,} records, nobody looks", statistics.median(alone), 0.0),
+            Row(f"{given.backlog:,} records, a page looks", statistics.median(looked), 0.0),
         ]
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 120)
