@@ -4,7 +4,7 @@ import { ApiError } from "../api/client";
 import { choose, field, render, type, until } from "../app/rendering";
 import { StartDialog } from "./StartDialog";
 
-const VALUE = { format: "protobuf", registry: "http://registry:8081", subject: "orders-value" };
+const VALUE = { format: "protobuf", registry: "http://schemas.example:8081", subject: "orders-value" };
 const calls = vi.hoisted(() => ({ formatTypes: vi.fn(), startGenerator: vi.fn() }));
 vi.mock("../api/topicCalls", () => ({
   ...calls,

@@ -57,7 +57,7 @@ test("records are asked for as the form says, and no text that is no duration is
 
 const registered = {
   format: "avro",
-  registry: "http://registry:8081",
+  registry: "http://schemas.example:8081",
   subject: "orders-value",
 };
 const AVRO = {

@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const AVRO: PartFormat = {
   format: "avro",
-  registry: "http://registry:8081",
+  registry: "http://schemas.example:8081",
   subject: "orders-value",
 };
 const JSON_TEXT = '{"item": "tea"}';
@@ -40,7 +40,7 @@ test("Avro and Protobuf are written by a schema that is typed or in a registry",
   await type(field("Value"), JSON_TEXT);
   // Without a schema there is nothing to write by.
   expect(write()?.disabled).toBe(true);
-  await type(field("Schema registry"), "http://registry:8081");
+  await type(field("Schema registry"), "http://schemas.example:8081");
   expect(write()?.disabled).toBe(true);
   await type(field("Subject"), "orders-value");
   await act(async () => write()?.click());
