@@ -28,10 +28,10 @@ def show(rows: Iterable[Row]) -> None:
     print(f"load of the last minute: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
 
 
-def processor_seconds(process: psutil.Process) -> float:
-    """What a process and all below it have used so far."""
+def processor_seconds(*processes: psutil.Process) -> float:
+    """What processes and all below them have used so far."""
     used = 0.0
-    for each in [process, *process.children(recursive=True)]:
+    for each in {each for root in processes for each in (root, *root.children(recursive=True))}:
         try:
             times = each.cpu_times()
         except psutil.NoSuchProcess:

@@ -4,14 +4,17 @@
 
 A system of its own is started as a person does it. Shown are: the first simulation after the start
 and later ones; ten people who simulate at once; reading one key, and a page of 100 rows, of a store
-of so many keys while its deployment runs; and how long a backlog takes while a page shows the
-deployment's figures and the records of an edge, and while nobody looks, in turns.
+of so many keys while its deployment runs; and what a backlog takes while a page shows the
+deployment's figures and the records of an edge, and while nobody looks, in turns: seconds, and
+processor seconds of the driver and of all services. *The page's share* is the median over pairs of
+turns; a program becomes faster for minutes, so that turns far apart cannot be compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import random
 import statistics
 import sys
@@ -21,15 +24,17 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench._broker import free_ports
 from bench._documents import chain, document, node, ten_nodes
-from bench._table import Row, show
+from bench._table import Row, processor_seconds, show
 from bench.warm import lines
 from tests.e2e.api import Api
 from tests.e2e.system import System, running_system
@@ -40,7 +45,8 @@ PEOPLE = 10
 TIMES = 5
 LOOKUPS = 60
 PAGES = 30
-ROUNDS = 3
+ROUNDS = 8
+WARMING = 3
 PARTITIONS = 2
 SOURCE, SINK, STORE, EDGE = "inside-in", "inside-out", "counts", "records.out>by-value.in"
 SIMULATION_LIMIT = 2.0
@@ -181,10 +187,15 @@ def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
             raise RuntimeError("a page has not 100 rows")
 
     yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
-    for name, work, times in (("one key", one, LOOKUPS), ("100 rows", page, PAGES)):
-        found = sorted(paced(work) for _ in range(times))
-        yield Row(f"{name}: median", statistics.median(found), 0.0)
-        yield Row(f"{name}: p95", found[int(times * 0.95)], 0.0, LOOKUP_LIMIT)
+    works = {"one key": (one, LOOKUPS), "100 rows": (page, PAGES)}
+    turns = [name for name, (_, times) in works.items() for _ in range(times)]
+    chosen.shuffle(turns)
+    found: dict[str, list[float]] = {name: [] for name in works}
+    for name in turns:
+        found[name].append(paced(works[name][0]))
+    for name, every in found.items():
+        yield Row(f"{name}: median", statistics.median(every), 0.0)
+        yield Row(f"{name}: p95", sorted(every)[int(len(every) * 0.95)], 0.0, LOOKUP_LIMIT)
 
 
 @contextmanager
@@ -215,14 +226,73 @@ def looking(api: Api, deployment: int, topology: int) -> Iterator[None]:
             thread.join(30)
 
 
-def drained(api: Api, deployment: int, records: Records, backlog: int) -> float:
-    """Seconds from the resumption until a backlog has been worked off."""
+@dataclass(frozen=True)
+class Drained:
+    """What a backlog took, in seconds."""
+
+    wall: float
+    #: of the processor
+    driver: float
+    #: of the processor, with the broker and the server
+    everything: float
+
+
+def drained(system: System, api: Api, deployment: int, records: Records, backlog: int) -> Drained:
+    """From the resumption until a backlog has been worked off."""
     api.call("POST", f"/deployments/{deployment}/pause")
     api.until(deployment, "paused", 60)
     records.write(backlog)
+    driver = psutil.Process(api.call("GET", f"/deployments/{deployment}")["run"]["pid"])
+    state = json.loads((system.data / "run" / "state.json").read_text())
+    pids = [each["pid"] for each in state["services"]]
+    services = [psutil.Process(pid) for pid in pids if pid and psutil.pid_exists(pid)]
+
+    def used() -> tuple[float, float]:
+        return processor_seconds(driver), processor_seconds(driver, *services)
+
+    before = used()
     api.call("POST", f"/deployments/{deployment}/resume")
     api.until(deployment, "running", 60)
-    return timed(records.wait)
+    wall = timed(records.wait)
+    return Drained(wall, *(late - early for early, late in zip(before, used(), strict=True)))
+
+
+def looked_at(
+    system: System, api: Api, deployment: int, records: Records, backlog: int, rounds: int
+) -> Iterator[Row]:
+    """A backlog while nobody looks and while a page does, and the page's share."""
+    topology = api.call("GET", f"/deployments/{deployment}")["topology"]
+
+    def one() -> Drained:
+        return drained(system, api, deployment, records, backlog)
+
+    for _ in range(WARMING):
+        one()
+        with looking(api, deployment, topology):
+            one()
+    alone: list[Drained] = []
+    looked: list[Drained] = []
+    for turn in range(rounds):
+        for who in (alone, looked) if turn % 2 else (looked, alone):
+            if who is alone:
+                who.append(one())
+            else:
+                with looking(api, deployment, topology):
+                    who.append(one())
+    for name, found in (("nobody looks", alone), ("a page looks", looked)):
+        for part in ("driver", "everything"):
+            yield Row(
+                f"{backlog:,} records, {name}: {part}",
+                statistics.median(each.wall for each in found),
+                statistics.median(getattr(each, part) for each in found),
+            )
+    for part in ("wall", "driver", "everything"):
+        shares = sorted(
+            getattr(page, part) / getattr(none, part) - 1
+            for page, none in zip(looked, alone, strict=True)
+        )
+        print(f"the page's share, {part:11}{statistics.median(shares):8.1%}"
+              f"   of {rounds} pairs {shares[0]:.1%} … {shares[-1]:.1%}")  # fmt: skip
 
 
 def main() -> int:
@@ -230,38 +300,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--backlog", type=int, default=2_000_000, help="records (2,000,000)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"pairs of turns ({ROUNDS})")
+    parser.add_argument("--only-looking", action="store_true", help="without the other figures")
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder,
         running_system(Path(folder), free_ports(1)[0]) as system,
         Api(system.address, system.link) as api,
     ):
-        rows = list(simulations(system, api))
-        show(rows)
+        rows = [] if given.only_looking else list(simulations(system, api))
         for topic in (SOURCE, SINK):
             create_topic(system.bootstrap_servers, topic, PARTITIONS)
         deployment = api.deploy("inside", counting())
         api.until(deployment, "running", 240)
-        topology = api.call("GET", f"/deployments/{deployment}")["topology"]
         records = Records(system.bootstrap_servers, given.keys)
         records.write(given.keys)
         records.wait()
-        path = f"/deployments/{deployment}/stores/{STORE}"
-        found = list(lookups(api, path, records, given.keys))
-        show(found)
-        rows += found
-        alone, looked = [], []
-        drained(api, deployment, records, given.backlog)
-        for _ in range(ROUNDS):
-            alone.append(drained(api, deployment, records, given.backlog))
-            with looking(api, deployment, topology):
-                looked.append(drained(api, deployment, records, given.backlog))
-        print("nobody looks", [f"{each:.2f}" for each in alone])
-        print("a page looks", [f"{each:.2f}" for each in looked])
-        rows += [
-            Row(f"{given.backlog:,} records, nobody looks", statistics.median(alone), 0.0),
-            Row(f"{given.backlog:,} records, a page looks", statistics.median(looked), 0.0),
-        ]
+        if not given.only_looking:
+            path = f"/deployments/{deployment}/stores/{STORE}"
+            rows += lookups(api, path, records, given.keys)
+        show(rows)
+        rows += looked_at(system, api, deployment, records, given.backlog, given.rounds)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 120)
     show(rows)

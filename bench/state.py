@@ -5,8 +5,11 @@
 A count in windows of a day and a join of two streams get a number of keys from a broker. Then the
 session ends, another one goes on with the checkpoint, and its first micro-batch has 2,000 records:
 *Spark opens* is what Spark takes for reading the state's files from the checkpoint, *first batch*
-the whole of it. Later micro-batches show what a record costs, on two cores. *heap* is what the JVM
-still holds after a collection, less what it held before the state was opened.
+the whole of it. Later micro-batches show what a record costs, on two cores: *any key* when each of
+all keys is as likely as another, so that few are in the cache and many keys have one record in a
+micro-batch; *few keys* when records have one of 10,000 keys, whatever the number in the state.
+*heap* is what the JVM still holds after a collection, less what it held before the state was
+opened.
 """
 
 from __future__ import annotations
@@ -31,7 +34,10 @@ from bench._broker import Broker
 from bench._documents import chain, document, node
 
 FIRST = 2_000
-LATER = 200_000
+LATER = 400_000
+FEW = 10_000
+#: micro-batches that are not measured, while the JVM compiles and the cache fills
+WARMING = 2
 BATCH = 50_000
 SAVED = 6
 TASKS = 4
@@ -157,6 +163,11 @@ def seconds(progress: list[Any]) -> float:
     return sum(int(each["durationMs"]["addBatch"]) for each in progress) / 1e3
 
 
+def a_record(progress: list[Any]) -> float:
+    """Microseconds."""
+    return seconds(progress) / sum(each["numInputRows"] for each in progress) * 1e6
+
+
 def opened(progress: Any) -> float:
     """Seconds in which Spark read the state's files, the longest of the tasks."""
     metrics = progress["stateOperators"][0]["customMetrics"]
@@ -189,13 +200,17 @@ def measure(address: str, name: str, keys: int) -> dict[str, float]:
             first = run(spark, address, document, checkpoint)
             after = heap(spark)
             topic.write(some(LATER), "b")
-            later = run(spark, address, document, checkpoint)[1:]
+            later = run(spark, address, document, checkpoint)
+            few = [chosen.randrange(keys) for _ in range(FEW)]
+            topic.write((chosen.choice(few) for _ in range(LATER)), "b")
+            same = run(spark, address, document, checkpoint)
     finally:
         shutil.rmtree(checkpoint, ignore_errors=True)
     return {
         "opened": opened(first[0]),
         "first": seconds(first[:1]),
-        "record": seconds(later) / sum(each["numInputRows"] for each in later) * 1e6,
+        "any": a_record(later[WARMING:]),
+        "few": a_record(same[WARMING:]),
         "heap": after - before,
     }
 
@@ -206,16 +221,16 @@ def main() -> int:
     parser.add_argument("--keys", type=int, action="append", help="default: 10,000 and 1,000,000")
     parser.add_argument("--only", choices=sorted(documents()))
     arguments = parser.parse_args()
-    columns = ("keys", 11), ("Spark opens s", 15), ("first batch s", 15), ("µs/record", 11)
-    print(" " * 9 + "".join(f"{title:>{width}}" for title, width in (*columns, ("heap MB", 9))))
+    titles = "keys", "Spark opens s", "first batch s", "any key µs", "few keys µs", "heap MB"
+    print(" " * 9 + "".join(f"{title:>15}" for title in titles))
     for name in documents():
         if arguments.only in (None, name):
             for keys in arguments.keys or [10_000, 1_000_000]:
                 with Broker() as broker:
                     found = measure(broker.address, name, keys)
                 print(
-                    f"{name:9}{keys:>11,}{found['opened']:>15.2f}{found['first']:>15.2f}"
-                    f"{found['record']:>11.2f}{found['heap']:>9.0f}",
+                    f"{name:9}{keys:>15,}{found['opened']:>15.2f}{found['first']:>15.2f}"
+                    f"{found['any']:>15.2f}{found['few']:>15.2f}{found['heap']:>15.0f}",
                     flush=True,
                 )
     return 0
