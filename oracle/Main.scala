@@ -6,7 +6,9 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, Paths}
 import java.time.{Duration, Instant}
 import java.util.{Base64, LinkedList}
+import java.util.concurrent.atomic.AtomicLong
 import org.apache.kafka.clients.producer.ProducerRecord
+import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.header.internals.RecordHeaders
 import org.apache.kafka.common.serialization.ByteArraySerializer
 import org.apache.kafka.common.utils.Bytes
@@ -173,7 +175,7 @@ object Main {
               val topic = line.get("topic").asText
               parts.find(_.build.formats(topic).isDefined) match {
                 case None => note(s"no source reads $topic: line ignored")
-                case Some(p) => pipe(p.build, p.driver, line)
+                case Some(p) => pipe(p, line)
               }
             }
           } catch {
@@ -216,9 +218,9 @@ object Main {
   def delete(p: Path): Unit = if (Files.exists(p))
     Files.walk(p).sorted(java.util.Comparator.reverseOrder[Path]()).forEach(x => Files.deleteIfExists(x))
 
-  private def pipe(build: Build, driver: TopologyTestDriver, line: JsonNode): Unit = {
+  private def pipe(part: Part, line: JsonNode): Unit = {
     val topic = line.get("topic").asText
-    val (kf, vf) = build.formats(topic).get
+    val (kf, vf) = part.build.formats(topic).get
     val headers = new RecordHeaders()
     Option(line.get("headers")).foreach(
       _.properties.asScala.foreach(e =>
@@ -228,7 +230,8 @@ object Main {
     def bytes(name: String, f: Format) = if (line.has(name + "_bytes"))
       Base64.getDecoder.decode(line.get(name + "_bytes").asText)
     else f.fromLine(line.get(name))
-    driver
+    part.offsets.next(topic)
+    part.driver
       .createInputTopic(topic, new ByteArraySerializer, new ByteArraySerializer)
       .pipeInput(
         new TestRecord(
@@ -257,6 +260,7 @@ object Main {
       Instant.ofEpochMilli(0)
     )
     val log = new Recorder(driver)
+    val offsets = new Offsets(driver)
   }
 
   private def output(
@@ -395,4 +399,22 @@ class Recorder(driver: TopologyTestDriver) {
   field.setAccessible(true)
   field.set(driver, map)
   def take(): Seq[R] = { val r = log.toList; log.clear(); r }
+}
+
+/** The driver counts the records of all topics of a pattern together. A broker's offsets are those of each topic. */
+class Offsets(driver: TopologyTestDriver) {
+  private val places = classOf[TopologyTestDriver].getDeclaredMethod("getInputTopicOrPatternPartition", classOf[String])
+  private val field = classOf[TopologyTestDriver].getDeclaredField("offsetsByTopicOrPatternPartition")
+  places.setAccessible(true)
+  field.setAccessible(true)
+  private val counters = field.get(driver).asInstanceOf[java.util.Map[TopicPartition, AtomicLong]]
+  private val counted = mutable.Map[String, Long]().withDefaultValue(0L)
+
+  /** Called before a record of the topic. */
+  def next(topic: String): Unit = places.invoke(driver, topic) match {
+    case place: TopicPartition if place.topic != topic =>
+      counters.get(place).set(counted(topic))
+      counted(topic) += 1
+    case _ => ()
+  }
 }
