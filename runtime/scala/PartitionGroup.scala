@@ -86,6 +86,7 @@ private[millrace] final class InternalQueue(
   private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
   private lazy val valueCodec = Codec.of(port.value)
   override val external: Boolean = edge != null && edge.external
+  private val carries = task.deadLetters
   private val topic = if (edge == null || !edge.hop) null else UTF8String.fromString(s"$application-${edge.topic}")
 
   /** Of the last record of the internal topic, if an expression asks for it. */
@@ -103,10 +104,15 @@ private[millrace] final class InternalQueue(
     record.codec = valueCodec
     record.plain = plain
     streamTime.advance(record.timestamp)
-    node.receive(
-      new Record(codec.decode(record.key), if (unwrap) plain else v, record.timestamp, record.headers),
-      input
-    )
+    val key = codec.decode(record.key)
+    if (topic == null && carries) source(row)
+    node.receive(new Record(key, if (unwrap) plain else v, record.timestamp, record.headers), input)
+  }
+
+  /** A dead letter is not the row that came from another level, but the record from which that was made. */
+  private def source(row: InternalRow): Unit = if (!row.isNullAt(Envelope.PARTITION_KEY)) {
+    val packed = row.getBinary(Envelope.PARTITION_KEY)
+    if (packed.length > 8) record.unpack(packed, 8)
   }
 
   /** Where the record in work comes from, if it is not where the input record came from. */

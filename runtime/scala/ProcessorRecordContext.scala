@@ -1,5 +1,7 @@
 package org.apache.spark.sql.millrace
 
+import java.nio.ByteBuffer
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -95,4 +97,25 @@ private[millrace] final class ProcessorRecordContext {
 
   /** The value of a dead letter. */
   def value: Array[Byte] = if (codec == null) bytes else codec.encode(plain)
+
+  /** Key and value of a dead letter, for a later level: what fails there failed at the same record. */
+  def packed: Array[Byte] = {
+    val (k, v) = (if (key == null) ProcessorRecordContext.none else key, value)
+    val b = ByteBuffer.allocate(5 + k.length + (if (v == null) 0 else v.length))
+    b.putInt(if (key == null) -1 else k.length).put(k).put((if (v == null) 0 else 1).toByte)
+    (if (v == null) b else b.put(v)).array
+  }
+
+  /** The same again, from bytes behind the first `at`. */
+  def unpack(from: Array[Byte], at: Int): Unit = {
+    def next(b: ByteBuffer, n: Int) = { val to = new Array[Byte](n); b.get(to); to }
+    val b = ByteBuffer.wrap(from, at, from.length - at)
+    val n = b.getInt
+    key = if (n < 0) null else next(b, n)
+    bytes = if (b.get == 0) null else next(b, b.remaining)
+    codec = null
+    plain = null
+  }
 }
+
+private object ProcessorRecordContext { private val none = Array.emptyByteArray }

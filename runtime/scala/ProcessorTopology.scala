@@ -99,23 +99,29 @@ private[millrace] final class WireNode(spec: NodeSpec, dest: Int, port: Port, ta
   private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
   private val record = task.record
   start(task, task)
-  override def process(r: Record, input: Int): Unit =
+  private val carries = task.deadLetters
+
+  /** `partitionKey`: the offset, and what a failure on the later level makes a dead letter of. */
+  override def process(r: Record, input: Int): Unit = {
+    val (key, value) = (codec.encode(r.key), Packed(packer, r.value, changes))
+    val own = record.atOrigin
     context.emit(
-      if (record.atOrigin)
-        new Outgoing(dest, task.index, codec.encode(r.key), Packed(packer, r.value, changes), r.timestamp, r.headers)
-      else
-        new Outgoing(
-          dest,
-          task.index,
-          codec.encode(r.key),
-          Packed(packer, r.value, changes),
-          r.timestamp,
-          r.headers,
-          topic = if (record.topic == null) "" else record.topic.toString,
-          partition = record.partition,
-          partitionKey = Bytes.concat(Array.emptyByteArray, record.offset)
-        )
+      new Outgoing(
+        dest,
+        task.index,
+        key,
+        value,
+        r.timestamp,
+        r.headers,
+        topic = if (own) null else if (record.topic == null) "" else record.topic.toString,
+        partition = if (own) null else record.partition,
+        partitionKey =
+          if (carries) Bytes.concat(Array.emptyByteArray, record.offset) ++ record.packed
+          else if (own) null
+          else Bytes.concat(Array.emptyByteArray, record.offset)
+      )
     )
+  }
 }
 
 /** Sends a later level what a lookup finds now. */

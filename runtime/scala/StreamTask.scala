@@ -55,6 +55,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   /** Schedules so far, by node. */
   private val scheduled = new JHashMap[String, Integer]()
+
+  /** Whether a node's failure can make a dead letter. */
+  private[millrace] val deadLetters =
+    level.settings.processing == "dead_letter" || options.records.decided.nonEmpty
   private val topology = new ProcessorTopology(level, this, options.application)
   private var stopped = false
 
