@@ -211,6 +211,7 @@ SPECTACULAR_SETTINGS = {
         "AlertEvent": "monitoring.choices.AlertEvent",
         "AlertChannel": "monitoring.choices.Channel",
         "DeliveryState": "monitoring.choices.DeliveryState",
+        "RecordFormat": "records.choices.RecordFormat",
     },
     "DISABLE_ERRORS_AND_WARNINGS": False,
 }

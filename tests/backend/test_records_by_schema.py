@@ -361,6 +361,10 @@ def records_of(topic: str) -> str:
     return f"/api/workspaces/main/topics/{topic}/records"
 
 
+def search_of(topic: str) -> str:
+    return f"{records_of(topic)}/search"
+
+
 def query_of(part: str, format: dict[str, str]) -> dict[str, str]:
     return {f"{part}_{name}": text for name, text in format.items()}
 
@@ -385,7 +389,7 @@ def test_a_record_is_written_by_a_schema_and_read_by_the_same(
     query = query_of("value", format)
 
     def keys(**more: str) -> list[str]:
-        answer = editor.get(records_of(topic), {**query, **more})
+        answer = editor.post(search_of(topic), {**query, **more})
         assert answer.status_code == 200, answer.content
         for each in answer.json()["records"]:
             assert (each["value"]["format"], each["value"]["error"]) == (name, None)
@@ -396,8 +400,12 @@ def test_a_record_is_written_by_a_schema_and_read_by_the_same(
     assert keys(field="value.n", equals="3") == []
     # In an expression the value has the type of its schema.
     assert keys(where="value.n = 2 AND key = 'k0'") == ["k0"]
-    one = editor.get(f"{records_of(topic)}/0/0", query).json()
+    one = editor.post(f"{records_of(topic)}/0/0", query).json()
     assert (one["key"]["format"], json.loads(one["value"]["text"])) == ("string", VALUES[name])
+    if registered:
+        assert editor.get(f"{records_of(topic)}/0/0", query).json() == one
+        page = editor.get(records_of(topic), query).json()
+        assert page == editor.post(search_of(topic), query).json()
 
 
 def test_keys_have_schemas_too_and_what_is_not_of_one_is_shown_as_bytes(
@@ -411,7 +419,8 @@ def test_keys_have_schemas_too_and_what_is_not_of_one_is_shown_as_bytes(
     assert written.status_code == 201, written.content
     plain = {"key": {"format": "bytes", "text": "ff"}, "value": {"format": "long", "text": "8"}}
     assert operator.post(records_of(topic), plain).status_code == 201
-    page = editor.get(records_of(topic), {**query_of("key", key), "value_format": "long"}).json()
+    query = {**query_of("key", key), "value_format": "long"}
+    page = editor.post(search_of(topic), query).json()
     bad, good = page["records"]
     assert (good["key"]["text"], good["value"]["text"]) == ('"a"', "7")
     # The value is read all the same.
@@ -483,7 +492,7 @@ def test_a_schema_that_cannot_be_had_is_refused_before_anything_is_written_or_re
     operator: Any = client_of(people.operator)
     for answer in (
         operator.post(records_of(topic), {"value": {**format, "text": "{}"}}),
-        editor.get(records_of(topic), query_of("value", format)),
+        editor.post(search_of(topic), query_of("value", format)),
     ):
         error = answer.json()["error"]
         assert (answer.status_code, error["code"]) == (status, code)
@@ -502,13 +511,44 @@ def test_viewers_read_by_a_schema_that_is_typed_and_ask_no_registry(
     refused = viewer.get(records_of(topic), query_of("value", registered))
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "registry_unasked")
     assert registry.asked == []
-    typed = viewer.get(records_of(topic), query_of("value", format_of("avro", None)))
+    typed = viewer.post(search_of(topic), query_of("value", format_of("avro", None)))
     assert typed.status_code == 200
     value = {**registered, "text": "{}"}
     for client in (viewer, editor):
         answer = client.post(records_of(topic), {"value": value})
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "role_too_small")
     assert registry.asked == []
+
+
+def test_a_schema_may_be_long_and_how_long_is_said(
+    editor: Any, people: People, client_of: Client, topic: str, simulate: Any
+) -> None:
+    """Wherever it is typed."""
+    operator: Any = client_of(people.operator)
+    short = json.loads(AVRO)
+    format = {"format": "avro", "schema": json.dumps({**short, "doc": "x" * 190_000})}
+    value = {**format, "text": json.dumps(VALUES["avro"])}
+    assert operator.post(records_of(topic), {"value": value}).status_code == 201
+    for path in (search_of(topic), f"{records_of(topic)}/0/0"):
+        answer = editor.post(path, query_of("value", format))
+        assert answer.status_code == 200, answer.content
+    format["schema"] = json.dumps({**short, "doc": "x" * 200_000})
+    recipe = {"key": {"format": "string"}, "value": format}
+    workspace = "/api/workspaces/main"
+    for path, body in {
+        search_of(topic): query_of("value", format),
+        f"{records_of(topic)}/0/0": query_of("value", format),
+        records_of(topic): {"value": {**format, "text": "{}"}},
+        f"{workspace}/topics/{topic}/samples": {"value": format},
+        f"{workspace}/format-types": recipe,
+        f"{workspace}/generators": {"topic": topic, "recipe": recipe},
+        f"{workspace}/generated-records": {"topic": topic, "recipe": recipe},
+    }.items():
+        answer = operator.post(path, body)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (400, "schema_too_long"), path
+        assert f"has {len(format['schema']):,} characters; 200,000 are possible" in error["message"]
+        assert error["most"] == "200,000"
 
 
 def test_a_record_waits_for_the_simulator_that_encodes_it(

@@ -91,6 +91,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "test_create": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "test_replace": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "presence_update": {"node": "a"},
+    "record_search": {"value_format": "string"},
+    "record_read": {"value_format": "string"},
     "record_produce": {"value": {"format": "string", "text": "a"}},
     "generator_start": {"topic": "orders", "recipe": RECIPE},
     "format_types": RECIPE,

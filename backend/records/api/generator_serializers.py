@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from millrace_backend.errors import ApiError
 from millrace_backend.schema import CauseSerializer
 from rest_framework import serializers
 from topologies.simulating import MOST_INPUTS
@@ -16,14 +17,37 @@ MOST_RECORDS = 100_000_000
 MOST_KEYS = 1_000_000_000
 #: of a field's rule
 MOST_VALUES, LONGEST_TEXT = 1_000, 1_000
+#: characters of a schema that is typed
+LONGEST_SCHEMA = 200_000
+
+
+class SchemaField(serializers.CharField):
+    """A schema that is typed. Raises ApiError with the code `schema_too_long`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=LONGEST_SCHEMA, required=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """The text."""
+        text = super().to_internal_value(data)
+        if len(text) > LONGEST_SCHEMA:
+            message = f"The schema has {len(text):,} characters; {LONGEST_SCHEMA:,} are possible."
+            raise ApiError(
+                "schema_too_long",
+                message,
+                "Remove its documentation and the types that are not needed, or use a schema "
+                "registry.",
+                fields={self.field_name: [message]},
+                length=f"{len(text):,}",
+                most=f"{LONGEST_SCHEMA:,}",
+            )
+        return text
 
 
 class SchemaSerializer(serializers.Serializer[Any]):
     """Where the schema of a format is."""
 
-    schema = serializers.CharField(
-        max_length=20_000, required=False, help_text="Of JSON (DDL), Avro or Protobuf."
-    )
+    schema = SchemaField(help_text="Of JSON (DDL), Avro or Protobuf.")
     registry = serializers.CharField(
         max_length=2_000, required=False, help_text="Address of a schema registry."
     )

@@ -6,7 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from records.api.generator_serializers import DocumentFormatSerializer, SchemaSerializer
+from records.api.generator_serializers import (
+    DocumentFormatSerializer,
+    SchemaField,
+    SchemaSerializer,
+)
 from records.choices import Compare, GroupState, RecordFormat, Start, Stopped
 from records.sampling import MOST_SAMPLED
 
@@ -14,8 +18,6 @@ from records.sampling import MOST_SAMPLED
 MOST = 2**62
 MOST_TIME = 8_640_000_000_000_000
 LONGEST_FILTER = 500
-#: characters of a schema in a query: a server refuses addresses of 64 KB
-LONGEST_SCHEMA = 10_000
 #: fields of a sample that are masked
 MOST_MASKS = 1_000
 
@@ -146,12 +148,6 @@ class RecordPageSerializer(serializers.Serializer[Any]):
     ends = serializers.CharField(help_text="The cursor for records that arrive from now on.")
 
 
-def _schema() -> serializers.CharField:
-    return serializers.CharField(
-        max_length=LONGEST_SCHEMA, required=False, help_text="Of Avro or Protobuf."
-    )
-
-
 def _registry() -> serializers.CharField:
     return serializers.CharField(
         max_length=2_000, required=False, help_text="Address of a schema registry."
@@ -166,11 +162,9 @@ class FormatsQuerySerializer(serializers.Serializer[Any]):
     """Formats for reading records."""
 
     key_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
-    key_schema = _schema()
     key_registry = _registry()
     key_subject = _subject()
     value_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
-    value_schema = _schema()
     value_registry = _registry()
     value_subject = _subject()
     reader = serializers.CharField(
@@ -180,6 +174,13 @@ class FormatsQuerySerializer(serializers.Serializer[Any]):
         help_text="`TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node "
         "(Avro, Protobuf, schema registries); overrides key_format and value_format.",
     )
+
+
+class ReadRecordSerializer(FormatsQuerySerializer):
+    """Formats for reading records, with schemas that are typed."""
+
+    key_schema = SchemaField(help_text="Of Avro or Protobuf.")
+    value_schema = SchemaField(help_text="Of Avro or Protobuf.")
 
 
 class RecordsQuerySerializer(FormatsQuerySerializer):
@@ -230,6 +231,10 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
         allow_blank=True,
         help_text="`next` or `ends` of a previous response.",
     )
+
+
+class ReadRecordsSerializer(ReadRecordSerializer, RecordsQuerySerializer):
+    """Which records to read, with schemas that are typed."""
 
 
 class NewPartSerializer(SchemaSerializer):

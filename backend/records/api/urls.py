@@ -25,6 +25,10 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/topics/<str:topic>/groups", views.GroupsView.as_view()),
     path("workspaces/<slug:workspace>/topics/<str:topic>/records", views.RecordsView.as_view()),
     path(
+        "workspaces/<slug:workspace>/topics/<str:topic>/records/search",
+        views.RecordSearchView.as_view(),
+    ),
+    path(
         "workspaces/<slug:workspace>/topics/<str:topic>/records/<int:partition>/<int:offset>",
         views.RecordView.as_view(),
     ),

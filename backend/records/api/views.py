@@ -79,6 +79,29 @@ class TopicApiView(ApiView):
         )
         return (formats["key"]["format"], formats["value"]["format"]), reader
 
+    def page_of(self, workspace: Workspace, topic: str, asked: dict[str, Any]) -> Response:
+        """The page of records that a request wants."""
+        names = ("contains", "field", "equals", "compare")
+        wanted = read_filter(*(asked.pop(name) for name in names))
+        formats, reader = self.formats_of(workspace, topic, asked)
+        where = asked.pop("where")
+        if where:
+            asked["where"] = Where(self.person, topic, where, reader, *formats)
+        key, value = formats
+        page = read_page(
+            topic,
+            Asked(**asked, key_format=key, value_format=value, reader=reader, filter=wanted),
+        )
+        return Response(shapes.RecordPageSerializer(page).data)
+
+    def record_at(
+        self, workspace: Workspace, topic: str, partition: int, offset: int, given: dict[str, Any]
+    ) -> Response:
+        """The record at an offset, in the formats that a request wants."""
+        formats, reader = self.formats_of(workspace, topic, given)
+        record = read_one(topic, partition, offset, formats, reader)
+        return Response(shapes.RawRecordSerializer(record).data)
+
 
 class TopicView(TopicApiView):
     """One topic."""
@@ -118,19 +141,9 @@ class RecordsView(TopicApiView):
     def get(self, request: Request, workspace: str, topic: str) -> Response:
         """One page. A request scans a limited number of records; `next` continues from there."""
         found = self.workspace_of(workspace, topic)
-        asked = valid(shapes.RecordsQuerySerializer, request.query_params)
-        names = ("contains", "field", "equals", "compare")
-        wanted = read_filter(*(asked.pop(name) for name in names))
-        formats, reader = self.formats_of(found, topic, asked)
-        where = asked.pop("where")
-        if where:
-            asked["where"] = Where(self.person, topic, where, reader, *formats)
-        key, value = formats
-        page = read_page(
-            topic,
-            Asked(**asked, key_format=key, value_format=value, reader=reader, filter=wanted),
+        return self.page_of(
+            found, topic, valid(shapes.RecordsQuerySerializer, request.query_params)
         )
-        return Response(shapes.RecordPageSerializer(page).data)
 
     @extend_schema(
         request=shapes.NewRecordSerializer,
@@ -143,6 +156,20 @@ class RecordsView(TopicApiView):
         given = valid(shapes.NewRecordSerializer, request.data)
         place = actions.produce(self.person, found, topic, given)
         return Response(shapes.RecordPlaceSerializer(place).data, status=201)
+
+
+class RecordSearchView(TopicApiView):
+    """The records of a topic, for requests with long schemas."""
+
+    @extend_schema(
+        request=shapes.ReadRecordsSerializer,
+        responses=shapes.RecordPageSerializer,
+        operation_id="record_search",
+    )
+    def post(self, request: Request, workspace: str, topic: str) -> Response:
+        """One page, as by GET of the records, also by schemas that are typed."""
+        found = self.workspace_of(workspace, topic)
+        return self.page_of(found, topic, valid(shapes.ReadRecordsSerializer, request.data))
 
 
 class RecordView(TopicApiView):
@@ -159,9 +186,20 @@ class RecordView(TopicApiView):
         """The complete record at an offset, with its bytes."""
         found = self.workspace_of(workspace, topic)
         given = valid(shapes.FormatsQuerySerializer, request.query_params)
-        formats, reader = self.formats_of(found, topic, given)
-        record = read_one(topic, partition, offset, formats, reader)
-        return Response(shapes.RawRecordSerializer(record).data)
+        return self.record_at(found, topic, partition, offset, given)
+
+    @extend_schema(
+        request=shapes.ReadRecordSerializer,
+        responses=shapes.RawRecordSerializer,
+        operation_id="record_read",
+    )
+    def post(
+        self, request: Request, workspace: str, topic: str, partition: int, offset: int
+    ) -> Response:
+        """The complete record at an offset, as by GET, also by schemas that are typed."""
+        found = self.workspace_of(workspace, topic)
+        given = valid(shapes.ReadRecordSerializer, request.data)
+        return self.record_at(found, topic, partition, offset, given)
 
 
 class SamplesView(TopicApiView):

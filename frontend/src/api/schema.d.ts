@@ -1388,6 +1388,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/topics/{topic}/records/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description One page, as by GET of the records, also by schemas that are typed. */
+        post: operations["record_search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}": {
         parameters: {
             query?: never;
@@ -1398,7 +1415,8 @@ export interface paths {
         /** @description The complete record at an offset, with its bytes. */
         get: operations["record_get"];
         put?: never;
-        post?: never;
+        /** @description The complete record at an offset, as by GET, also by schemas that are typed. */
+        post: operations["record_read"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1727,6 +1745,17 @@ export interface components {
          * @enum {string}
          */
         ColdReason: "memory" | "paused" | "cluster" | "plain";
+        /**
+         * @description * `equals` - Equal to
+         *     * `not_equals` - Not equal to
+         *     * `less` - Less than
+         *     * `at_most` - At most
+         *     * `greater` - Greater than
+         *     * `at_least` - At least
+         *     * `contains` - Containing
+         * @enum {string}
+         */
+        CompareEnum: "equals" | "not_equals" | "less" | "at_most" | "greater" | "at_least" | "contains";
         /** @description What was found in an output topic. */
         ComparedTopic: {
             /** @description Offsets that could not be compared because the broker has deleted them. */
@@ -3315,6 +3344,117 @@ export interface components {
             timestamp: number;
             value: components["schemas"]["RecordPart"];
         };
+        /** @description Formats for reading records, with schemas that are typed. */
+        ReadRecordRequest: {
+            /** @default auto */
+            key_format: components["schemas"]["RecordFormat"];
+            /** @description Address of a schema registry. */
+            key_registry?: string;
+            /** @description Of Avro or Protobuf. */
+            key_schema?: string;
+            key_subject?: string;
+            /**
+             * @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format.
+             * @default
+             */
+            reader: string;
+            /** @default auto */
+            value_format: components["schemas"]["RecordFormat"];
+            /** @description Address of a schema registry. */
+            value_registry?: string;
+            /** @description Of Avro or Protobuf. */
+            value_schema?: string;
+            value_subject?: string;
+        };
+        /** @description Which records to read, with schemas that are typed. */
+        ReadRecordsRequest: {
+            /**
+             * @description How the field is compared with `equals`.
+             *
+             *     * `equals` - Equal to
+             *     * `not_equals` - Not equal to
+             *     * `less` - Less than
+             *     * `at_most` - At most
+             *     * `greater` - Greater than
+             *     * `at_least` - At least
+             *     * `contains` - Containing
+             * @default equals
+             */
+            compare: components["schemas"]["CompareEnum"];
+            /**
+             * @description Text in key or value, not case-sensitive.
+             * @default
+             */
+            contains: string;
+            /**
+             * @description `next` or `ends` of a previous response.
+             * @default
+             */
+            cursor: string;
+            /** @default  */
+            equals: string;
+            /**
+             * @description A path such as `value.customer.id` that must have the value `equals`.
+             * @default
+             */
+            field: string;
+            /** @default auto */
+            key_format: components["schemas"]["RecordFormat"];
+            /** @description Address of a schema registry. */
+            key_registry?: string;
+            /** @description Of Avro or Protobuf. */
+            key_schema?: string;
+            key_subject?: string;
+            /** @default 50 */
+            limit: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            offset: number;
+            partition?: number;
+            /**
+             * @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format.
+             * @default
+             */
+            reader: string;
+            /**
+             * @description `latest`: newest first; all others: oldest first.
+             *
+             *     * `latest` - Newest first
+             *     * `earliest` - From the beginning
+             *     * `offset` - From an offset
+             *     * `time` - From a time
+             * @default latest
+             */
+            start: components["schemas"]["ReadRecordsStartEnum"];
+            /**
+             * Format: int64
+             * @description Milliseconds since the epoch.
+             * @default 0
+             */
+            time: number;
+            /** @default auto */
+            value_format: components["schemas"]["RecordFormat"];
+            /** @description Address of a schema registry. */
+            value_registry?: string;
+            /** @description Of Avro or Protobuf. */
+            value_schema?: string;
+            value_subject?: string;
+            /**
+             * @description A Spark SQL expression that is true for what is wanted, over `key`, `value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: 1,000 records are scanned by a request. Without `reader`, text and JSON are STRING.
+             * @default
+             */
+            where: string;
+        };
+        /**
+         * @description * `latest` - Newest first
+         *     * `earliest` - From the beginning
+         *     * `offset` - From an offset
+         *     * `time` - From a time
+         * @enum {string}
+         */
+        ReadRecordsStartEnum: "latest" | "earliest" | "offset" | "time";
         /** @description What generated records look like; the same seed gives the same records. */
         Recipe: {
             /** @description By field path: key, value, value.customer.name. */
@@ -3448,6 +3588,21 @@ export interface components {
          * @enum {string}
          */
         RecordDifference: "value" | "headers" | "timestamp" | "order" | "input" | "missing" | "extra";
+        /**
+         * @description * `auto` - Guessed
+         *     * `string` - Text
+         *     * `json` - JSON
+         *     * `integer` - Integer
+         *     * `long` - Long
+         *     * `float` - Float
+         *     * `double` - Double
+         *     * `boolean` - Boolean
+         *     * `bytes` - Bytes
+         *     * `avro` - Avro
+         *     * `protobuf` - Protobuf
+         * @enum {string}
+         */
+        RecordFormat: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
         /** @description A header. */
         RecordHeader: {
             /** @description Whether the text is truncated. */
@@ -8052,8 +8207,6 @@ export interface operations {
                  *     * `protobuf` - Protobuf
                  */
                 key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
-                /** @description Of Avro or Protobuf. */
-                key_schema?: string;
                 /** @description Address of a schema registry. */
                 key_registry?: string;
                 key_subject?: string;
@@ -8071,8 +8224,6 @@ export interface operations {
                  *     * `protobuf` - Protobuf
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
-                /** @description Of Avro or Protobuf. */
-                value_schema?: string;
                 /** @description Address of a schema registry. */
                 value_registry?: string;
                 value_subject?: string;
@@ -8177,6 +8328,41 @@ export interface operations {
             };
         };
     };
+    record_search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReadRecordsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     record_get: {
         parameters: {
             query?: {
@@ -8194,8 +8380,6 @@ export interface operations {
                  *     * `protobuf` - Protobuf
                  */
                 key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
-                /** @description Of Avro or Protobuf. */
-                key_schema?: string;
                 /** @description Address of a schema registry. */
                 key_registry?: string;
                 key_subject?: string;
@@ -8213,8 +8397,6 @@ export interface operations {
                  *     * `protobuf` - Protobuf
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
-                /** @description Of Avro or Protobuf. */
-                value_schema?: string;
                 /** @description Address of a schema registry. */
                 value_registry?: string;
                 value_subject?: string;
@@ -8231,6 +8413,43 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RawRecord"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    record_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+                partition: number;
+                offset: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReadRecordRequest"];
+            };
+        };
         responses: {
             200: {
                 headers: {

@@ -1,10 +1,10 @@
 /** The API's operations on topics, their records and generators. */
 
 import { answer, api } from "./client";
-import type { paths } from "./schema";
 import type {
   ConsumerGroups,
   DocumentFormat,
+  FormatsQuery,
   Generator,
   GeneratorPage,
   NewGenerator,
@@ -13,6 +13,7 @@ import type {
   RawRecord,
   Recipe,
   RecordPage,
+  RecordsQuery,
   SampleRequest,
   TopicDetail,
   TopicFiguresPage,
@@ -51,27 +52,6 @@ export const listGroups = (workspace: string, topic: string): Promise<ConsumerGr
     }),
   );
 
-type RecordsCall = paths["/api/workspaces/{workspace}/topics/{topic}/records"]["get"]["parameters"];
-
-type RecordCall =
-  paths["/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}"]["get"];
-
-/** In which formats records are read. */
-export type FormatsQuery = NonNullable<RecordCall["parameters"]["query"]>;
-
-export interface RecordsQuery extends FormatsQuery {
-  start?: "latest" | "earliest" | "offset" | "time";
-  partition?: number;
-  offset?: number;
-  time?: number;
-  limit?: number;
-  contains?: string;
-  field?: string;
-  equals?: string;
-  compare?: NonNullable<NonNullable<RecordsCall["query"]>["compare"]>;
-  cursor?: string;
-}
-
 export const listRecords = (
   workspace: string,
   topic: string,
@@ -79,8 +59,9 @@ export const listRecords = (
   signal?: AbortSignal,
 ): Promise<RecordPage> =>
   answer(
-    api.GET("/api/workspaces/{workspace}/topics/{topic}/records", {
-      params: { ...topicAt(workspace, topic), query },
+    api.POST("/api/workspaces/{workspace}/topics/{topic}/records/search", {
+      params: topicAt(workspace, topic),
+      body: query as Required<RecordsQuery>,
       ...(signal === undefined ? {} : { signal }),
     }),
   );
@@ -93,8 +74,9 @@ export const getRecord = (
   formats: FormatsQuery,
 ): Promise<RawRecord> =>
   answer(
-    api.GET("/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}", {
-      params: { path: { workspace, topic, partition, offset }, query: formats },
+    api.POST("/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}", {
+      params: { path: { workspace, topic, partition, offset } },
+      body: formats as Required<FormatsQuery>,
     }),
   );
 

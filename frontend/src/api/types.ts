@@ -4,7 +4,6 @@ import type { Held, TopologyDocument } from "../graph/document";
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
-type Records = paths["/api/workspaces/{workspace}/topics/{topic}/records"];
 type Stores = paths["/api/deployments/{deployment}/stores/{store}"];
 
 export type { TopologyDocument } from "../graph/document";
@@ -103,9 +102,10 @@ export type TopicRecord = Schemas["Record"];
 export type RawRecord = Schemas["RawRecord"];
 export type RecordPage = Schemas["RecordPage"];
 export type RecordPart = Schemas["RecordPart"];
-export type RecordFormat = NonNullable<
-  NonNullable<Records["get"]["parameters"]["query"]>["key_format"]
->;
+export type RecordFormat = Schemas["RecordFormat"];
+/** In which formats records are read. */
+export type FormatsQuery = Partial<Schemas["ReadRecordRequest"]>;
+export type RecordsQuery = Partial<Schemas["ReadRecordsRequest"]>;
 export type NewRecord = Schemas["NewRecordRequest"];
 export type LogLine = Schemas["LogLine"];
 export type LogPage = Schemas["LogPage"];

@@ -15,7 +15,7 @@ export function Guard() {
     const next = location.pathname + location.search;
     return (
       <Navigate
-        to={next === "/w" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`}
+        to={`/sign-in${next === "/w" ? "" : `?next=${encodeURIComponent(next)}`}${location.hash}`}
         replace
       />
     );

@@ -1,7 +1,7 @@
 import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { Navigate, useNavigate, useSearchParams } from "react-router";
+import { Navigate, useLocation, useNavigate, useSearchParams } from "react-router";
 import { signIn } from "../api/accountCalls";
 import { type ApiError, asApiError } from "../api/client";
 import { Mark } from "../app/Mark";
@@ -21,10 +21,11 @@ export function SignInPage() {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const [search] = useSearchParams();
+  const { hash } = useLocation();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const session = useSession();
-  const next = safeNext(search.get("next"));
+  const next = safeNext(search.get("next")) + hash;
   if (session.data?.user) return <Navigate to={next} replace />;
 
   const submit = async (event: FormEvent) => {

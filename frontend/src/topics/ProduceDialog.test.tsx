@@ -21,7 +21,7 @@ const AVRO: PartFormat = {
 const JSON_TEXT = '{"item": "tea"}';
 
 function show(value: PartFormat = { format: "auto" }, onWritten: () => void = () => undefined) {
-  const formats = { ...questionOf(new URLSearchParams()), value };
+  const formats = { ...questionOf({}), value };
   return render(
     <ProduceDialog
       {...{ ws: "main", topic: "orders", partitions: 1, again: null, formats, onWritten }}

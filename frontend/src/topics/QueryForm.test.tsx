@@ -7,7 +7,7 @@ import { questionOf } from "./records";
 const show = (onAsk: (question: unknown) => void, address = "") =>
   render(
     <QueryForm
-      question={questionOf(new URLSearchParams(address))}
+      question={questionOf({ search: address })}
       partitions={1}
       uses={[]}
       onAsk={onAsk}

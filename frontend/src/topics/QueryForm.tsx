@@ -11,6 +11,7 @@ import {
   FORMATS,
   type PartFormat,
   type Question,
+  readerOf,
   STARTS,
   type Start,
 } from "./records";
@@ -100,7 +101,7 @@ export function QueryForm(props: {
           data={[
             { value: "", label: t("Formats chosen here") },
             ...props.uses.map((use) => ({
-              value: `${use.topology}:${use.node}`,
+              value: readerOf(use),
               label: `${use.name} · ${use.node}`,
             })),
           ]}

@@ -1,10 +1,8 @@
 import { Button, Loader, Switch } from "@mantine/core";
 import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
-import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { useSearchParams } from "react-router";
-import { topicUses } from "../api/topicCalls";
-import type { RawRecord, RecordPart, TopicRecord } from "../api/types";
+import { useLocation, useNavigate } from "react-router";
+import type { RawRecord, RecordPart, TopicRecord, TopicUse } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Empty, Note } from "../ui";
 import { bytes, exact } from "../ui/format";
@@ -22,31 +20,31 @@ export function RecordsPanel(props: {
   ws: string;
   topic: string;
   partitions: number;
+  uses: readonly TopicUse[];
   paused: boolean;
   onProduce: ((record: RawRecord) => void) | null;
 }) {
-  const { ws, topic } = props;
-  const [address, setAddress] = useSearchParams();
-  const open = address.get("record");
-  const query = addressOf(questionOf(address)).toString();
-  const question = useMemo(() => questionOf(new URLSearchParams(query)), [query]);
+  const { topic, uses, ws } = props;
+  const address = useLocation();
+  const navigate = useNavigate();
+  const open = new URLSearchParams(address.search).get("record");
+  // Another record in the address is no other question.
+  const { hash, search } = addressOf(questionOf(address));
+  const question = useMemo(() => questionOf({ hash, search }), [hash, search]);
   const [live, setLive] = useState(false);
   const newest = question.start === "latest";
   const found = useRecords(ws, topic, question, live && newest && !props.paused);
 
-  const uses =
-    useQuery({ queryKey: ["uses", ws, topic], queryFn: () => topicUses(ws, topic) }).data?.uses ??
-    [];
-  const ask = (next: Question) => setAddress(addressOf(next), { replace: true });
+  const ask = (next: Question) => void navigate(addressOf(next), { replace: true });
   const show = (record: string | null) => {
-    const next = addressOf(question);
+    const next = new URLSearchParams(search);
     if (record !== null) next.set("record", record);
-    setAddress(next, { replace: true });
+    void navigate({ search: next.toString(), hash }, { replace: true });
   };
   return (
     <>
       <QueryForm
-        key={query}
+        key={`${search}#${hash}`}
         question={question}
         partitions={props.partitions}
         uses={uses}

@@ -4,8 +4,8 @@ import IconSend from "@tabler/icons-react/dist/esm/icons/IconSend.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { useParams, useSearchParams } from "react-router";
-import { getTopic } from "../api/topicCalls";
+import { useLocation, useParams } from "react-router";
+import { getTopic, topicUses } from "../api/topicCalls";
 import type { RawRecord } from "../api/types";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
@@ -20,7 +20,7 @@ import { DeleteTopicDialog } from "./DeleteTopicDialog";
 import { Configuration, Groups, Partitions } from "./facts";
 import { ProduceDialog } from "./ProduceDialog";
 import { RecordsPanel } from "./RecordsPanel";
-import { questionOf } from "./records";
+import { questionOf, readIn } from "./records";
 import classes from "./topics.module.css";
 
 type Tab = "records" | "partitions" | "groups" | "configuration";
@@ -28,7 +28,7 @@ type Tab = "records" | "partitions" | "groups" | "configuration";
 /** One topic: its records, partitions, consumer groups and configuration. */
 export function TopicPage() {
   const { ws = "", topic = "" } = useParams();
-  const [address] = useSearchParams();
+  const address = useLocation();
   const role = useWorkspace(ws)?.role;
   const [tab, setTab] = useState<Tab>("records");
   const [dialog, setDialog] = useState<"produce" | "generate" | "delete" | null>(null);
@@ -44,6 +44,9 @@ export function TopicPage() {
     queryFn: () => getTopic(ws, topic),
     refetchInterval: paused ? false : 5_000,
   });
+  const uses =
+    useQuery({ queryKey: ["uses", ws, topic], queryFn: () => topicUses(ws, topic) }).data?.uses ??
+    [];
   const detail = found.data;
   if (detail === undefined) {
     return (
@@ -119,6 +122,7 @@ export function TopicPage() {
             ws={ws}
             topic={topic}
             partitions={detail.partitions.length}
+            uses={uses}
             paused={paused}
             onProduce={
               may(role, "operator")
@@ -139,7 +143,7 @@ export function TopicPage() {
           ws={ws}
           topic={topic}
           partitions={detail.partitions.length}
-          formats={questionOf(address)}
+          formats={readIn(questionOf(address), uses)}
           again={again}
           onClose={() => setDialog(null)}
           onWritten={() => {

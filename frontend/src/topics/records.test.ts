@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RecordPart, TopicRecord } from "../api/types";
+import type { RecordPart, TopicRecord, TopicUse } from "../api/types";
 import {
   addressOf,
   formatsOf,
@@ -8,6 +8,7 @@ import {
   pretty,
   queryOf,
   questionOf,
+  readIn,
   recordAddress,
 } from "./records";
 
@@ -34,11 +35,11 @@ function record(key: RecordPart, value: RecordPart): TopicRecord {
 }
 
 test("a question survives its address, and defaults leave no trace there", () => {
-  expect(addressOf(questionOf(new URLSearchParams())).toString()).toBe("");
+  expect(addressOf(questionOf({}))).toEqual({ search: "", hash: "" });
   const text =
     "start=offset&partition=2&offset=40&value=long&field=value.id&equals=7&compare=less&reader=3%3Ain&where=value.n+%3E+3";
-  const question = questionOf(new URLSearchParams(text));
-  expect(addressOf(question).toString()).toBe(text);
+  const question = questionOf({ search: `?${text}` });
+  expect(addressOf(question)).toEqual({ search: text, hash: "" });
   expect(queryOf(question, "2:41")).toEqual({
     start: "offset",
     partition: 2,
@@ -50,26 +51,41 @@ test("a question survives its address, and defaults leave no trace there", () =>
     where: "value.n > 3",
     cursor: "2:41",
   });
-  expect(questionOf(new URLSearchParams("start=never&partition=-1&value=x"))).toEqual(
-    questionOf(new URLSearchParams()),
-  );
+  expect(questionOf({ search: "start=never&partition=-1&value=x" })).toEqual(questionOf({}));
 });
 
 test("the schema of a format is part of a question, and a node's formats take its place", () => {
-  const text =
-    "key=protobuf&key_schema=message+A+%7B%7D&value=avro&value_registry=http%3A%2F%2Fr&value_subject=o";
-  const question = questionOf(new URLSearchParams(text));
+  // No server is sent the hash, so the schema may be long.
+  const address = {
+    search: "key=protobuf&value=avro&value_registry=http%3A%2F%2Fr&value_subject=o",
+    hash: "key=message+A+%7B%7D",
+  };
+  const question = questionOf({ ...address, hash: `#${address.hash}` });
   expect(question.key).toEqual({ format: "protobuf", schema: "message A {}" });
-  expect(addressOf(question).toString()).toBe(text);
+  expect(addressOf(question)).toEqual(address);
   expect(queryOf(question, null)).toMatchObject({
     ...{ key_format: "protobuf", key_schema: "message A {}" },
     ...{ value_format: "avro", value_registry: "http://r", value_subject: "o" },
   });
   expect(formatsOf({ ...question, reader: "3:in" })).toEqual({ reader: "3:in" });
   // Text has no schema, whatever the address says.
-  expect(questionOf(new URLSearchParams("key=string&key_schema=x")).key).toEqual({
-    format: "string",
+  expect(questionOf({ search: "key=string", hash: "#key=x" }).key).toEqual({ format: "string" });
+});
+
+test("records that a node reads have its formats", () => {
+  const value = { format: "avro", registry: "http://r", subject: "o", schema: null };
+  const use = { topology: 3, node: "in", key: { format: "json", schema: "a INT" }, value };
+  const chosen = questionOf({ search: "value=long" });
+  const uses = [use as unknown as TopicUse];
+  expect(readIn(chosen, uses)).toMatchObject({
+    key: { format: "auto" },
+    value: { format: "long" },
   });
+  expect(readIn({ ...chosen, reader: "3:in" }, uses)).toEqual({
+    key: { format: "json" },
+    value: { format: "avro", registry: "http://r", subject: "o" },
+  });
+  expect(readIn({ ...chosen, reader: "4:in" }, uses).value).toEqual({ format: "auto" });
 });
 
 test("an address names one record", () => {

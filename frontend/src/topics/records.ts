@@ -1,7 +1,13 @@
 /** The query of a topic's records in the page's address, and records as text. */
 
-import type { FormatsQuery, RecordsQuery } from "../api/topicCalls";
-import type { RecordFormat, RecordPart, TopicRecord } from "../api/types";
+import type {
+  FormatsQuery,
+  RecordFormat,
+  RecordPart,
+  RecordsQuery,
+  TopicRecord,
+  TopicUse,
+} from "../api/types";
 import { needsSchema } from "../generate/recipe";
 import { type Phrase, phrase } from "../ui/i18n";
 
@@ -31,6 +37,12 @@ export interface Question {
   readonly reader: string;
   /** A Spark SQL expression that is true for what is wanted; empty for all. */
   readonly where: string;
+}
+
+/** A part of the page's address, as React Router has it. */
+interface Address {
+  readonly search: string;
+  readonly hash: string;
 }
 
 export type Compare = NonNullable<RecordsQuery["compare"]>;
@@ -74,15 +86,27 @@ export const MOST_ROWS = 1000;
 const whole = (text: string | null): number | null =>
   text !== null && /^\d{1,18}$/.test(text) ? Number(text) : null;
 
-/** The query in an address; missing parts have their defaults. */
-export function questionOf(address: URLSearchParams): Question {
+function partFormat(given: Partial<Record<keyof PartFormat, unknown>>): PartFormat {
+  const format = FORMATS.find((each) => each.value === given.format)?.value ?? "auto";
+  const schema = SCHEMA.map((name) => [name, given[name]]).filter(([, text]) => text);
+  return needsSchema({ format }) ? { format, ...Object.fromEntries(schema) } : { format };
+}
+
+/**
+ * The query in an address; missing parts have their defaults. Schemas are in its hash: they may be longer than an
+ * address that a server takes.
+ */
+export function questionOf({ hash = "", search }: Partial<Address>): Question {
+  const address = new URLSearchParams(search);
+  const schemas = new URLSearchParams(hash.replace("#", ""));
   const start = address.get("start");
-  const formatOf = (part: "key" | "value"): PartFormat => {
-    const format = FORMATS.find((each) => each.value === address.get(part))?.value ?? "auto";
-    const schema = SCHEMA.map((name) => [name, address.get(`${part}_${name}`)]);
-    const given = Object.fromEntries(schema.filter(([, text]) => text));
-    return needsSchema({ format }) ? { format, ...given } : { format };
-  };
+  const formatOf = (part: "key" | "value") =>
+    partFormat({
+      format: address.get(part),
+      schema: schemas.get(part),
+      registry: address.get(`${part}_registry`),
+      subject: address.get(`${part}_subject`),
+    });
   return {
     start: STARTS.find((each) => each.id === start)?.id ?? "latest",
     partition: whole(address.get("partition")),
@@ -103,18 +127,19 @@ export function questionOf(address: URLSearchParams): Question {
 }
 
 /** The address of a question, without what is the default. */
-export function addressOf(question: Question): URLSearchParams {
+export function addressOf(question: Question): Address {
   const found = new URLSearchParams();
+  const schemas = new URLSearchParams();
   if (question.start !== "latest") found.set("start", question.start);
   if (question.partition !== null) found.set("partition", String(question.partition));
   if (question.start === "offset") found.set("offset", String(question.offset));
   if (question.start === "time") found.set("time", String(question.time));
   for (const part of ["key", "value"] as const) {
-    if (question[part].format !== "auto") found.set(part, question[part].format);
-    for (const name of SCHEMA) {
-      const text = question[part][name];
-      if (text !== undefined) found.set(`${part}_${name}`, text);
-    }
+    const { format, registry, schema, subject } = question[part];
+    if (format !== "auto") found.set(part, format);
+    if (registry !== undefined) found.set(`${part}_registry`, registry);
+    if (subject !== undefined) found.set(`${part}_subject`, subject);
+    if (schema !== undefined) schemas.set(part, schema);
   }
   if (question.contains !== "") found.set("contains", question.contains);
   if (question.field !== "") {
@@ -124,7 +149,20 @@ export function addressOf(question: Question): URLSearchParams {
   }
   if (question.reader !== "") found.set("reader", question.reader);
   if (question.where !== "") found.set("where", question.where);
-  return found;
+  return { search: found.toString(), hash: schemas.toString() };
+}
+
+/** Names a node among the uses of a topic. */
+export const readerOf = (use: TopicUse): string => `${use.topology}:${use.node}`;
+
+/** How keys and values are read: as by a node, or as chosen. */
+export function readIn(
+  { key, reader, value }: Question,
+  uses: readonly TopicUse[],
+): Pick<Question, "key" | "value"> {
+  if (reader === "") return { key, value };
+  const use = uses.find((each) => readerOf(each) === reader);
+  return { key: partFormat(use?.key ?? {}), value: partFormat(use?.value ?? {}) };
 }
 
 /** The formats as the API takes them: those of a node, or those that were chosen. */
@@ -235,6 +273,15 @@ export function pretty(part: RecordPart): string {
 /** Bytes in lines of sixteen: place, hexadecimal digits, and what is printable. */
 function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+}
+
+/** The text of bytes; null where they are not of UTF-8. */
+export function utf8(base64: string): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytesOf(base64));
+  } catch {
+    return null;
+  }
 }
 
 /** Two hexadecimal digits for each byte. */

@@ -18,7 +18,8 @@ const page = (found: number, next: string, stopped = "full"): Page => ({
   records: Array.from({ length: found }, (_, offset) => ({ offset })),
   ...{ scanned: 1_000, stopped, next },
 });
-const question = (where: string) => questionOf(new URLSearchParams({ where }));
+const question = (where: string) =>
+  questionOf({ search: new URLSearchParams({ where }).toString() });
 
 beforeEach(() => asked.mockClear());
 afterEach(() => {

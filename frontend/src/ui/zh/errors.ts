@@ -129,6 +129,8 @@ export const errors: Readonly<Record<string, string>> = {
   no_such_source: "运行中的版本没有读取该主题的源。",
   no_such_topic: "没有此工作区可以使用的这个主题。",
   offset_out_of_range: "{topic}-{partition} 没有这个偏移量：现有 {earliest} 到 {latest}。",
+  schema_too_long:
+    "模式有 {length} 个字符，最多可以有 {most} 个。请删除其中的说明和不需要的类型，或使用模式注册中心。",
   too_many_generators: "此工作区运行的生成器太多。请先停止其中一个。",
   topic_in_use: "该主题正在使用中。请先停止使用它的部署。",
   topic_not_allowed: "此工作区不能使用该主题。请向整个安装的管理员申请它的前缀。",
