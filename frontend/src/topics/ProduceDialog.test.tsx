@@ -1,6 +1,7 @@
 import { act } from "react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
+import type { RawRecord } from "../api/types";
 import { choose, field, render, type, until } from "../app/rendering";
 import { ProduceDialog } from "./ProduceDialog";
 import { type PartFormat, questionOf } from "./records";
@@ -20,11 +21,15 @@ const AVRO: PartFormat = {
 };
 const JSON_TEXT = '{"item": "tea"}';
 
-function show(value: PartFormat = { format: "auto" }, onWritten: () => void = () => undefined) {
+function show(
+  value: PartFormat = { format: "auto" },
+  onWritten: () => void = () => undefined,
+  again: RawRecord | null = null,
+) {
   const formats = { ...questionOf({}), value };
   return render(
     <ProduceDialog
-      {...{ ws: "main", topic: "orders", partitions: 1, again: null, formats, onWritten }}
+      {...{ ws: "main", topic: "orders", partitions: 1, again, formats, onWritten }}
       onClose={() => undefined}
     />,
   );
@@ -69,6 +74,32 @@ test("a new record begins in the schema in which records are read", async () => 
   await type(field("Value"), JSON_TEXT);
   await act(async () => write()?.click());
   expect(produce.mock.calls[0]?.[0].value).toEqual({ ...AVRO, text: JSON_TEXT });
+  await close();
+});
+
+test("a record is produced again in its schema; what is not changed, byte for byte", async () => {
+  produce.mockResolvedValue({ partition: 0, offset: 4 });
+  const part = (format: string, text: string) => ({
+    ...{ format, text, size: 3, cut: false, error: null, schema_id: null },
+  });
+  const again: RawRecord = {
+    ...{ partition: 0, offset: 3, timestamp: 1_000, log_append_time: false, size: 6, headers: [] },
+    ...{ key: part("string", "a\r\n"), raw_key: btoa("a\r\n") },
+    ...{ value: part("avro", JSON_TEXT), raw_value: btoa("\x06tea") },
+  };
+  const close = await show(AVRO, () => undefined, again);
+  expect(field("Subject").value).toBe("orders-value");
+  expect(JSON.parse(field("Value").value)).toEqual({ item: "tea" });
+  await act(async () => write()?.click());
+  const key = { format: "bytes", text: "610d0a" };
+  expect(produce.mock.calls[0]?.[0]).toMatchObject({
+    ...{ key, value: { format: "bytes", text: "06746561" }, partition: 0, timestamp: 1_000 },
+  });
+  await type(field("Value"), '{"item": "rice"}');
+  await act(async () => write()?.click());
+  expect(produce.mock.calls[1]?.[0]).toMatchObject({
+    ...{ key, value: { ...AVRO, text: '{"item": "rice"}' } },
+  });
   await close();
 });
 

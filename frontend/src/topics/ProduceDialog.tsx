@@ -11,7 +11,7 @@ import { Note } from "../ui";
 import { phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
-import { FORMATS, hexDigits, type Question } from "./records";
+import { FORMATS, hexDigits, type PartFormat, pretty, type Question, utf8 } from "./records";
 import { timeText } from "./times";
 import classes from "./topics.module.css";
 
@@ -32,13 +32,18 @@ const PARTS = [
 const newPart = (part: Part) =>
   (part.format === "null" ? null : part) as NonNullable<NewRecord["value"]> | null;
 
-/** A part of a record that was read: its text where that can be written, else its bytes. */
-export function partOf(part: RecordPart, raw: string | null): Part {
-  if (raw === null) return { format: "null", text: "" };
-  const known = PARTS.some((each) => each.value === part.format);
-  return known && !needsSchema(part) && !part.cut && part.text !== null
-    ? { format: part.format, text: part.text }
-    : { format: "bytes", text: hexDigits(raw) };
+/** The bytes of a part, or null. */
+const rawPart = (raw: string | null): Part =>
+  raw === null ? { format: "null", text: "" } : { format: "bytes", text: hexDigits(raw) };
+
+/** A part of a record that was read: its text, in the schema in which it was read, else its bytes. */
+export function partOf(part: RecordPart, raw: string | null, read: PartFormat): Part {
+  const { format } = part;
+  // Of JSON a node reads the fields of its schema only: the others are in the bytes.
+  const text = format === "json" && raw !== null ? utf8(raw) : part.text;
+  if (raw === null || text === null || part.cut) return rawPart(raw);
+  if (!needsSchema(part)) return { format, text };
+  return read.format === format && hasSchema(read) ? { ...read, text: pretty(part) } : rawPart(raw);
 }
 
 /** Headers as they are typed, and the names of those that are no text. */
@@ -83,7 +88,7 @@ export function ProduceDialog(props: {
   ws: string;
   topic: string;
   partitions: number;
-  /** How records are read: in which Avro or Protobuf a new one is written, too. */
+  /** How records are read: in which Avro or Protobuf one is written, too. */
   formats: Pick<Question, "key" | "value">;
   /** The record to write again. */
   again: RawRecord | null;
@@ -93,12 +98,13 @@ export function ProduceDialog(props: {
   const { again, formats, ws, topic } = props;
   const begin = (part: "key" | "value", usual: string): Part =>
     needsSchema(formats[part]) ? { ...formats[part], text: "" } : { format: usual, text: "" };
-  const [key, setKey] = useState<Part>(
-    again === null ? begin("key", "string") : partOf(again.key, again.raw_key),
-  );
-  const [value, setValue] = useState<Part>(
-    again === null ? begin("value", "json") : partOf(again.value, again.raw_value),
-  );
+  const [begun] = useState(() => ({
+    key: again === null ? begin("key", "string") : partOf(again.key, again.raw_key, formats.key),
+    value:
+      again === null ? begin("value", "json") : partOf(again.value, again.raw_value, formats.value),
+  }));
+  const [key, setKey] = useState<Part>(begun.key);
+  const [value, setValue] = useState<Part>(begun.value);
   const left = again === null ? { text: "", others: [] } : headersOf(again);
   const [headers, setHeaders] = useState(left.text);
   const [partition, setPartition] = useState(again === null ? "" : String(again.partition));
@@ -117,18 +123,23 @@ export function ProduceDialog(props: {
   const [checked, setChecked] = useState(false);
   // What is wrong with a schema comes as facts: the text beside it may be right.
   const unfit = error?.data.facts === undefined ? error?.fields : undefined;
-  const faultAt = (name: "key" | "value", part: Part) =>
-    (checked ? faultOf(part) : undefined) ?? unfit?.[name];
+  // What is not changed is written byte for byte.
+  const written = {
+    key: again !== null && key === begun.key ? rawPart(again.raw_key) : key,
+    value: again !== null && value === begun.value ? rawPart(again.raw_value) : value,
+  };
+  const faultAt = (name: "key" | "value") =>
+    (checked ? faultOf(written[name]) : undefined) ?? unfit?.[name];
 
   const write = async (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    if (faultOf(key) !== undefined || faultOf(value) !== undefined) return;
+    if (faultOf(written.key) !== undefined || faultOf(written.value) !== undefined) return;
     setBusy(true);
     setError(null);
     const record = {
-      key: newPart(key),
-      value: newPart(value),
+      key: newPart(written.key),
+      value: newPart(written.value),
       headers: newHeaders(headers),
       partition: partition === "" ? null : Number(partition),
       timestamp: time === "" ? null : new Date(time).getTime(),
@@ -162,14 +173,14 @@ export function ProduceDialog(props: {
           title={t("Key")}
           part={key}
           onChange={setKey}
-          fault={faultAt("key", key)}
+          fault={faultAt("key")}
         />
         <PartField
           name="value"
           title={t("Value")}
           part={value}
           onChange={setValue}
-          fault={faultAt("value", value)}
+          fault={faultAt("value")}
         />
         <Textarea
           label={t("Headers")}
@@ -219,7 +230,7 @@ export function ProduceDialog(props: {
             type="submit"
             variant="filled"
             loading={busy}
-            disabled={!hasSchema(key) || !hasSchema(value)}
+            disabled={!hasSchema(written.key) || !hasSchema(written.value)}
             data-testid="write-record"
           >
             {t("Write")}
