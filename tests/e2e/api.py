@@ -55,15 +55,18 @@ class Api:
             assert answer.is_success, f"GET {path}: {answer.status_code}"
             yield answer.iter_lines()
 
-    def answer(self, method: str, path: str, seconds: float) -> Any:
+    def answer(
+        self, method: str, path: str, seconds: float, body: dict[str, Any] | None = None
+    ) -> Any:
         """The answer's JSON, as soon as a part that is starting has started."""
         deadline = time.monotonic() + seconds
         while True:
             try:
-                return self.call(method, path)
+                return self.call(method, path, body)
             except AssertionError as error:
                 if " 503 " not in str(error) or time.monotonic() > deadline:
                     raise
+                time.sleep(0.2)
 
     def deploy(self, name: str, document: dict[str, Any], **settings: Any) -> int:
         """Save a document as version 1 of a new topology and deploy it; the deployment's id."""
