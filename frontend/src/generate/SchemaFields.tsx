@@ -26,7 +26,7 @@ export function SchemaFields<F extends Format>(props: {
         onChange={(event) => change("schema", event.currentTarget.value)}
         autosize
         minRows={2}
-        maxRows={10}
+        maxRows={6}
         spellCheck={false}
         classNames={{ root: classes.schemaText ?? "", input: "m-mono" }}
         data-testid={`${part}-schema`}

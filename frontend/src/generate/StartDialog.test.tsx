@@ -4,7 +4,11 @@ import { ApiError } from "../api/client";
 import { choose, field, render, type, until } from "../app/rendering";
 import { StartDialog } from "./StartDialog";
 
-const VALUE = { format: "protobuf", registry: "http://schemas.example:8081", subject: "orders-value" };
+const VALUE = {
+  format: "protobuf",
+  registry: "http://schemas.example:8081",
+  subject: "orders-value",
+};
 const calls = vi.hoisted(() => ({ formatTypes: vi.fn(), startGenerator: vi.fn() }));
 vi.mock("../api/topicCalls", () => ({
   ...calls,
@@ -41,7 +45,7 @@ test("a schema of one's own is typed, and its fields are those of the generator"
   await until(() => expect(field("Records as read by").value).toContain("Orders"));
   await choose("Records as read by", "Custom formats");
   calls.formatTypes.mockClear();
-  await choose("Value", "avro");
+  await choose("Value", "Avro");
   expect(start()?.disabled).toBe(true);
   await type(field("Schema of the value"), '"int');
   await type(field("Schema of the value"), '"int"');

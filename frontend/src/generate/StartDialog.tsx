@@ -6,6 +6,7 @@ import { whenStarted } from "../api/starting";
 import { startGenerator, topicUses } from "../api/topicCalls";
 import type { TopicUse } from "../api/types";
 import { notify } from "../app/notify";
+import { WRITTEN } from "../topics/records";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -13,7 +14,6 @@ import classes from "./generate.module.css";
 import {
   complete,
   type Format,
-  GENERATED,
   hasSchema,
   needsSchema,
   recipeOf,
@@ -187,7 +187,7 @@ function FormatFields(props: {
     <div>
       <Select
         label={label}
-        data={[...GENERATED]}
+        data={WRITTEN.map((each) => ({ value: each.value, label: t(each.label) }))}
         value={format.format}
         allowDeselect={false}
         onChange={(name) =>

@@ -6,20 +6,6 @@ import { readType, type SparkType } from "../graph/types";
 /** A format of the topology document. */
 export type Format = Readonly<DocumentFormat>;
 
-/** Formats that can be chosen. */
-export const GENERATED = [
-  "string",
-  "json",
-  "integer",
-  "long",
-  "float",
-  "double",
-  "boolean",
-  "bytes",
-  "avro",
-  "protobuf",
-] as const;
-
 /** Where the records go: topic, formats, and the field that holds their time. */
 export interface Target {
   readonly topic: string;

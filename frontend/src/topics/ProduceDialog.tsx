@@ -11,7 +11,7 @@ import { Note } from "../ui";
 import { phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
-import { FORMATS, hexDigits, type PartFormat, pretty, type Question, utf8 } from "./records";
+import { hexDigits, type PartFormat, pretty, type Question, utf8, WRITTEN } from "./records";
 import { timeText } from "./times";
 import classes from "./topics.module.css";
 
@@ -24,10 +24,7 @@ interface Part {
   readonly subject?: string;
 }
 
-const PARTS = [
-  ...FORMATS.filter((each) => each.value !== "auto"),
-  { value: "null", label: phrase("Null") },
-];
+const PARTS = [...WRITTEN, { value: "null", label: phrase("Null") }];
 
 const newPart = (part: Part) =>
   (part.format === "null" ? null : part) as NonNullable<NewRecord["value"]> | null;
@@ -68,6 +65,12 @@ function faultOf(part: Part): string | undefined {
   } catch (error) {
     return t("Not valid JSON: {reason}", { reason: error instanceof Error ? error.message : "" });
   }
+}
+
+/** In what a part is typed, where its format does not say so. */
+function aboutText(part: Part): string | undefined {
+  if (part.format === "bytes") return t("Bytes as hexadecimal digits");
+  return needsSchema(part) ? t("JSON that fits the schema") : undefined;
 }
 
 /** `name: text` in each line. */
@@ -260,6 +263,7 @@ function PartField(props: {
         autosize
         minRows={name === "key" ? 1 : 3}
         maxRows={12}
+        description={aboutText(part)}
         error={props.fault}
         data-testid={`new-${name}`}
         classNames={{ input: classes.mono ?? "" }}

@@ -168,14 +168,14 @@ export function QueryForm(props: {
       </span>
       <TextInput
         label={t("Expression")}
-        placeholder="value.amount > 100 AND partition = 0"
+        placeholder="value.amount > 100"
         title={t(
           "A Spark SQL expression over key, value, timestamp, headers, topic, partition and offset, with the types of “Read as”; without it, text and JSON are STRING.",
         )}
         value={typed.where}
         onChange={(event) => type({ where: event.currentTarget.value })}
-        styles={{ input: { fontFamily: "var(--m-mono)" } }}
-        w={320}
+        className={classes.expression}
+        classNames={{ input: "m-mono" }}
         data-testid="where"
       />
       <Button type="submit" data-testid="filter">

@@ -185,6 +185,7 @@ function Content(props: {
 function Part(props: { title: string; part: RecordPart; raw: string | null; bytes: boolean }) {
   const { part, raw } = props;
   const format = FORMATS.find((each) => each.value === part.format);
+  const asBytes = props.bytes || part.format === "bytes";
   return (
     <section>
       <h3>
@@ -202,8 +203,8 @@ function Part(props: { title: string; part: RecordPart; raw: string | null; byte
       {raw === null ? (
         <pre className={classes.content}>null</pre>
       ) : (
-        <pre className={`${classes.content} m-scroll`}>
-          {props.bytes || part.format === "bytes" ? hexDump(raw) : pretty(part)}
+        <pre className={`${classes.content} m-scroll`} data-bytes={asBytes || undefined}>
+          {asBytes ? hexDump(raw) : pretty(part)}
         </pre>
       )}
     </section>

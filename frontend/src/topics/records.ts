@@ -80,6 +80,9 @@ export const FORMATS: readonly { value: RecordFormat; label: Phrase }[] = [
   { value: "protobuf", label: phrase("Protobuf") },
 ];
 
+/** Formats in which records are written. */
+export const WRITTEN = FORMATS.filter((each) => each.value !== "auto");
+
 /** Records that a list holds at most; live ones push out the oldest. */
 export const MOST_ROWS = 1000;
 

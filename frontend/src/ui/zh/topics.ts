@@ -48,6 +48,7 @@ export const topics = {
   Live: "实时",
   "Live records are shown newest first.": "实时记录按最新优先显示。",
   "Bytes as hexadecimal digits": "以十六进制显示的字节",
+  "JSON that fits the schema": "符合模式的 JSON",
   "No records": "没有记录",
   "There are no records here, or they have expired.": "这里没有记录，或记录已过期。",
   "There are no more.": "没有更多了。",
