@@ -14,7 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from launcher import places
+
+#: marks of tests on a system of their own
+OWN_SYSTEM = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"https?://\S+/sign-in/\S+")

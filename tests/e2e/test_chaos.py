@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bench import chaos
+from tests.e2e.system import OWN_SYSTEM
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
+pytestmark = OWN_SYSTEM
 
 
 def test_counts_are_exactly_once_over_random_faults(tmp_path: Path) -> None:

@@ -21,19 +21,13 @@ import pytest
 
 from tests.conftest import unused_port
 from tests.e2e.api import Api
-from tests.e2e.system import System, running_system
+from tests.e2e.system import OWN_SYSTEM, System, running_system
 from tests.e2e.topics import Sentence, create_topic, write
 from tests.registry import Registry
 from tests.registry import running as running_registry
 from tests.runtime import topics
 
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.spark,
-    pytest.mark.slow,
-    pytest.mark.long,
-    pytest.mark.alone,
-]
+pytestmark = [*OWN_SYSTEM, pytest.mark.long]
 
 SOURCE, SINK = "failing-numbers", "failing-sums"
 #: from the end of the new driver until the version before runs again

@@ -13,18 +13,12 @@ import pytest
 
 from tests.conftest import unused_port
 from tests.e2e.api import Api
-from tests.e2e.system import running_system
+from tests.e2e.system import OWN_SYSTEM, running_system
 from tests.e2e.test_recovery import DOCUMENT, SINK, SOURCE, TO_RUNNING
 from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
 from tests.runtime import s3
 
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.spark,
-    pytest.mark.slow,
-    pytest.mark.long,
-    pytest.mark.alone,
-]
+pytestmark = [*OWN_SYSTEM, pytest.mark.long]
 
 PLACE = f"s3a://{s3.BUCKET}/deployments"
 

@@ -17,10 +17,10 @@ import pytest
 from launcher import places
 from tests.conftest import unused_port
 from tests.e2e.api import Api
-from tests.e2e.system import BROUGHT_ALONG, System, python_alone, running_system
+from tests.e2e.system import BROUGHT_ALONG, OWN_SYSTEM, System, python_alone, running_system
 from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
+pytestmark = OWN_SYSTEM
 
 SOURCE, SINK = "recovery-sentences", "recovery-counts"
 TO_RUNNING = 240.0

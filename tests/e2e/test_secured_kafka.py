@@ -12,15 +12,9 @@ import pytest
 
 from tests.conftest import CLIENT_VARIABLES, unused_port
 from tests.e2e.api import Api
-from tests.e2e.system import running_system
+from tests.e2e.system import OWN_SYSTEM, running_system
 
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.spark,
-    pytest.mark.slow,
-    pytest.mark.long,
-    pytest.mark.alone,
-]
+pytestmark = [*OWN_SYSTEM, pytest.mark.long]
 
 SOURCE, SINK = "secured-words", "secured-counts"
 TEXT = {"format": "string"}
