@@ -141,7 +141,7 @@ class Lane:
         wanted = min(max(1, int(self.row.rate * AHEAD_SECONDS)), MOST_AHEAD)
         if self.asked is None and now >= self.ask_at and len(self.ahead) * 2 <= wanted:
             begin = self.number + len(self.ahead)
-            clock = time.time() - now + self.began
+            clock = time.time() - time.monotonic() + self.began
             times = (
                 (n, int((clock + (n - self.first) / self.row.rate) * 1000))
                 for n in range(begin, begin + wanted)
