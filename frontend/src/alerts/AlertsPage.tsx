@@ -1,13 +1,11 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useParams } from "react-router";
 import { listAlerts } from "../api/alertCalls";
-import type { Alert } from "../api/types";
+import type { Alert, AlertQuery } from "../api/types";
 import { CardTable } from "../app/CardTable";
-import { Pages, SearchField, usePaging } from "../app/paging";
+import { Paged, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
-import { Waiting } from "../app/Waiting";
 import { Empty, Segments, StateDot } from "../ui";
 import { ago, moment, span } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -16,9 +14,7 @@ import classes from "./alerts.module.css";
 import { amount, ruleText } from "./conditions";
 import { Rules } from "./Rules";
 
-const PAGE_SIZE = 25;
-
-type Shown = "firing" | "resolved" | "all";
+type Shown = NonNullable<AlertQuery["state"]> | "all";
 
 /** What fires in the workspace and what did, and the rules. */
 export function AlertsPage() {
@@ -37,21 +33,12 @@ export function AlertsPage() {
 
 function Alerts({ ws }: { ws: string }) {
   const [shown, setShown] = useState<Shown>("all");
-  const paging = usePaging();
-  const { page, text } = paging;
-  const list = useQuery({
-    queryKey: ["alerts", ws, shown, text, page],
-    queryFn: () =>
-      listAlerts(ws, {
-        search: text,
-        page,
-        page_size: PAGE_SIZE,
-        ...(shown === "all" ? {} : { state: shown }),
-      }),
-    placeholderData: keepPreviousData,
-    refetchInterval: 5_000,
-  });
-  const found = list.data;
+  const paging = usePages(
+    ["alerts", ws, shown],
+    (query) => listAlerts(ws, shown === "all" ? query : { ...query, state: shown }),
+    { refetchInterval: 5_000 },
+  );
+  const { found, text } = paging;
   return (
     <section aria-label={t("Alerts")} data-testid="alerts">
       <div className={pages.head}>
@@ -73,23 +60,19 @@ function Alerts({ ws }: { ws: string }) {
         />
         <SearchField paging={paging} label={t("Search alerts")} placeholder={t("Search by name")} />
       </div>
-      <Waiting query={list} kept={found !== undefined} />
-      {found === undefined ? null : found.count === 0 && text !== "" ? (
-        <div className={pages.nothing} role="status">
-          {t("No alert matches “{search}”.", { search: text })}
-        </div>
-      ) : found.count === 0 ? (
-        <div className={pages.card}>
+      <Paged
+        paging={paging}
+        none={t("No alert matches “{search}”.", { search: text })}
+        empty={
           <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>
             {t(
               "An alert is listed here once the condition of a rule has been true for its duration.",
             )}
           </Empty>
-        </div>
-      ) : (
-        <List ws={ws} alerts={found.results} />
-      )}
-      <Pages paging={paging} query={list} size={PAGE_SIZE} className={pages.pages} />
+        }
+      >
+        {(alerts) => <List ws={ws} alerts={alerts} />}
+      </Paged>
     </section>
   );
 }

@@ -1,13 +1,12 @@
 import { Button } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteAlertRule, listAlertRules, testAlertRule } from "../api/alertCalls";
 import type { AlertRule, TestedReceiver } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
-import { Pages, SearchField, usePaging } from "../app/paging";
-import { Waiting } from "../app/Waiting";
+import { Paged, SearchField, usePages } from "../app/paging";
 import { Empty, Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { t } from "../ui/i18n";
@@ -16,20 +15,14 @@ import classes from "./alerts.module.css";
 import { ruleText } from "./conditions";
 import { RuleDialog } from "./RuleDialog";
 
-const PAGE_SIZE = 25;
-
 /** The rules of a workspace; operators change them. */
 export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
   const queries = useQueryClient();
-  const paging = usePaging();
-  const { page, text } = paging;
+  const key = ["alert-rules", ws];
+  const paging = usePages(key, (query) => listAlertRules(ws, query));
+  const { found, text } = paging;
   const [edited, setEdited] = useState<AlertRule | "new" | null>(null);
-  const list = useQuery({
-    queryKey: ["alert-rules", ws, text, page],
-    queryFn: () => listAlertRules(ws, text, page, PAGE_SIZE),
-    placeholderData: keepPreviousData,
-  });
-  const refresh = () => queries.invalidateQueries({ queryKey: ["alert-rules", ws] });
+  const refresh = () => queries.invalidateQueries({ queryKey: key });
   const remove = useMutation({
     mutationFn: deleteAlertRule,
     onSettled: refresh,
@@ -39,7 +32,6 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
     mutationFn: (rule: AlertRule) => testAlertRule(rule.id),
     onError: (error) => notifyError(error, t("No test sent")),
   });
-  const found = list.data;
   return (
     <section className={classes.section} aria-label={t("Rules")} data-testid="alert-rules">
       <div className={pages.head}>
@@ -59,62 +51,60 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
         ) : null}
       </div>
       {test.data === undefined ? null : <Tested receivers={test.data} />}
-      <Waiting query={list} kept={found !== undefined} />
-      {found === undefined ? null : found.count === 0 && text !== "" ? (
-        <div className={pages.nothing} role="status">
-          {t("No rule matches “{search}”.", { search: text })}
-        </div>
-      ) : found.count === 0 ? (
-        <div className={pages.card}>
+      <Paged
+        paging={paging}
+        none={t("No rule matches “{search}”.", { search: text })}
+        empty={
           <Empty title={t("No rules")}>
             {t("A rule defines when an alert fires, for one topology or all, and who is notified.")}
           </Empty>
-        </div>
-      ) : (
-        <CardTable head={[t("Name"), t("Condition"), t("Topology"), t("Notifies"), ""]}>
-          {found.results.map((rule) => (
-            <tr key={rule.id} data-testid="alert-rule">
-              <td className={pages.text}>
-                {rule.name}
-                {rule.enabled ? null : <span className={pages.faint}> {t("(off)")}</span>}
-              </td>
-              <td className={pages.text}>{ruleText(rule)}</td>
-              <td>{rule.topology_name ?? <span className={pages.faint}>{t("all")}</span>}</td>
-              <td className={pages.text}>
-                <Receivers rule={rule} />
-              </td>
-              <td className={pages.actions}>
-                {operator ? (
-                  <>
-                    <Button
-                      variant="subtle"
-                      disabled={rule.webhook === "" && rule.mail.length === 0}
-                      loading={test.isPending && test.variables.id === rule.id}
-                      onClick={() => test.mutate(rule)}
-                    >
-                      {t("Send a test")}
-                    </Button>
-                    <Button variant="subtle" onClick={() => setEdited(rule)}>
-                      {t("Edit")}
-                    </Button>
-                    <Confirm
-                      title={t("Delete…")}
-                      question={t("The rule “{name}” and its alerts are deleted.", {
-                        name: rule.name,
-                      })}
-                      action={t("Delete the rule")}
-                      busy={remove.isPending && remove.variables === rule.id}
-                      onConfirm={() => remove.mutate(rule.id)}
-                      testId="delete-rule"
-                    />
-                  </>
-                ) : null}
-              </td>
-            </tr>
-          ))}
-        </CardTable>
-      )}
-      <Pages paging={paging} query={list} size={PAGE_SIZE} className={pages.pages} />
+        }
+      >
+        {(rules) => (
+          <CardTable head={[t("Name"), t("Condition"), t("Topology"), t("Notifies"), ""]}>
+            {rules.map((rule) => (
+              <tr key={rule.id} data-testid="alert-rule">
+                <td className={pages.text}>
+                  {rule.name}
+                  {rule.enabled ? null : <span className={pages.faint}> {t("(off)")}</span>}
+                </td>
+                <td className={pages.text}>{ruleText(rule)}</td>
+                <td>{rule.topology_name ?? <span className={pages.faint}>{t("all")}</span>}</td>
+                <td className={pages.text}>
+                  <Receivers rule={rule} />
+                </td>
+                <td className={pages.actions}>
+                  {operator ? (
+                    <>
+                      <Button
+                        variant="subtle"
+                        disabled={rule.webhook === "" && rule.mail.length === 0}
+                        loading={test.isPending && test.variables.id === rule.id}
+                        onClick={() => test.mutate(rule)}
+                      >
+                        {t("Send a test")}
+                      </Button>
+                      <Button variant="subtle" onClick={() => setEdited(rule)}>
+                        {t("Edit")}
+                      </Button>
+                      <Confirm
+                        title={t("Delete…")}
+                        question={t("The rule “{name}” and its alerts are deleted.", {
+                          name: rule.name,
+                        })}
+                        action={t("Delete the rule")}
+                        busy={remove.isPending && remove.variables === rule.id}
+                        onConfirm={() => remove.mutate(rule.id)}
+                        testId="delete-rule"
+                      />
+                    </>
+                  ) : null}
+                </td>
+              </tr>
+            ))}
+          </CardTable>
+        )}
+      </Paged>
       {edited === null ? null : (
         <RuleDialog
           ws={ws}

@@ -8,6 +8,7 @@ import type {
   Member,
   MemberPage,
   NewMember,
+  PageQuery,
   Role,
   Session,
   TokenPage,
@@ -29,8 +30,8 @@ export const signOut = () => api.DELETE("/api/session");
 export const setPassword = (current: string, next: string): Promise<Session> =>
   answer(api.PUT("/api/account/password", { body: { current, new: next } }));
 
-export const listTokens = (search: string, page: number, size: number): Promise<TokenPage> =>
-  answer(api.GET("/api/tokens", { params: { query: { search, page, page_size: size } } }));
+export const listTokens = (query: PageQuery): Promise<TokenPage> =>
+  answer(api.GET("/api/tokens", { params: { query } }));
 
 export const createToken = (name: string, days: number): Promise<CreatedToken> =>
   answer(api.POST("/api/tokens", { body: { name, days } }));
@@ -49,16 +50,9 @@ export const setRules = (workspace: string, rules: WorkspaceRules): Promise<Work
     }),
   );
 
-export const listMembers = (
-  workspace: string,
-  search: string,
-  page: number,
-  size: number,
-): Promise<MemberPage> =>
+export const listMembers = (workspace: string, query: PageQuery): Promise<MemberPage> =>
   answer(
-    api.GET("/api/workspaces/{workspace}/members", {
-      params: { path: { workspace }, query: { search, page, page_size: size } },
-    }),
+    api.GET("/api/workspaces/{workspace}/members", { params: { path: { workspace }, query } }),
   );
 
 export const addMember = (workspace: string, member: NewMember): Promise<AddedMember> =>
@@ -90,16 +84,8 @@ export const memberLink = (workspace: string, member: number): Promise<{ sign_in
     }),
   );
 
-export const listWorkspaces = (
-  search: string,
-  page: number,
-  size: number,
-): Promise<WorkspaceSettingsPage> =>
-  answer(
-    api.GET("/api/installation/workspaces", {
-      params: { query: { search, page, page_size: size } },
-    }),
-  );
+export const listWorkspaces = (query: PageQuery): Promise<WorkspaceSettingsPage> =>
+  answer(api.GET("/api/installation/workspaces", { params: { query } }));
 
 export const setTopicPrefixes = (
   workspace: string,
@@ -112,12 +98,8 @@ export const setTopicPrefixes = (
     }),
   );
 
-export const listAccounts = (search: string, page: number, size: number): Promise<AccountPage> =>
-  answer(
-    api.GET("/api/installation/accounts", {
-      params: { query: { search, page, page_size: size } },
-    }),
-  );
+export const listAccounts = (query: PageQuery): Promise<AccountPage> =>
+  answer(api.GET("/api/installation/accounts", { params: { query } }));
 
 export const accountLink = (account: number): Promise<{ sign_in_link: string }> =>
   answer(api.POST("/api/installation/accounts/{account}/link", { params: { path: { account } } }));

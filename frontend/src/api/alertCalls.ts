@@ -3,33 +3,20 @@
 import { answer, api } from "./client";
 import type {
   AlertPage,
+  AlertQuery,
   AlertRule,
   AlertRulePage,
-  AlertState,
   NewAlertRule,
+  PageQuery,
   TestedReceiver,
 } from "./types";
-
-interface AlertQuery {
-  readonly state?: AlertState;
-  readonly search?: string;
-  readonly page?: number;
-  readonly page_size?: number;
-}
 
 export const listAlerts = (workspace: string, query: AlertQuery): Promise<AlertPage> =>
   answer(api.GET("/api/workspaces/{workspace}/alerts", { params: { path: { workspace }, query } }));
 
-export const listAlertRules = (
-  workspace: string,
-  search: string,
-  page: number,
-  size: number,
-): Promise<AlertRulePage> =>
+export const listAlertRules = (workspace: string, query: PageQuery): Promise<AlertRulePage> =>
   answer(
-    api.GET("/api/workspaces/{workspace}/alert-rules", {
-      params: { path: { workspace }, query: { search, page, page_size: size } },
-    }),
+    api.GET("/api/workspaces/{workspace}/alert-rules", { params: { path: { workspace }, query } }),
   );
 
 export const createAlertRule = (workspace: string, rule: NewAlertRule): Promise<AlertRule> =>

@@ -13,6 +13,7 @@ import type {
   MissingTopic,
   OldState,
   PlacementPage,
+  PlacementQuery,
   RecordDecision,
   RunRecord,
   StartRequest,
@@ -216,16 +217,10 @@ export const getFigures = (
   );
 
 /** Where tasks ran within a range, the last move first. */
-export const listPlacements = (
-  deployment: number,
-  range: Figures["range"],
-  search: string,
-  page: number,
-  size: number,
-): Promise<PlacementPage> =>
+export const listPlacements = (deployment: number, query: PlacementQuery): Promise<PlacementPage> =>
   answer(
     api.GET("/api/deployments/{deployment}/placements", {
-      params: { path: { deployment }, query: { range, search, page, page_size: size } },
+      params: { path: { deployment }, query },
     }),
   );
 

@@ -10,6 +10,7 @@ import type {
   NewGenerator,
   NewRecord,
   NewTopic,
+  PageQuery,
   RawRecord,
   Recipe,
   RecordPage,
@@ -23,15 +24,10 @@ import type {
 export const listTopics = (workspace: string) =>
   answer(api.GET("/api/workspaces/{workspace}/topics", { params: { path: { workspace } } }));
 
-export const listTopicFigures = (
-  workspace: string,
-  search: string,
-  page: number,
-  size: number,
-): Promise<TopicFiguresPage> =>
+export const listTopicFigures = (workspace: string, query: PageQuery): Promise<TopicFiguresPage> =>
   answer(
     api.GET("/api/workspaces/{workspace}/topic-figures", {
-      params: { path: { workspace }, query: { search, page, page_size: size } },
+      params: { path: { workspace }, query },
     }),
   );
 

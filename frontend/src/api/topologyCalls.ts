@@ -9,6 +9,7 @@ import type {
   Template,
   TopologyDocument,
   TopologyPage,
+  TopologyQuery,
   TopologySummary,
   Tried,
   Version,
@@ -43,17 +44,10 @@ export const tryTemplate = (
     }),
   );
 
-interface TopologyQuery {
-  search?: string;
-  ordering?: string;
-  page?: number;
-  page_size?: number;
-}
-
 export const listTopologies = (workspace: string, query: TopologyQuery): Promise<TopologyPage> =>
   answer(
     api.GET("/api/workspaces/{workspace}/topologies", {
-      params: { path: { workspace }, query: query as never },
+      params: { path: { workspace }, query },
     }),
   );
 

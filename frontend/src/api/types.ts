@@ -4,10 +4,14 @@ import type { Held, TopologyDocument } from "../graph/document";
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
-type Stores = paths["/api/deployments/{deployment}/stores/{store}"];
+type QueryOf<Path extends { get: { parameters: { query?: unknown } } }> = NonNullable<
+  Path["get"]["parameters"]["query"]
+>;
 
 export type { TopologyDocument } from "../graph/document";
 
+/** What every list in pages is asked. */
+export type PageQuery = QueryOf<paths["/api/tokens"]>;
 export type Role = Schemas["Role"];
 export type User = Schemas["User"];
 export type Workspace = Schemas["Workspace"];
@@ -42,6 +46,7 @@ export type NewTopology = Omit<Partial<Schemas["NewTopologyRequest"]>, "document
   document?: TopologyDocument;
 };
 export type TopologySummary = Schemas["Topology"];
+export type TopologyQuery = QueryOf<paths["/api/workspaces/{workspace}/topologies"]>;
 export type TopologyPage = Schemas["TopologyPage"];
 export type VersionSummary = Schemas["VersionSummary"];
 
@@ -72,18 +77,19 @@ export type StateStore = Schemas["Store"];
 export type StateStores = Schemas["Stores"];
 export type StorePage = Schemas["StorePage"];
 export type StoreAnswer = Schemas["StoreAnswer"];
-export type StoreQuery = NonNullable<Stores["get"]["parameters"]["query"]>;
+export type StoreQuery = QueryOf<paths["/api/deployments/{deployment}/stores/{store}"]>;
 export type StoreChange = Schemas["StoreChange"];
 export type Outage = Schemas["Outage"];
 export type RunRecord = Schemas["EndedRun"];
 export type Alert = Schemas["Alert"];
 export type AlertPage = Schemas["AlertPage"];
-export type AlertState = Schemas["AlertState"];
+export type AlertQuery = QueryOf<paths["/api/workspaces/{workspace}/alerts"]>;
 export type AlertRule = Schemas["AlertRule"];
 export type AlertRulePage = Schemas["AlertRulePage"];
 export type NewAlertRule = Omit<AlertRule, "id" | "topology_name" | "updated_by" | "updated_at">;
 export type TestedReceiver = Schemas["Tested"];
 export type Placement = Schemas["Placement"];
+export type PlacementQuery = QueryOf<paths["/api/deployments/{deployment}/placements"]>;
 export type PlacementPage = Schemas["PlacementPage"];
 export type Figures = Schemas["Figures"];
 

@@ -1,13 +1,24 @@
 import { Pagination, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
-import type { UseQueryResult } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { keepPreviousData, type QueryKey, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client";
+import type { PageQuery } from "../api/types";
 import { t } from "../ui/i18n";
+import classes from "../ui/pages.module.css";
+import { Waiting } from "./Waiting";
 
-/** Page and search text of a list; another search starts at page 1. `text` follows `typed` when typing pauses. */
-export function usePaging() {
+/**
+ * A list of which a page of `size` rows is shown and which the server searches; another search starts at page 1.
+ * `text` follows `typed` when typing pauses. Where the page is gone, as after its last row was deleted, the one before
+ * it is shown.
+ */
+export function usePages<List extends { count: number }>(
+  key: QueryKey,
+  fetch: (query: PageQuery) => Promise<List>,
+  { size = 25, refetchInterval }: { size?: number; refetchInterval?: number } = {},
+) {
   const [page, setPage] = useState(1);
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 200);
@@ -15,10 +26,23 @@ export function usePaging() {
     setTyped(next);
     setPage(1);
   };
-  return { page, setPage, typed, text, search };
+  const queryKey = [...key, text, page];
+  const list = useQuery({
+    queryKey,
+    queryFn: () => fetch({ search: text, page, page_size: size }),
+    placeholderData: keepPreviousData,
+    refetchInterval,
+  });
+  const { data: found, error } = list;
+  const gone = page > 1 && error instanceof ApiError && error.status === 404;
+  useEffect(() => {
+    if (gone) setPage(page - 1);
+  }, [gone, page]);
+  const total = Math.ceil((found?.count ?? 0) / size);
+  return { queryKey, list, found, page, setPage, total, typed, text, search };
 }
 
-type Paging = ReturnType<typeof usePaging>;
+type Paging<List extends { count: number } = { count: number }> = ReturnType<typeof usePages<List>>;
 
 export function SearchField(props: {
   paging: Paging;
@@ -38,34 +62,44 @@ export function SearchField(props: {
   );
 }
 
-/**
- * Buttons for the pages of a list with `size` rows on a page; nothing if there is one page. Where the page is gone,
- * as after its last row was deleted, the one before it is shown.
- */
-export function Pages(props: {
-  paging: Paging;
-  query: UseQueryResult<{ count: number }>;
-  size: number;
-  className?: string;
-}) {
-  const { page, setPage } = props.paging;
-  const { data, error } = props.query;
-  const gone = page > 1 && error instanceof ApiError && error.status === 404;
-  useEffect(() => {
-    if (gone) setPage(page - 1);
-  }, [gone, page, setPage]);
-  const total = Math.ceil((data?.count ?? 0) / props.size);
-  if (total <= 1) return null;
+/** Buttons for the pages of a list; nothing if there is one page. */
+export function Pages({ paging, inBar = false }: { paging: Paging; inBar?: boolean }) {
+  if (paging.total <= 1) return null;
   return (
     <Pagination
       size="sm"
-      total={total}
-      value={page}
-      onChange={setPage}
+      total={paging.total}
+      value={paging.page}
+      onChange={paging.setPage}
       getControlProps={(control) => ({
         "aria-label": control === "next" ? t("Next page") : t("Previous page"),
       })}
-      className={props.className}
+      className={inBar ? undefined : classes.pages}
     />
+  );
+}
+
+/** The rows of a page with the buttons for the others; `none` where no row matches, `empty` where there is nothing to search. */
+export function Paged<Row>(props: {
+  paging: Paging<{ count: number; results: readonly Row[] }>;
+  none: string;
+  empty?: ReactNode;
+  children: (rows: readonly Row[]) => ReactNode;
+}) {
+  const { found, list, text } = props.paging;
+  return (
+    <>
+      <Waiting query={list} kept={found !== undefined} />
+      {found === undefined ? null : found.count > 0 ? (
+        props.children(found.results)
+      ) : text === "" && props.empty !== undefined ? (
+        <div className={classes.card}>{props.empty}</div>
+      ) : (
+        <div className={classes.nothing} role="status">
+          {props.none}
+        </div>
+      )}
+      <Pages paging={props.paging} />
+    </>
   );
 }

@@ -1,13 +1,12 @@
 import { Button, TagsInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { accountLink, listAccounts, listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { AccountPage, WorkspaceSettings } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
-import { Pages, SearchField, usePaging } from "../app/paging";
+import { Paged, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
-import { Waiting } from "../app/Waiting";
 import { ago } from "../ui/format";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
@@ -29,17 +28,10 @@ export function InstallationPage() {
   );
 }
 
-const PAGE_SIZE = 25;
 const WORKSPACES = ["installation", "workspaces"];
 
 function Workspaces() {
-  const paging = usePaging();
-  const { page, text } = paging;
-  const found = useQuery({
-    queryKey: [...WORKSPACES, text, page],
-    queryFn: () => listWorkspaces(text, page, PAGE_SIZE),
-    placeholderData: keepPreviousData,
-  });
+  const paging = usePages(WORKSPACES, listWorkspaces);
   return (
     <section className={classes.section} aria-labelledby="workspaces-title">
       <div className={classes.sectionHead}>
@@ -52,19 +44,15 @@ function Workspaces() {
           placeholder={t("Search by name")}
         />
       </div>
-      <Waiting query={found} kept={found.data !== undefined} />
-      {found.data === undefined ? null : found.data.count === 0 ? (
-        <div className={classes.nothing} role="status">
-          {t("No workspace matches “{search}”.", { search: text })}
-        </div>
-      ) : (
-        <CardTable head={[t("Name"), t("Topic prefixes"), ""]}>
-          {found.data.results.map((workspace) => (
-            <WorkspaceRow key={workspace.id} workspace={workspace} />
-          ))}
-        </CardTable>
-      )}
-      <Pages paging={paging} query={found} size={PAGE_SIZE} className={classes.pages} />
+      <Paged paging={paging} none={t("No workspace matches “{search}”.", { search: paging.text })}>
+        {(workspaces) => (
+          <CardTable head={[t("Name"), t("Topic prefixes"), ""]}>
+            {workspaces.map((workspace) => (
+              <WorkspaceRow key={workspace.id} workspace={workspace} />
+            ))}
+          </CardTable>
+        )}
+      </Paged>
     </section>
   );
 }
@@ -102,13 +90,7 @@ function WorkspaceRow({ workspace }: { workspace: WorkspaceSettings }) {
 }
 
 function Accounts() {
-  const paging = usePaging();
-  const { page, text } = paging;
-  const found = useQuery({
-    queryKey: ["installation", "accounts", text, page],
-    queryFn: () => listAccounts(text, page, PAGE_SIZE),
-    placeholderData: keepPreviousData,
-  });
+  const paging = usePages(["installation", "accounts"], listAccounts);
   const link = useMutation({
     mutationFn: (account: AccountPage["results"][number]) => accountLink(account.id),
     onError: (error) => notifyError(error, t("No link created")),
@@ -125,32 +107,35 @@ function Accounts() {
           placeholder={t("Search by name")}
         />
       </div>
-      <Waiting query={found} kept={found.data !== undefined} />
-      {found.data === undefined ? null : found.data.count === 0 ? (
-        <div className={classes.nothing} role="status">
-          {t("No account matches “{search}”.", { search: text })}
-        </div>
-      ) : (
-        <CardTable
-          head={[t("Name"), t("User name"), t("Workspaces"), t("Password"), t("Last sign-in"), ""]}
-        >
-          {found.data.results.map((account) => (
-            <tr key={account.id}>
-              <td className={classes.rowName}>{account.display_name}</td>
-              <td>{account.username}</td>
-              <td className={classes.text}>{account.workspaces.join(", ") || "–"}</td>
-              <td>{account.has_password ? t("set") : t("not set")}</td>
-              <td>{account.last_login === null ? t("not yet") : ago(account.last_login)}</td>
-              <td className={classes.actions}>
-                <Button variant="subtle" onClick={() => link.mutate(account)}>
-                  {t("New sign-in link")}
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </CardTable>
-      )}
-      <Pages paging={paging} query={found} size={PAGE_SIZE} className={classes.pages} />
+      <Paged paging={paging} none={t("No account matches “{search}”.", { search: paging.text })}>
+        {(accounts) => (
+          <CardTable
+            head={[
+              t("Name"),
+              t("User name"),
+              t("Workspaces"),
+              t("Password"),
+              t("Last sign-in"),
+              "",
+            ]}
+          >
+            {accounts.map((account) => (
+              <tr key={account.id}>
+                <td className={classes.rowName}>{account.display_name}</td>
+                <td>{account.username}</td>
+                <td className={classes.text}>{account.workspaces.join(", ") || "–"}</td>
+                <td>{account.has_password ? t("set") : t("not set")}</td>
+                <td>{account.last_login === null ? t("not yet") : ago(account.last_login)}</td>
+                <td className={classes.actions}>
+                  <Button variant="subtle" onClick={() => link.mutate(account)}>
+                    {t("New sign-in link")}
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </CardTable>
+        )}
+      </Paged>
       {link.data === undefined ? null : (
         <SignInLink
           title={t("Sign-in link for {name}", { name: link.variables.username })}

@@ -1,5 +1,5 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import {
   addMember,
@@ -12,9 +12,8 @@ import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
-import { Pages, SearchField, usePaging } from "../app/paging";
+import { Paged, SearchField, usePages } from "../app/paging";
 import { useSession } from "../app/session";
-import { Waiting } from "../app/Waiting";
 import { Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { DialogEnd } from "../ui/DialogEnd";
@@ -35,8 +34,6 @@ function roleTitle(role: Role): string {
   return title === undefined ? role : t(title);
 }
 
-const PAGE_SIZE = 25;
-
 const roleOptions = () =>
   ROLES.map(({ role, title, about }) => ({ value: role, label: `${t(title)} · ${t(about)}` }));
 
@@ -44,13 +41,7 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
   const queries = useQueryClient();
   const key = ["members", ws];
   const [adding, setAdding] = useState(false);
-  const paging = usePaging();
-  const { page, text } = paging;
-  const members = useQuery({
-    queryKey: [...key, text, page],
-    queryFn: () => listMembers(ws, text, page, PAGE_SIZE),
-    placeholderData: keepPreviousData,
-  });
+  const paging = usePages(key, (query) => listMembers(ws, query));
   const refresh = () => queries.invalidateQueries({ queryKey: key });
   const change = useMutation({
     mutationFn: ({ id, role }: { id: number; role: Role }) => changeMember(ws, id, role),
@@ -82,27 +73,23 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
           {admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null}
         </div>
       </div>
-      <Waiting query={members} kept={members.data !== undefined} />
-      {members.data === undefined ? null : members.data.count === 0 ? (
-        <div className={classes.nothing} role="status">
-          {t("No member matches “{search}”.", { search: text })}
-        </div>
-      ) : (
-        <CardTable head={[t("Name"), t("User name"), t("Role"), ""]}>
-          {members.data.results.map((member) => (
-            <MemberRow
-              key={member.id}
-              member={member}
-              admin={admin}
-              onRole={(role) => change.mutate({ id: member.id, role })}
-              onRemove={() => remove.mutate(member.id)}
-              removing={remove.isPending && remove.variables === member.id}
-              onLink={() => link.mutate(member)}
-            />
-          ))}
-        </CardTable>
-      )}
-      <Pages paging={paging} query={members} size={PAGE_SIZE} className={classes.pages} />
+      <Paged paging={paging} none={t("No member matches “{search}”.", { search: paging.text })}>
+        {(members) => (
+          <CardTable head={[t("Name"), t("User name"), t("Role"), ""]}>
+            {members.map((member) => (
+              <MemberRow
+                key={member.id}
+                member={member}
+                admin={admin}
+                onRole={(role) => change.mutate({ id: member.id, role })}
+                onRemove={() => remove.mutate(member.id)}
+                removing={remove.isPending && remove.variables === member.id}
+                onLink={() => link.mutate(member)}
+              />
+            ))}
+          </CardTable>
+        )}
+      </Paged>
       {link.data === undefined ? null : (
         <SignInLink
           title={t("Sign-in link for {name}", { name: link.variables.user.username })}

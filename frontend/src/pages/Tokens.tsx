@@ -1,11 +1,10 @@
 import { Button, CopyButton, Select, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/accountCalls";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
-import { Pages, SearchField, usePaging } from "../app/paging";
-import { Waiting } from "../app/Waiting";
+import { Paged, SearchField, usePages } from "../app/paging";
 import { Empty, Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { ago, moment } from "../ui/format";
@@ -13,22 +12,14 @@ import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 const KEY = ["tokens"];
-const PAGE_SIZE = 25;
 
 /** Tokens with which programs act in one's name. */
 export function Tokens() {
   const queries = useQueryClient();
   const [name, setName] = useState("");
   const [days, setDays] = useState(30);
-  const paging = usePaging();
-  const { page, text } = paging;
-  const tokens = useQuery({
-    queryKey: [...KEY, text, page],
-    queryFn: () => listTokens(text, page, PAGE_SIZE),
-    placeholderData: keepPreviousData,
-  });
-  const found = tokens.data;
-  const empty = found?.count === 0 && text === "";
+  const paging = usePages(KEY, listTokens);
+  const { found, text } = paging;
   const refresh = () => queries.invalidateQueries({ queryKey: KEY });
   const create = useMutation({
     mutationFn: () => createToken(name.trim(), days),
@@ -87,8 +78,7 @@ export function Tokens() {
           </div>
         </div>
       )}
-      <Waiting query={tokens} kept={found !== undefined} />
-      {found === undefined || empty ? null : (
+      {found === undefined || (found.count === 0 && text === "") ? null : (
         <div className={classes.tools}>
           <SearchField
             paging={paging}
@@ -98,42 +88,41 @@ export function Tokens() {
           />
         </div>
       )}
-      {found === undefined ? null : empty ? (
-        <div className={classes.card}>
+      <Paged
+        paging={paging}
+        none={t("No token matches “{search}”.", { search: text })}
+        empty={
           <Empty title={t("No tokens")}>
             {t("Create one above, then send it as the header “Authorization: Token …”.")}
           </Empty>
-        </div>
-      ) : found.count === 0 ? (
-        <div className={classes.nothing} role="status">
-          {t("No token matches “{search}”.", { search: text })}
-        </div>
-      ) : (
-        <CardTable head={[t("Name"), t("Created"), t("Expires"), ""]}>
-          {found.results.map((token) => (
-            <tr key={token.id}>
-              <td>
-                {token.name} <code className={classes.faint}>{token.prefix}…</code>
-              </td>
-              <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
-              <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
-              <td className={classes.actions}>
-                <Confirm
-                  title={t("Revoke…")}
-                  question={t("Programs that use the token “{name}” lose access at once.", {
-                    name: token.name,
-                  })}
-                  action={t("Revoke the token")}
-                  busy={revoke.isPending && revoke.variables === token.id}
-                  onConfirm={() => revoke.mutate(token.id)}
-                  testId="revoke-token"
-                />
-              </td>
-            </tr>
-          ))}
-        </CardTable>
-      )}
-      <Pages paging={paging} query={tokens} size={PAGE_SIZE} className={classes.pages} />
+        }
+      >
+        {(tokens) => (
+          <CardTable head={[t("Name"), t("Created"), t("Expires"), ""]}>
+            {tokens.map((token) => (
+              <tr key={token.id}>
+                <td>
+                  {token.name} <code className={classes.faint}>{token.prefix}…</code>
+                </td>
+                <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
+                <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
+                <td className={classes.actions}>
+                  <Confirm
+                    title={t("Revoke…")}
+                    question={t("Programs that use the token “{name}” lose access at once.", {
+                      name: token.name,
+                    })}
+                    action={t("Revoke the token")}
+                    busy={revoke.isPending && revoke.variables === token.id}
+                    onConfirm={() => revoke.mutate(token.id)}
+                    testId="revoke-token"
+                  />
+                </td>
+              </tr>
+            ))}
+          </CardTable>
+        )}
+      </Paged>
     </section>
   );
 }

@@ -1,14 +1,14 @@
 import { Button, Menu, Skeleton } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
-import type { Deployment, TopologyPage, TopologySummary } from "../api/types";
+import type { Deployment, TopologyPage, TopologyQuery, TopologySummary } from "../api/types";
 import { ActionsHead } from "../app/ActionsHead";
 import { Failed } from "../app/Failed";
-import { Pages, SearchField, usePaging } from "../app/paging";
+import { Pages, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useSession, useWorkspace } from "../app/session";
 import { t } from "../ui/i18n";
@@ -19,7 +19,7 @@ import { FirstSteps } from "./FirstSteps";
 import { rememberWorkspace } from "./HomePage";
 import { TopologyRow } from "./TopologyRow";
 
-const PAGE_SIZE = 25;
+type Ordering = NonNullable<TopologyQuery["ordering"]>;
 
 /** Changes the rows of the list as their deployments change, without another request. */
 export function withDeployment(
@@ -71,9 +71,7 @@ export function TopologiesPage() {
   const workspace = useWorkspace(ws);
   const { data: session } = useSession();
   const navigate = useNavigate();
-  const paging = usePaging();
-  const { page, text: search } = paging;
-  const [ordering, setOrdering] = useState("-updated_at");
+  const [ordering, setOrdering] = useState<Ordering>("-updated_at");
   const [creating, setCreating] = useState<{ template?: string } | null>(null);
   const [deleting, setDeleting] = useState<TopologySummary | null>(null);
   useEffect(() => {
@@ -81,20 +79,15 @@ export function TopologiesPage() {
     document.title = "Millrace";
   }, [ws]);
 
-  const key = useMemo(
-    () => ["topologies", ws, { search, ordering, page }],
-    [ws, search, ordering, page],
+  const paging = usePages(
+    ["topologies", ws, ordering],
+    (query) => listTopologies(ws, { ...query, ordering }),
+    { refetchInterval: 30_000 },
   );
-  const list = useQuery({
-    queryKey: key,
-    queryFn: () => listTopologies(ws, { search, ordering, page, page_size: PAGE_SIZE }),
-    placeholderData: keepPreviousData,
-    refetchInterval: 30_000,
-  });
-  useLiveRows(ws, key);
+  const { found, list, text: search } = paging;
+  useLiveRows(ws, paging.queryKey);
 
   const editor = may(workspace?.role, "editor");
-  const found = list.data;
   const empty = found !== undefined && found.count === 0 && search === "";
 
   return (
@@ -157,7 +150,7 @@ export function TopologiesPage() {
               onOrdering={setOrdering}
             />
           )}
-          <Pages paging={paging} query={list} size={PAGE_SIZE} className={classes.pages} />
+          <Pages paging={paging} />
         </>
       )}
 
@@ -176,8 +169,8 @@ function Rows(props: {
   ws: string;
   editor: boolean;
   search: string;
-  ordering: string;
-  onOrdering: (ordering: string) => void;
+  ordering: Ordering;
+  onOrdering: (ordering: Ordering) => void;
   onDelete: (topology: TopologySummary) => void;
 }) {
   if (props.rows !== undefined && props.rows.length === 0) {
@@ -187,7 +180,7 @@ function Rows(props: {
       </div>
     );
   }
-  const sort = (field: string) => {
+  const sort = (field: "name" | "updated_at") => {
     const current = props.ordering.replace("-", "") === field;
     props.onOrdering(current && !props.ordering.startsWith("-") ? `-${field}` : field);
   };

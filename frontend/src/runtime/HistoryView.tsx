@@ -1,8 +1,7 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { listPlacements } from "../api/deploymentCalls";
 import type { Placement } from "../api/types";
-import { Pages, SearchField, usePaging } from "../app/paging";
+import { Pages, SearchField, usePages } from "../app/paging";
 import { Waiting } from "../app/Waiting";
 import { useRuntime } from "../designer/runtime";
 import { Empty, Segments } from "../ui";
@@ -12,9 +11,6 @@ import { RANGES, type RangeName } from "./charts";
 import { barOf, lanesOf, placeName, REASONS } from "./history";
 import classes from "./history.module.css";
 import { useNow } from "./useNow";
-
-/** What is drawn, and what a page of the list has at most. */
-const PAGE_SIZE = 200;
 
 const SECONDS: Readonly<Record<RangeName, number>> = {
   "15m": 900,
@@ -28,16 +24,13 @@ const SECONDS: Readonly<Record<RangeName, number>> = {
 /** Where each task ran over time: as bars by executor and thread, and as a list of moves. */
 export function HistoryView({ before, deployment }: { before: ReactNode; deployment: number }) {
   const [range, setRange] = useState<RangeName>("1h");
-  const paging = usePaging();
-  const { page, text } = paging;
   const now = useNow(5_000);
-  const list = useQuery({
-    queryKey: ["placements", deployment, range, text, page],
-    queryFn: () => listPlacements(deployment, range, text, page, PAGE_SIZE),
-    placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
-  });
-  const found = list.data;
+  const paging = usePages(
+    ["placements", deployment, range],
+    (query) => listPlacements(deployment, { ...query, range }),
+    { size: 200, refetchInterval: 10_000 },
+  );
+  const { found, list } = paging;
   return (
     <div className={classes.history} data-testid="assignment-history">
       <div className="ui-bar">
@@ -57,7 +50,7 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
           placeholder={t("Task, executor or thread")}
         />
         <span className="ui-space" />
-        <Pages paging={paging} query={list} size={PAGE_SIZE} />
+        <Pages paging={paging} inBar />
       </div>
       <Waiting query={list} kept={found !== undefined} />
       {found === undefined ? null : found.results.length === 0 ? (

@@ -27,7 +27,7 @@ export function CreateTopicDialog({ ws, onClose }: { ws: string; onClose: () => 
     setBusy(true);
     setError(null);
     try {
-      const alike = await listTopicFigures(ws, name, 1, 200);
+      const alike = await listTopicFigures(ws, { search: name, page_size: 200 });
       const taken = alike.results.some((each) => each.name === name);
       if (taken) {
         setError(t("The topic “{name}” already exists.", { name }));

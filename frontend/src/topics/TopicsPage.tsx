@@ -1,12 +1,11 @@
 import { Button, Skeleton } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useParams } from "react-router";
 import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
 import { Failed } from "../app/Failed";
-import { Pages, SearchField, usePaging } from "../app/paging";
+import { Pages, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { GeneratorsList } from "../generate/GeneratorsList";
@@ -17,25 +16,19 @@ import pages from "../ui/pages.module.css";
 import { CreateTopicDialog } from "./CreateTopicDialog";
 import { topicAddress } from "./records";
 
-const PAGE_SIZE = 50;
-
 /** The topics of the cluster that the workspace may use. */
 export function TopicsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
-  const paging = usePaging();
-  const { page, text } = paging;
+  const paging = usePages(["topic-figures", ws], (query) => listTopicFigures(ws, query), {
+    size: 50,
+    refetchInterval: 10_000,
+  });
+  const { found, list, text } = paging;
   const [creating, setCreating] = useState(false);
   useEffect(() => {
     document.title = `${t("Topics")} · Millrace`;
   }, []);
-  const list = useQuery({
-    queryKey: ["topic-figures", ws, text, page],
-    queryFn: () => listTopicFigures(ws, text, page, PAGE_SIZE),
-    placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
-  });
-  const found = list.data;
   const operator = may(workspace?.role, "operator");
   const create = (
     <Button
@@ -73,7 +66,7 @@ export function TopicsPage() {
             />
           </div>
           <Rows ws={ws} rows={found?.results} search={text} />
-          <Pages paging={paging} query={list} size={PAGE_SIZE} className={pages.pages} />
+          <Pages paging={paging} />
           <GeneratorsList ws={ws} operator={operator} />
         </>
       )}
