@@ -1,10 +1,7 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
-import { createMemoryRouter, RouterProvider } from "react-router";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Alert, AlertRule, Role } from "../api/types";
-import { theme } from "../theme/theme";
+import { open } from "../app/rendering";
 import { AlertsPage } from "./AlertsPage";
 import { CONDITIONS, ruleText } from "./conditions";
 
@@ -105,22 +102,10 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function open() {
-  const router = createMemoryRouter([{ path: "/w/:ws/alerts", element: <AlertsPage /> }], {
-    initialEntries: ["/w/main/alerts"],
-  });
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  render(
-    <QueryClientProvider client={client}>
-      <MantineProvider theme={theme} env="test">
-        <RouterProvider router={router} />
-      </MantineProvider>
-    </QueryClientProvider>,
-  );
-}
+const show = () => open(<AlertsPage />, "/w/:ws/alerts", "/w/main/alerts");
 
 test("an alert shows its rule, its value and what became of its notifications", async () => {
-  open();
+  show();
   const row = await screen.findByTestId("alert");
   expect(row.textContent).toContain("Firing");
   expect(row.textContent).toContain("Lag in records above 1,000 records");
@@ -135,7 +120,7 @@ test("an alert shows its rule, its value and what became of its notifications", 
 });
 
 test("an operator makes a rule; what the server refuses stands at its field", async () => {
-  open();
+  show();
   fireEvent.click(await screen.findByTestId("new-rule"));
   fireEvent.change(await screen.findByLabelText(/^Name/), { target: { value: "Late" } });
   fireEvent.change(screen.getByLabelText(/^Above/), { target: { value: "90" } });
@@ -162,7 +147,7 @@ test("an operator makes a rule; what the server refuses stands at its field", as
 });
 
 test("a test shows which receivers accepted it; a rule is deleted after a question", async () => {
-  open();
+  show();
   fireEvent.click(await screen.findByRole("button", { name: "Send a test" }));
   expect((await screen.findByTestId("tested")).textContent).toContain("the test was accepted");
   fireEvent.click(screen.getByTestId("delete-rule"));
@@ -176,7 +161,7 @@ test("without the right to change rules there is no button; without alerts and r
   role = "viewer";
   alerts = [];
   rules = [];
-  open();
+  show();
   expect(await screen.findByText("No alerts")).toBeTruthy();
   expect(await screen.findByText("No rules")).toBeTruthy();
   expect(screen.queryByTestId("new-rule")).toBeNull();
@@ -194,7 +179,7 @@ test("every condition has words, and a duration where there is one", () => {
 test("a search that finds nothing says so, and does not explain what alerts and rules are", async () => {
   alerts = [];
   rules = [];
-  open();
+  show();
   await screen.findByText("No rules");
   await screen.findByText("No alerts");
   fireEvent.change(screen.getByLabelText("Search rules"), { target: { value: "lag" } });
@@ -207,7 +192,7 @@ test("a search that finds nothing says so, and does not explain what alerts and 
 });
 
 test("the name of the account button begins with what it shows", async () => {
-  open();
+  show();
   const button = await screen.findByTestId("user-menu");
   expect(screen.getByRole("button", { name: /^ME\s?Account of Me$/ })).toBe(button);
 });

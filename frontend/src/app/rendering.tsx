@@ -2,10 +2,31 @@
 
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { act, type ReactNode } from "react";
+import { render as renderPage } from "@testing-library/react";
+import { act, type ReactNode, useState } from "react";
 import { createRoot } from "react-dom/client";
+import { createMemoryRouter, RouterProvider } from "react-router";
 import { vi } from "vitest";
 import { theme } from "../theme/theme";
+
+function Around({ children }: { children: ReactNode }) {
+  const [client] = useState(
+    () => new QueryClient({ defaultOptions: { queries: { retry: false } } }),
+  );
+  return (
+    <QueryClientProvider client={client}>
+      <MantineProvider theme={theme} env="test">
+        {children}
+      </MantineProvider>
+    </QueryClientProvider>
+  );
+}
+
+/** Renders a component with Testing Library, as the page at an address that fits the path. */
+export function open(element: ReactNode, path = "/", address = path) {
+  const router = createMemoryRouter([{ path, element }], { initialEntries: [address] });
+  return renderPage(<RouterProvider router={router} />, { wrapper: Around });
+}
 
 /** Renders a component; returns what removes it. */
 export async function render(part: ReactNode): Promise<() => Promise<void>> {
@@ -16,15 +37,7 @@ export async function render(part: ReactNode): Promise<() => Promise<void>> {
   const place = document.createElement("div");
   document.body.append(place);
   const root = createRoot(place);
-  await act(async () =>
-    root.render(
-      <QueryClientProvider client={new QueryClient()}>
-        <MantineProvider theme={theme} env="test">
-          {part}
-        </MantineProvider>
-      </QueryClientProvider>,
-    ),
-  );
+  await act(async () => root.render(<Around>{part}</Around>));
   return async () => {
     await act(async () => root.unmount());
     place.remove();

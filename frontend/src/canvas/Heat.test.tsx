@@ -1,12 +1,11 @@
-import { MantineProvider } from "@mantine/core";
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
+import { open } from "../app/rendering";
 import { useRecordsView } from "../designer/recordsView";
 import { type NodeFigures, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { edgeId } from "../graph/document";
-import { theme } from "../theme/theme";
 import { HeatSwitch } from "./Heat";
 
 const EDGE = { source: "in", target: "count" };
@@ -31,11 +30,7 @@ test("where tasks work unevenly, the keys of the edge are one click away", async
   });
   const count = { tasks: [{ rate: 9 }, { rate: 1 }] } as unknown as NodeFigures;
   useRuntime.setState({ figures: { nodes: { count } } as never });
-  render(
-    <MantineProvider theme={theme} env="test">
-      <HeatSwitch />
-    </MantineProvider>,
-  );
+  open(<HeatSwitch />);
   expect(screen.queryByTestId("hottest-keys")).toBeNull();
   fireEvent.click(screen.getByRole("combobox", { name: "Heat" }));
   fireEvent.click(await screen.findByText("Heat: skew of tasks"));

@@ -1,9 +1,7 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment } from "../api/samples";
-import { theme } from "../theme/theme";
+import { open } from "../app/rendering";
 import { Decisions } from "./Decisions";
 
 const PLACE = { topic: "orders", partition: 2 };
@@ -23,13 +21,7 @@ const DECISIONS = [
 let sent: string[];
 
 function draw(operator: boolean) {
-  return render(
-    <QueryClientProvider client={new QueryClient()}>
-      <MantineProvider theme={theme} env="test">
-        <Decisions deployment={7} decisions={DECISIONS} operator={operator} />
-      </MantineProvider>
-    </QueryClientProvider>,
-  );
+  return open(<Decisions deployment={7} decisions={DECISIONS} operator={operator} />);
 }
 
 beforeEach(() => {

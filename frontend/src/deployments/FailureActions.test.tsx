@@ -1,12 +1,10 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment } from "../api/samples";
 import type { Failure } from "../api/types";
+import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";
-import { theme } from "../theme/theme";
 import { FailureActions } from "./FailureActions";
 import { handlerOf } from "./handlers";
 
@@ -44,13 +42,7 @@ function show(over: Partial<Failure> = {}, settings: Record<string, string> = {}
     } as never,
   });
   useLive.setState({ deployment: aDeployment() });
-  render(
-    <MantineProvider theme={theme} env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <FailureActions failure={{ ...FAILURE, ...over }} />
-      </QueryClientProvider>
-    </MantineProvider>,
-  );
+  open(<FailureActions failure={{ ...FAILURE, ...over }} />);
 }
 
 beforeEach(() => {

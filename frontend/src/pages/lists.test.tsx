@@ -1,10 +1,6 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
-import type { ReactNode } from "react";
-import { createMemoryRouter, RouterProvider } from "react-router";
+import { cleanup, configure, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { theme } from "../theme/theme";
+import { open } from "../app/rendering";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { InstallationPage } from "./InstallationPage";
 import { Members } from "./Members";
@@ -91,18 +87,6 @@ afterEach(() => {
   setLanguage("en");
   vi.unstubAllGlobals();
 });
-
-function open(element: ReactNode) {
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  const router = createMemoryRouter([{ path: "/", element }]);
-  render(
-    <QueryClientProvider client={client}>
-      <MantineProvider theme={theme} env="test">
-        <RouterProvider router={router} />
-      </MantineProvider>
-    </QueryClientProvider>,
-  );
-}
 
 const LISTS = [
   {

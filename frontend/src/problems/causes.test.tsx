@@ -1,10 +1,9 @@
-import { MantineProvider } from "@mantine/core";
-import { cleanup, render, screen } from "@testing-library/react";
+import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import type { Failure } from "../api/types";
+import { open } from "../app/rendering";
 import { FailureNote } from "../deployments/FailureNote";
 import { OutageNote } from "../deployments/OutageNote";
-import { theme } from "../theme/theme";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { type Cause, toldCause } from "./prose";
 
@@ -73,11 +72,11 @@ test("a failed deployment and one that waits show their causes in the language o
     attempts: 1,
     retry_at: since,
   };
-  render(
-    <MantineProvider theme={theme} env="test">
+  open(
+    <>
       <FailureNote failure={failure} />
       <OutageNote outage={full} />
-    </MantineProvider>,
+    </>,
   );
   expect(screen.getByTestId("failure").textContent).toContain("驱动程序已 90 秒没有报告。");
   expect(screen.getByTestId("outage").textContent).toContain("磁盘已满。请释放一些空间。");

@@ -1,12 +1,9 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
-import { MemoryRouter } from "react-router";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDeployment } from "../api/samples";
 import type { Figures } from "../api/types";
+import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
-import { theme } from "../theme/theme";
 import { ChartsPanel } from "./ChartsPanel";
 import { endsOf, GROUPS, LINES, times, written } from "./charts";
 import { useLive } from "./store";
@@ -56,22 +53,10 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function open() {
-  return render(
-    <QueryClientProvider
-      client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}
-    >
-      <MantineProvider theme={theme} env="test">
-        <MemoryRouter>
-          <ChartsPanel />
-        </MemoryRouter>
-      </MantineProvider>
-    </QueryClientProvider>,
-  );
-}
+const show = () => open(<ChartsPanel />);
 
 test("series are listed by the labels of their nodes with the last and the highest value", async () => {
-  open();
+  show();
   const legend = within(await screen.findByTestId("chart-legend"));
   const rows = legend.getAllByRole("row").slice(1);
   expect(rows.map((row) => row.textContent)).toEqual(["Orders10 /s20 /s", "gone2 /s2 /s"]);
@@ -83,7 +68,7 @@ test("series are listed by the labels of their nodes with the last and the highe
 });
 
 test("another range and another figure are asked for", async () => {
-  open();
+  show();
   fireEvent.click(await screen.findByRole("radio", { name: "24 h" }));
   await waitFor(() => expect(questions.at(-1)?.searchParams.get("range")).toBe("24h"));
   fireEvent.click(screen.getByLabelText("Figure", { selector: "input" }));
@@ -92,7 +77,7 @@ test("another range and another figure are asked for", async () => {
 });
 
 test("one name is asked for", async () => {
-  open();
+  show();
   await screen.findByTestId("chart-legend");
   fireEvent.click(screen.getByLabelText("Shown", { selector: "input" }));
   fireEvent.click(await screen.findByRole("option", { name: "Orders" }));
@@ -101,18 +86,18 @@ test("one name is asked for", async () => {
 
 test("no figures, a failure and a topology that was never deployed have their own texts", async () => {
   answer = { status: 200, content: { ...FOUND, series: [], names: [] } };
-  open();
+  show();
   expect(await screen.findByText("No figures in this period")).toBeTruthy();
   cleanup();
   answer = {
     status: 404,
     content: { error: { code: "not_found", message: "There is no deployment 7.", hint: "" } },
   };
-  open();
+  show();
   expect(await screen.findByText(/There is no deployment 7/)).toBeTruthy();
   cleanup();
   useLive.setState({ deployment: null });
-  open();
+  show();
   expect(await screen.findAllByText("Never deployed")).toBeTruthy();
 });
 

@@ -1,10 +1,8 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { PlainSimulation } from "../api/types";
+import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
-import { theme } from "../theme/theme";
 import { PlainView } from "./PlainView";
 import { codesInUse, groupOf, totals } from "./plain";
 import { type Shown, useSimulation } from "./store";
@@ -91,13 +89,7 @@ function show(
   useDesigner.setState({ document: DOCUMENT as never });
   const shown = { document: DOCUMENT, lines: [], seconds: 1, result: { steps: [] }, plain };
   useSimulation.setState({ phase: "idle", shown: shown as unknown as Shown, ...more });
-  render(
-    <MantineProvider theme={theme} env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <PlainView ws="main" />
-      </QueryClientProvider>
-    </MantineProvider>,
-  );
+  open(<PlainView ws="main" />);
 }
 
 beforeEach(() => {

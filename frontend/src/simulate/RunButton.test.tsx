@@ -1,7 +1,6 @@
-import { MantineProvider } from "@mantine/core";
-import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { theme } from "../theme/theme";
+import { open } from "../app/rendering";
 import { RunButton } from "./SimulatePanel";
 import { useSimulation } from "./store";
 
@@ -15,11 +14,7 @@ afterEach(() => {
 test("while a run takes longer than a moment, its button cancels it", () => {
   const cancel = vi.fn();
   useSimulation.setState({ phase: "running", cancel });
-  render(
-    <MantineProvider theme={theme} env="test">
-      <RunButton ws="main" disabled={false} />
-    </MantineProvider>,
-  );
+  open(<RunButton ws="main" disabled={false} />);
   const button = screen.getByTestId("simulate-run");
   expect(button.textContent).toContain("Run");
   fireEvent.click(button);

@@ -1,9 +1,7 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
+import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
-import { theme } from "../theme/theme";
 import type { Shown } from "./store";
 import { KeepDialog } from "./TestDialog";
 
@@ -39,13 +37,7 @@ afterEach(cleanup);
 test("what a test expects is chosen, and a condition without an expression is not kept", async () => {
   useDesigner.setState({ document: DOCUMENT as never });
   const shown = { document: DOCUMENT, lines: [], seconds: 1, result: RESULT } as unknown as Shown;
-  render(
-    <MantineProvider theme={theme} env="test">
-      <QueryClientProvider client={new QueryClient()}>
-        <KeepDialog topology={7} ws="main" shown={shown} onClose={() => undefined} />
-      </QueryClientProvider>
-    </MantineProvider>,
-  );
+  open(<KeepDialog topology={7} ws="main" shown={shown} onClose={() => undefined} />);
   const keep = screen.getByRole("button", { name: "Keep" });
   expect(keep).toHaveProperty("disabled", true);
   fireEvent.change(screen.getByLabelText("Name"), { target: { value: "One" } });

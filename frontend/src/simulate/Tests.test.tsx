@@ -1,9 +1,7 @@
-import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
-import { theme } from "../theme/theme";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { TestsView } from "./Tests";
 import { useTests } from "./tests";
@@ -28,15 +26,7 @@ const DIFFERENCE = {
 const RESULT = { edges: [], nodes: {}, steps: [], stores: {}, differences: [DIFFERENCE] };
 
 function show() {
-  render(
-    <MantineProvider theme={theme} env="test">
-      <QueryClientProvider
-        client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}
-      >
-        <TestsView topology={7} ws="main" />
-      </QueryClientProvider>
-    </MantineProvider>,
-  );
+  open(<TestsView topology={7} ws="main" />);
 }
 
 beforeEach(() => {

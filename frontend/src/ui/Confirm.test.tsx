@@ -1,23 +1,20 @@
-import { MantineProvider } from "@mantine/core";
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { theme } from "../theme/theme";
+import { open } from "../app/rendering";
 import { Confirm } from "./Confirm";
 
 afterEach(cleanup);
 
 test("only the second button acts, and Cancel takes the question back", () => {
   const act = vi.fn();
-  render(
-    <MantineProvider theme={theme} env="test">
-      <Confirm
-        title="Revoke…"
-        question="Programs lose access."
-        action="Revoke the token"
-        busy={false}
-        onConfirm={act}
-      />
-    </MantineProvider>,
+  open(
+    <Confirm
+      title="Revoke…"
+      question="Programs lose access."
+      action="Revoke the token"
+      busy={false}
+      onConfirm={act}
+    />,
   );
   fireEvent.click(screen.getByText("Revoke…"));
   expect(screen.getByText("Programs lose access.")).toBeTruthy();
