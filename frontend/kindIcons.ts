@@ -7,7 +7,7 @@ const MODULE = "virtual:kind-icons";
 export const CATALOG_FILE = join(import.meta.dirname, "../compiler/millrace_compiler/catalog.json");
 
 /** `arrow-merge` -> `IconArrowMerge`, the name of the component in @tabler/icons-react. */
-export function iconComponent(name: string): string {
+function iconComponent(name: string): string {
   const words = name.split("-").filter((word) => word !== "");
   return `Icon${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}`;
 }

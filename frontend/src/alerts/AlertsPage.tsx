@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { listAlerts } from "../api/alertCalls";
 import type { Alert, AlertQuery } from "../api/types";
@@ -6,6 +6,7 @@ import { CardTable } from "../app/CardTable";
 import { Paged, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
+import { useTitle } from "../app/useTitle";
 import { Empty, Segments, StateDot } from "../ui";
 import { ago, moment, span } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -20,9 +21,7 @@ type Shown = NonNullable<AlertQuery["state"]> | "all";
 export function AlertsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
-  useEffect(() => {
-    document.title = `${t("Alerts")} · Millrace`;
-  }, []);
+  useTitle(t("Alerts"));
   return (
     <Shell ws={ws} wide>
       <Alerts ws={ws} />

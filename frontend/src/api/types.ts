@@ -13,7 +13,6 @@ export type { TopologyDocument } from "../graph/document";
 /** What every list in pages is asked. */
 export type PageQuery = QueryOf<paths["/api/tokens"]>;
 export type Role = Schemas["Role"];
-export type User = Schemas["User"];
 export type Workspace = Schemas["Workspace"];
 export type Session = Schemas["Session"];
 export type Member = Schemas["Member"];
@@ -59,7 +58,6 @@ export type Subtopology = Held<Schemas["Subtopology"]>;
 export type GeneratedCode = Held<Schemas["GeneratedCode"]>;
 export type SourceMapEntry = Held<Schemas["SourceSpan"]>;
 
-export type Desired = Schemas["Desired"];
 export type Observed = Schemas["Observed"];
 export type Deployment = Schemas["Deployment"];
 export type DeploymentStep = Schemas["Step"];

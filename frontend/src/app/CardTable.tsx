@@ -1,6 +1,18 @@
+import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import classes from "../ui/pages.module.css";
 import { ActionsHead } from "./ActionsHead";
+
+/** Rows in place of those that are being loaded. */
+export function SkeletonRows({ columns }: { columns: number }) {
+  return [0, 1, 2, 3].map((row) => (
+    <tr key={row}>
+      <td colSpan={columns}>
+        <Skeleton height={18} my={8} width={`${70 - row * 12}%`} />
+      </td>
+    </tr>
+  ));
+}
 
 /** A table in a card: the titles of its columns, with "" for a column of buttons, and its rows. */
 export function CardTable(props: {

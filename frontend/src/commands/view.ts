@@ -1,3 +1,4 @@
+import type { Layer } from "../designer/store";
 import { useView } from "../designer/view";
 import { t } from "../ui/i18n";
 import type { Command } from "./command";
@@ -43,66 +44,40 @@ export const zoomOut: Command = {
   run: ({ canvas }) => canvas?.zoomBy(0.8),
 };
 
-export const layerDesign: Command = {
-  id: "layer-design",
+const layer = (id: Layer, title: () => string, shortcut: string): Command => ({
+  id: `layer-${id}`,
   group: "view",
-  title: () => t("Layer: Design"),
-  shortcuts: ["Alt+1"],
-  run: ({ designer }) => designer.setLayer("design"),
-};
+  title,
+  shortcuts: [shortcut],
+  run: ({ designer }) => designer.setLayer(id),
+});
 
-export const layerPlan: Command = {
-  id: "layer-plan",
-  group: "view",
-  title: () => t("Layer: Plan"),
-  shortcuts: ["Alt+2"],
-  run: ({ designer }) => designer.setLayer("plan"),
-};
+export const layerDesign = layer("design", () => t("Layer: Design"), "Alt+1");
+export const layerPlan = layer("plan", () => t("Layer: Plan"), "Alt+2");
+export const layerRuntime = layer("runtime", () => t("Layer: Runtime"), "Alt+3");
 
-export const layerRuntime: Command = {
-  id: "layer-runtime",
-  group: "view",
-  title: () => t("Layer: Runtime"),
-  shortcuts: ["Alt+3"],
-  run: ({ designer }) => designer.setLayer("runtime"),
-};
+type Part = "leftOpen" | "rightOpen" | "bottomOpen" | "edgeTypes" | "minimap";
 
-export const toggleLeft: Command = {
-  id: "toggle-left",
+const toggle = (id: string, part: Part, title: () => string, shortcut: string): Command => ({
+  id: `toggle-${id}`,
   group: "view",
-  title: () => t("Show or hide the left panel"),
-  shortcuts: ["["],
-  run: () => useView.getState().set({ leftOpen: !useView.getState().leftOpen }),
-};
+  title,
+  shortcuts: [shortcut],
+  run: () => useView.getState().set({ [part]: !useView.getState()[part] }),
+});
 
-export const toggleRight: Command = {
-  id: "toggle-right",
-  group: "view",
-  title: () => t("Show or hide the inspector"),
-  shortcuts: ["]"],
-  run: () => useView.getState().set({ rightOpen: !useView.getState().rightOpen }),
-};
-
-export const toggleBottom: Command = {
-  id: "toggle-bottom",
-  group: "view",
-  title: () => t("Show or hide the bottom panel"),
-  shortcuts: ["`"],
-  run: () => useView.getState().set({ bottomOpen: !useView.getState().bottomOpen }),
-};
-
-export const toggleTypes: Command = {
-  id: "toggle-edge-types",
-  group: "view",
-  title: () => t("Show types on all edges"),
-  shortcuts: ["T"],
-  run: () => useView.getState().set({ edgeTypes: !useView.getState().edgeTypes }),
-};
-
-export const toggleMinimap: Command = {
-  id: "toggle-minimap",
-  group: "view",
-  title: () => t("Show or hide the minimap"),
-  shortcuts: ["M"],
-  run: () => useView.getState().set({ minimap: !useView.getState().minimap }),
-};
+export const toggleLeft = toggle("left", "leftOpen", () => t("Show or hide the left panel"), "[");
+export const toggleRight = toggle("right", "rightOpen", () => t("Show or hide the inspector"), "]");
+export const toggleBottom = toggle(
+  "bottom",
+  "bottomOpen",
+  () => t("Show or hide the bottom panel"),
+  "`",
+);
+export const toggleTypes = toggle(
+  "edge-types",
+  "edgeTypes",
+  () => t("Show types on all edges"),
+  "T",
+);
+export const toggleMinimap = toggle("minimap", "minimap", () => t("Show or hide the minimap"), "M");

@@ -10,6 +10,7 @@ import { useLive } from "../runtime/store";
 import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
+import { FailureButton } from "./FailureButton";
 import { handlerOf } from "./handlers";
 import { followFailed, simulateRecord, testOfRecord } from "./simulateRecord";
 
@@ -36,45 +37,37 @@ export function FailureActions({ failure }: { failure: Failure }) {
         </Decide>
       ) : null}
       {handler === null ? null : (
-        <Button
-          variant="subtle"
-          color="red"
+        <FailureButton
           onClick={() => goTo(handler.node, handler.parameter)}
           data-testid="failure-handler"
         >
           {t("Change the handler")}
-        </Button>
+        </FailureButton>
       )}
       {topology === null ? null : (
         <>
-          <Button
-            variant="subtle"
-            color="red"
+          <FailureButton
             onClick={() => void simulateRecord(ws, topology, failure.record)}
             data-testid="failure-simulate"
           >
             {t("Simulate the record")}
-          </Button>
+          </FailureButton>
           {deployment === null ? null : (
-            <Button
-              variant="subtle"
-              color="red"
+            <FailureButton
               title={t("Follow it through the topology, in a simulation")}
               onClick={() => void followFailed(ws, topology, deployment.id, failure.record)}
               data-testid="failure-follow"
             >
               {t("Follow it")}
-            </Button>
+            </FailureButton>
           )}
           {may(role, "editor") ? (
-            <Button
-              variant="subtle"
-              color="red"
+            <FailureButton
               onClick={() => void testOfRecord(ws, topology, failure.record)}
               data-testid="failure-test"
             >
               {t("Make a test of it")}
-            </Button>
+            </FailureButton>
           ) : null}
         </>
       )}
@@ -107,9 +100,7 @@ function Decide(props: {
   });
   if (!asked) {
     return (
-      <Button
-        variant="subtle"
-        color="red"
+      <FailureButton
         title={t(
           "Only this record, where it failed: everything else is written exactly as often as without the failure.",
         )}
@@ -117,7 +108,7 @@ function Decide(props: {
         data-testid={`failure-${decision}`}
       >
         {props.children}
-      </Button>
+      </FailureButton>
     );
   }
   return (

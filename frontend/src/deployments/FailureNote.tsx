@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import IconAlertCircle from "@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs";
 import { Suspense, useState } from "react";
 import { Link } from "react-router";
@@ -13,6 +12,7 @@ import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
+import { FailureButton } from "./FailureButton";
 
 const FailureActions = later(async () => (await import("./FailureActions")).FailureActions);
 
@@ -47,25 +47,17 @@ export function FailureNote({ failure }: { failure: Failure }) {
         </div>
         <span className={classes.failureActions}>
           {node === undefined ? null : (
-            <Button
-              variant="subtle"
-              color="red"
+            <FailureButton
               onClick={() => goTo(node.id, failure.parameter)}
               data-testid="failure-node"
             >
               {t("Go to the node")}
-            </Button>
+            </FailureButton>
           )}
           {link === null ? null : (
-            <Button
-              variant="subtle"
-              color="red"
-              component={Link}
-              to={link}
-              data-testid="failure-record"
-            >
+            <FailureButton component={Link} to={link} data-testid="failure-record">
               {t("See the record")}
-            </Button>
+            </FailureButton>
           )}
           {link === null ? null : (
             <Suspense>
@@ -73,9 +65,9 @@ export function FailureNote({ failure }: { failure: Failure }) {
             </Suspense>
           )}
           {long ? (
-            <Button variant="subtle" color="red" onClick={() => setAll(!all)}>
+            <FailureButton onClick={() => setAll(!all)}>
               {all ? t("Less") : t("More")}
-            </Button>
+            </FailureButton>
           ) : null}
         </span>
       </div>

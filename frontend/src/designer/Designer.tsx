@@ -174,7 +174,7 @@ function TopBar({ header }: Pick<DesignerProps, "header">) {
 }
 
 /** The designer of the topology that the store has open. The page gives what surrounds it. */
-export function Designer(props: DesignerProps) {
+export default function Designer(props: DesignerProps) {
   const { banner, bottom, header, nodeRuntime, services, versions } = props;
   const { leftOpen, rightOpen, rightWidth, set } = useView();
   useCompile(services);
@@ -223,5 +223,3 @@ export function Designer(props: DesignerProps) {
     </ServicesContext.Provider>
   );
 }
-
-export default Designer;

@@ -56,6 +56,18 @@ interface ChangeOptions {
 }
 
 const NOTHING_SELECTED: Selection = { nodes: [], edges: [] };
+
+/** What a document begins with when it is opened. */
+const JUST_OPENED = {
+  selection: NOTHING_SELECTED,
+  layer: "design",
+  result: null,
+  nodeDiagnostics: {},
+  compileFailure: null,
+  focusRequest: null,
+  hovered: null,
+  viewport: null,
+} as const;
 const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
 
 export interface DesignerState {
@@ -194,38 +206,24 @@ export const useDesigner = create<DesignerState>()((set, get) => {
   }
 
   return {
+    ...JUST_OPENED,
     topologyId: null,
     document: emptyDocument(""),
     revision: 0,
     catalog: null,
     readOnly: false,
-    selection: NOTHING_SELECTED,
-    layer: "design",
     history: EMPTY_HISTORY,
-    result: null,
-    nodeDiagnostics: {},
-    compileFailure: null,
-    focusRequest: null,
-    hovered: null,
-    viewport: null,
 
     open: ({ topologyId, document, catalog, readOnly = get().readOnly }) => {
       saveHistoryNow();
       set({
+        ...JUST_OPENED,
         topologyId,
         document,
         catalog: localize(catalog),
         readOnly,
         revision: get().revision + 1,
-        selection: NOTHING_SELECTED,
-        layer: "design",
         history: loadHistory(topologyId, document),
-        result: null,
-        nodeDiagnostics: {},
-        compileFailure: null,
-        focusRequest: null,
-        hovered: null,
-        viewport: null,
       });
     },
 

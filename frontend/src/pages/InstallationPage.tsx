@@ -1,12 +1,13 @@
 import { Button, TagsInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { accountLink, listAccounts, listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { AccountPage, WorkspaceSettings } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
 import { Paged, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
+import { useTitle } from "../app/useTitle";
 import { ago } from "../ui/format";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
@@ -14,9 +15,7 @@ import { SignInLink } from "./SignInLink";
 
 /** What the installation's admin sets: topics of workspaces, sign-in links of accounts. */
 export function InstallationPage() {
-  useEffect(() => {
-    document.title = `${t("Installation")} · Millrace`;
-  }, []);
+  useTitle(t("Installation"));
   return (
     <Shell>
       <div className={classes.head}>

@@ -22,7 +22,7 @@ import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 import { SignInLink } from "./SignInLink";
 
-export const ROLES: readonly { role: Role; title: Phrase; about: Phrase }[] = [
+const ROLES: readonly { role: Role; title: Phrase; about: Phrase }[] = [
   { role: "viewer", title: phrase("Viewer"), about: phrase("can view") },
   { role: "editor", title: phrase("Editor"), about: phrase("can draw and save") },
   { role: "operator", title: phrase("Operator"), about: phrase("can deploy and stop") },

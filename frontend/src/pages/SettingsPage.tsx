@@ -1,7 +1,7 @@
-import { useEffect } from "react";
 import { useParams } from "react-router";
 import { Shell } from "../app/Shell";
 import { useWorkspace } from "../app/session";
+import { useTitle } from "../app/useTitle";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { Members } from "./Members";
@@ -13,9 +13,7 @@ import { Tokens } from "./Tokens";
 export function SettingsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
-  useEffect(() => {
-    document.title = `${t("Settings")} · Millrace`;
-  }, []);
+  useTitle(t("Settings"));
   return (
     <Shell ws={ws}>
       <div className={classes.head}>

@@ -1,4 +1,4 @@
-import { Button, Menu, Skeleton } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -7,6 +7,7 @@ import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologyQuery, TopologySummary } from "../api/types";
 import { ActionsHead } from "../app/ActionsHead";
+import { SkeletonRows } from "../app/CardTable";
 import { Failed } from "../app/Failed";
 import { Pages, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
@@ -210,23 +211,19 @@ function Rows(props: {
           </tr>
         </thead>
         <tbody>
-          {props.rows === undefined
-            ? [0, 1, 2, 3].map((row) => (
-                <tr key={row}>
-                  <td colSpan={6}>
-                    <Skeleton height={18} my={8} width={`${70 - row * 12}%`} />
-                  </td>
-                </tr>
-              ))
-            : props.rows.map((row) => (
-                <TopologyRow
-                  key={row.id}
-                  ws={props.ws}
-                  topology={row}
-                  editor={props.editor}
-                  onDelete={() => props.onDelete(row)}
-                />
-              ))}
+          {props.rows === undefined ? (
+            <SkeletonRows columns={6} />
+          ) : (
+            props.rows.map((row) => (
+              <TopologyRow
+                key={row.id}
+                ws={props.ws}
+                topology={row}
+                editor={props.editor}
+                onDelete={() => props.onDelete(row)}
+              />
+            ))
+          )}
         </tbody>
       </table>
     </div>

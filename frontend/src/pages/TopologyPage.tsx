@@ -7,6 +7,7 @@ import { listTopics } from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";
+import { useTitle } from "../app/useTitle";
 import { Waiting } from "../app/Waiting";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
@@ -181,9 +182,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
     if (layer === "plan" || layer === "runtime") useDesigner.getState().setLayer(layer);
   }, [layer]);
 
-  useEffect(() => {
-    document.title = `${name || topology.name} · Millrace`;
-  }, [name, topology.name]);
+  useTitle(name || topology.name);
 
   useLiveFeed(topology.id, ready);
   useRuntimeFeed(ws, topology.id);

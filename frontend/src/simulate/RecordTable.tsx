@@ -28,6 +28,15 @@ function text(value: unknown, cut: boolean | undefined): string {
   return cut === true ? `${value}…` : valueText(value);
 }
 
+/** A key or a value, which is cut off where it is long. */
+export function Cell({ text }: { text: string }) {
+  return (
+    <td className={`${classes.cell} m-mono`} title={text}>
+      {text}
+    </td>
+  );
+}
+
 /** Records with key, value and time: of a simulation, or of a running deployment. */
 export function RecordTable<Row extends ListedRecord>(props: {
   rows: readonly Row[];
@@ -59,22 +68,15 @@ export function RecordTable<Row extends ListedRecord>(props: {
         </tr>
       </thead>
       <tbody>
-        {rows.slice(0, MOST_ROWS).map((row) => {
-          const [key, value] = [text(row.key, row.key_cut), text(row.value, row.value_cut)];
-          return (
-            <tr key={row.id}>
-              {cells(before, row)}
-              <td className={`${classes.cell} m-mono`} title={key}>
-                {key}
-              </td>
-              <td className={`${classes.cell} m-mono`} title={value}>
-                {value}
-              </td>
-              <td className="m-figures">{timeText(row.timestamp)}</td>
-              {cells(after, row)}
-            </tr>
-          );
-        })}
+        {rows.slice(0, MOST_ROWS).map((row) => (
+          <tr key={row.id}>
+            {cells(before, row)}
+            <Cell text={text(row.key, row.key_cut)} />
+            <Cell text={text(row.value, row.value_cut)} />
+            <td className="m-figures">{timeText(row.timestamp)}</td>
+            {cells(after, row)}
+          </tr>
+        ))}
       </tbody>
     </table>
   );

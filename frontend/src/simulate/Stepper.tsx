@@ -14,6 +14,7 @@ import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Tip } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { go, type Move, useStepping } from "./moves";
+import { Cell } from "./RecordTable";
 import classes from "./simulate.module.css";
 import {
   childrenOf,
@@ -281,12 +282,8 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
                 key={JSON.stringify(row.key)}
                 data-written={writes.get(name)?.has(JSON.stringify(row.key)) || undefined}
               >
-                <td className={`${classes.cell} m-mono`} title={valueText(row.key)}>
-                  {valueText(row.key)}
-                </td>
-                <td className={`${classes.cell} m-mono`} title={valueText(row.value)}>
-                  {valueText(row.value)}
-                </td>
+                <Cell text={valueText(row.key)} />
+                <Cell text={valueText(row.value)} />
                 <td className="m-figures">
                   {row.timestamp === null ? "" : timeText(row.timestamp)}
                   {closed.has(rowName(name, row.key)) ? ` · ${t("window closed")}` : ""}

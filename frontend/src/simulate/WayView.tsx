@@ -5,6 +5,7 @@ import { Chip, Cut, Empty, Note } from "../ui";
 import { exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { follow } from "./follow";
+import { Cell } from "./RecordTable";
 import { storeTitle } from "./Stepper";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
@@ -221,12 +222,8 @@ function Way({ input, shown }: { input: number; shown: Shown }) {
               {written.map(({ changedBy, row, store }) => (
                 <tr key={`${store} ${JSON.stringify(row.key)}`}>
                   <td>{storeTitle(document, store)}</td>
-                  <td className={`${classes.cell} m-mono`} title={valueText(row.key)}>
-                    {valueText(row.key)}
-                  </td>
-                  <td className={`${classes.cell} m-mono`} title={valueText(row.value)}>
-                    {valueText(row.value)}
-                  </td>
+                  <Cell text={valueText(row.key)} />
+                  <Cell text={valueText(row.value)} />
                   <td>
                     {changedBy === null ? (
                       t("unchanged since")

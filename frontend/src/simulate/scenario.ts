@@ -108,7 +108,7 @@ function readValue(text: string, name: string): unknown {
 }
 
 /** Milliseconds of a time: a whole number, or ISO 8601 (UTC where it names no zone). */
-export function timeOf(text: string): number {
+function timeOf(text: string): number {
   const trimmed = text.trim();
   if (trimmed === "") return 0;
   if (/^-?\d+$/.test(trimmed)) return Number(trimmed);

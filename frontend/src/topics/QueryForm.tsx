@@ -109,24 +109,18 @@ export function QueryForm(props: {
           data-testid="reader"
         />
       )}
-      <Select
-        label={t("Key as")}
-        disabled={typed.reader !== ""}
-        value={typed.key.format}
-        onChange={(name) => chooseFormat("key", name)}
-        data={formats}
-        w={120}
-        data-testid="key-format"
-      />
-      <Select
-        label={t("Value as")}
-        disabled={typed.reader !== ""}
-        value={typed.value.format}
-        onChange={(name) => chooseFormat("value", name)}
-        data={formats}
-        w={120}
-        data-testid="value-format"
-      />
+      {(["key", "value"] as const).map((part) => (
+        <Select
+          key={part}
+          label={part === "key" ? t("Key as") : t("Value as")}
+          disabled={typed.reader !== ""}
+          value={typed[part].format}
+          onChange={(name) => chooseFormat(part, name)}
+          data={formats}
+          w={120}
+          data-testid={`${part}-format`}
+        />
+      ))}
       <TextInput
         label={t("Contains")}
         placeholder={t("Text in key or value")}

@@ -3,12 +3,13 @@ import IconDice from "@tabler/icons-react/dist/esm/icons/IconDice3.mjs";
 import IconSend from "@tabler/icons-react/dist/esm/icons/IconSend.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useLocation, useParams } from "react-router";
 import { getTopic, topicUses } from "../api/topicCalls";
 import type { RawRecord } from "../api/types";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
+import { useTitle } from "../app/useTitle";
 import { Waiting } from "../app/Waiting";
 import { GeneratorsList } from "../generate/GeneratorsList";
 import { StartDialog } from "../generate/StartDialog";
@@ -34,9 +35,7 @@ export function TopicPage() {
   const [dialog, setDialog] = useState<"produce" | "generate" | "delete" | null>(null);
   const [again, setAgain] = useState<RawRecord | null>(null);
   const [written, setWritten] = useState(0);
-  useEffect(() => {
-    document.title = `${topic} · Millrace`;
-  }, [topic]);
+  useTitle(topic);
   // Nothing more is fetched of a topic that is being deleted.
   const paused = dialog === "delete";
   const found = useQuery({

@@ -1,13 +1,15 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
+import { SkeletonRows } from "../app/CardTable";
 import { Failed } from "../app/Failed";
 import { Pages, SearchField, usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
+import { useTitle } from "../app/useTitle";
 import { GeneratorsList } from "../generate/GeneratorsList";
 import { Empty } from "../ui";
 import { count, exact } from "../ui/format";
@@ -26,9 +28,7 @@ export function TopicsPage() {
   });
   const { found, list, text } = paging;
   const [creating, setCreating] = useState(false);
-  useEffect(() => {
-    document.title = `${t("Topics")} · Millrace`;
-  }, []);
+  useTitle(t("Topics"));
   const operator = may(workspace?.role, "operator");
   const create = (
     <Button
@@ -100,30 +100,26 @@ function Rows(props: { ws: string; rows: readonly TopicFigures[] | undefined; se
           </tr>
         </thead>
         <tbody>
-          {props.rows === undefined
-            ? [0, 1, 2, 3].map((row) => (
-                <tr key={row}>
-                  <td colSpan={4}>
-                    <Skeleton height={18} my={8} width={`${70 - row * 12}%`} />
-                  </td>
-                </tr>
-              ))
-            : props.rows.map((topic) => (
-                <tr key={topic.name} className={pages.row}>
-                  <td>
-                    <Link to={topicAddress(props.ws, topic.name)} className={pages.rowLink}>
-                      <span className={pages.rowName} title={topic.name}>
-                        {topic.name}
-                      </span>
-                    </Link>
-                  </td>
-                  <td className={pages.number}>{topic.partitions}</td>
-                  <td className={pages.number} title={exact(topic.records)}>
-                    {count(topic.records)}
-                  </td>
-                  <td className={pages.faint}>{topic.cleanup_policy}</td>
-                </tr>
-              ))}
+          {props.rows === undefined ? (
+            <SkeletonRows columns={4} />
+          ) : (
+            props.rows.map((topic) => (
+              <tr key={topic.name} className={pages.row}>
+                <td>
+                  <Link to={topicAddress(props.ws, topic.name)} className={pages.rowLink}>
+                    <span className={pages.rowName} title={topic.name}>
+                      {topic.name}
+                    </span>
+                  </Link>
+                </td>
+                <td className={pages.number}>{topic.partitions}</td>
+                <td className={pages.number} title={exact(topic.records)}>
+                  {count(topic.records)}
+                </td>
+                <td className={pages.faint}>{topic.cleanup_policy}</td>
+              </tr>
+            ))
+          )}
         </tbody>
       </table>
     </div>
