@@ -96,10 +96,8 @@ class FormatOf(Parameter[Format]):
 
     widget = "format"
 
-    def __init__(
-        self, title: str, help: str, *, of_data: bool = False, required: bool = True
-    ) -> None:
-        super().__init__(title, help, required=required)
+    def __init__(self, title: str, help: str, *, of_data: bool = False) -> None:
+        super().__init__(title, help)
         self.of_data = of_data
 
     def neutral(self) -> Format:

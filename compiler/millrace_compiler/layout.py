@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterable
 
 WIDTH = 100
 _STEP = 4
@@ -41,22 +42,29 @@ def block_text(value: str, *, opening: str = "\\\n") -> str:
 
     ``opening`` stands behind the first quotes: by default the text begins on a line of its own.
     """
-    lines = ["\\\n".join(_pieces(line, WIDTH - 8)) for line in value.split("\n")]
+    lines = [
+        "\\\n".join(
+            _pieces(
+                (char if char == "\t" else _escape(char, "") for char in line),
+                lambda piece: len(piece) <= WIDTH - 8,
+            )
+        )
+        for line in value.split("\n")
+    ]
     # What ends the literal is a run of three quotes, or any before the closing ones.
     text = _QUOTES.sub(lambda run: '\\"' * len(run[0]), "\n".join(lines))
     return f'"""{opening}{text}"""'
 
 
-def _pieces(line: str, width: int) -> list[str]:
-    """A line, escaped, in pieces of at most some width, which end behind a space if possible."""
+def _pieces(chars: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
+    """Characters in pieces that fit, which end behind a space if possible."""
     pieces, piece, space = [], "", 0
-    for char in line:
-        shown = char if char == "\t" else _escape(char, "")
-        if len(piece) + len(shown) > width:
+    for char in chars:
+        if not fits(piece + char):
             at = space or len(piece)
             pieces.append(piece[:at])
             piece, space = piece[at:], 0
-        piece += shown
+        piece += char
         if char == " ":
             space = len(piece)
     return [*pieces, piece]
@@ -64,17 +72,7 @@ def _pieces(line: str, width: int) -> list[str]:
 
 def long_text(value: str, width: int) -> list[str]:
     """A text as several literals, each at most some width long, which Python joins."""
-    pieces: list[str] = []
-    piece, space = "", 0
-    for char in value:
-        if len(literal(piece + char)) > width:
-            at = space or len(piece)
-            pieces.append(piece[:at])
-            piece, space = piece[at:], 0
-        piece += char
-        if char == " ":
-            space = len(piece)
-    return [literal(each) for each in [*pieces, piece]]
+    return [literal(each) for each in _pieces(value, lambda piece: len(literal(piece)) <= width)]
 
 
 def flat(node: ast.expr) -> str:

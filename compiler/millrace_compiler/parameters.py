@@ -222,10 +222,9 @@ class Whole(Parameter[int]):
         help: str,
         *,
         maximum: int = 2**63 - 1,
-        required: bool = True,
         unit: str | None = None,
     ) -> None:
-        super().__init__(title, help, required=required, unit=unit)
+        super().__init__(title, help, unit=unit)
         self.maximum = maximum
 
     def parse(self, raw: object, faults: Faults) -> int:
@@ -257,13 +256,10 @@ class Duration(Parameter[int]):
         help: str,
         *,
         minimum: int | None = 0,
-        required: bool = True,
         default: object = None,
         depends_on: DependsOn | None = None,
     ) -> None:
-        super().__init__(
-            title, help, required=required, default=default, unit="ms", depends_on=depends_on
-        )
+        super().__init__(title, help, default=default, unit="ms", depends_on=depends_on)
         self.minimum = minimum
 
     def parse(self, raw: object, faults: Faults) -> int:
@@ -318,10 +314,9 @@ class Choice(Parameter[str]):
         help: str,
         choices: Sequence[str],
         *,
-        required: bool = True,
         default: str | None = None,
     ) -> None:
-        super().__init__(title, help, required=required, default=default)
+        super().__init__(title, help, default=default)
         self.choices = tuple(choices)
 
     def parse(self, raw: object, faults: Faults) -> str:
@@ -353,9 +348,8 @@ class Expression(Parameter[str]):
         *,
         columns: str = "record",
         expects: str | None = None,
-        required: bool = True,
     ) -> None:
-        super().__init__(title, help, required=required)
+        super().__init__(title, help)
         self.columns, self.expects = columns, expects
 
     def parse(self, raw: object, faults: Faults) -> str:

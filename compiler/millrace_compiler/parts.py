@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from millrace_compiler.diagnostics import Position, kind_of
@@ -37,6 +38,21 @@ def read_parts(raw: object, faults: Faults, path: str, known: tuple[str, ...]) -
     return {name: value for name, value in raw.items() if value is not None}
 
 
+def read_ports(
+    raw: object, faults: Faults, what: str, known: tuple[str, ...]
+) -> Iterator[tuple[str, str | None, dict[str, object]]]:
+    """Objects that each have a port: where each stands, its port and its parts."""
+    if not isinstance(raw, list) or not raw:
+        faults.shape(raw, f"a list of {what}")
+        return
+    taken: list[str] = []
+    for index, item in enumerate(raw):
+        path = f"[{index}]"
+        parts = read_parts(item, faults, path, ("port", *known))
+        if isinstance(item, dict):
+            yield path, read_port(parts.get("port"), faults, f"{path}.port", taken), parts
+
+
 @dataclass(frozen=True)
 class Branch:
     """One branch of a split."""
@@ -54,17 +70,9 @@ class Branches(Parameter[tuple[Branch, ...]]):
         return ()
 
     def parse(self, raw: object, faults: Faults) -> tuple[Branch, ...]:
-        if not isinstance(raw, list) or not raw:
-            faults.shape(raw, "a list of branches with port and predicate")
-            return self.neutral()
         branches: list[Branch] = []
-        taken: list[str] = []
-        for index, item in enumerate(raw):
-            path = f"[{index}]"
-            parts = read_parts(item, faults, path, ("port", "predicate"))
-            if not isinstance(item, dict):
-                continue
-            port = read_port(parts.get("port"), faults, f"{path}.port", taken)
+        what = "branches with port and predicate"
+        for path, port, parts in read_ports(raw, faults, what, ("predicate",)):
             predicate = read_expression(parts.get("predicate"), faults, f"{path}.predicate")
             if port:
                 branches.append(Branch(port, predicate))
@@ -157,17 +165,9 @@ class CogroupInputs(Parameter[tuple[CogroupInput, ...]]):
         return ()
 
     def parse(self, raw: object, faults: Faults) -> tuple[CogroupInput, ...]:
-        if not isinstance(raw, list) or not raw:
-            faults.shape(raw, "a list of inputs with port and aggregator")
-            return self.neutral()
         inputs: list[CogroupInput] = []
-        taken: list[str] = []
-        for index, item in enumerate(raw):
-            path = f"[{index}]"
-            parts = read_parts(item, faults, path, ("port", "group_by", "aggregator"))
-            if not isinstance(item, dict):
-                continue
-            port = read_port(parts.get("port"), faults, f"{path}.port", taken)
+        what, known = "inputs with port and aggregator", ("group_by", "aggregator")
+        for path, port, parts in read_ports(raw, faults, what, known):
             aggregator = read_expression(parts.get("aggregator"), faults, f"{path}.aggregator")
             by = None
             if "group_by" in parts:

@@ -115,17 +115,10 @@ class Pool:
             "dialect": dialect,
             "registries": registries,
             "conditions": list(conditions),
+            "analyzer": analyzer,
         }
-        try:
-            return self.run({**request, "analyzer": analyzer}, owner, limits or self.limits)
-        except Exceeded as error:
-            return {
-                "diagnostics": [_diagnostic(error, limits or self.limits).to_json()],
-                "ports": {},
-                "plan": None,
-                "summary": {},
-                "code": None,
-            }
+        nothing: dict[str, Any] = {"ports": {}, "plan": None, "summary": {}, "code": None}
+        return self._answer(request, owner, limits, **nothing)
 
     def bundle(
         self,
@@ -158,12 +151,7 @@ class Pool:
             "operator_jar": str(operator_jar) if operator_jar else None,
             "driven": driven,
         }
-        try:
-            found: list[dict[str, Any]] = self.run(request, owner, limits or self.limits)[
-                "diagnostics"
-            ]
-        except Exceeded as error:
-            return [_diagnostic(error, limits or self.limits).to_json()]
+        found: list[dict[str, Any]] = self._answer(request, owner, limits)["diagnostics"]
         return found
 
     def state(
@@ -184,10 +172,7 @@ class Pool:
             "registries": True,
             "analyzer": analyzer,
         }
-        try:
-            answer = self.run(request, owner, limits or self.limits)
-        except Exceeded as error:
-            return None, [_diagnostic(error, limits or self.limits).to_json()]
+        answer = self._answer(request, owner, limits, state=None)
         return answer["state"], answer["diagnostics"]
 
     def types(
@@ -203,12 +188,19 @@ class Pool:
         A format with an error among them has no type. ``registries``: whether they may be asked.
         """
         request = {"do": "types", "formats": formats, "registries": registries}
-        try:
-            answer = self.run(request, owner, limits or self.limits)
-        except Exceeded as error:
-            return {}, [_diagnostic(error, limits or self.limits).to_json()]
+        answer = self._answer(request, owner, limits, types={})
         types = {name: DataType.from_json(raw) for name, raw in answer["types"].items() if raw}
         return types, answer["diagnostics"]
+
+    def _answer(
+        self, request: dict[str, Any], owner: str, limits: Limits | None, **nothing: Any
+    ) -> dict[str, Any]:
+        """What a process answers; ``nothing`` with a diagnostic where it exceeds its limits."""
+        limits = limits or self.limits
+        try:
+            return self.run(request, owner, limits)
+        except Exceeded as error:
+            return {"diagnostics": [_diagnostic(error, limits).to_json()], **nothing}
 
     @property
     def pids(self) -> list[int]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.operator import Ask, Scope
-from millrace_compiler.operators.aggregations.base import Aggregation, aggregate_columns
+from millrace_compiler.operators.aggregations.base import Aggregation, Folding, aggregate_columns
 from millrace_compiler.parameters import Expression, optional
-from millrace_compiler.parts import TypeOf
 from millrace_compiler.program.words import Call, call
 from millrace_compiler.types import DataType
 
 
-class Aggregate(Aggregation):
+class Aggregate(Folding, Aggregation):
     "Combines the values of each key into an aggregate of any type."
 
     kind = "aggregate"
@@ -38,8 +36,6 @@ class Aggregate(Aggregation):
     )
     for_tables = ("subtractor",)
 
-    type = TypeOf("Type", "Spark SQL type of the aggregate.")
-    initializer = Expression("Initializer", "The initial aggregate.", columns="none")
     aggregator = Expression(
         "Aggregator",
         "The new aggregate, an expression over `agg`, `key`, `value` and `timestamp`.",
@@ -50,21 +46,8 @@ class Aggregate(Aggregation):
             "Subtractor",
             "For a table: removes the old `value` of a changed row from `agg`.",
             columns="aggregate",
-            required=False,
         )
     )
-    merger = optional(
-        Expression(
-            "Merger",
-            "For session windows: combines the aggregates `left` and `right`.",
-            columns="merger",
-            required=False,
-        )
-    )
-
-    def check(self, report: Diagnostics) -> None:
-        super().check(report)
-        self.check_merger(report, self.merger)
 
     def result_type(self, value: DataType | None) -> DataType | None:
         return self.type

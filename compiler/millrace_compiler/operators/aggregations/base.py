@@ -9,8 +9,8 @@ from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.operators.stores.fit import check_store, window_stores
-from millrace_compiler.parameters import Choice, optional
-from millrace_compiler.parts import GroupBy
+from millrace_compiler.parameters import Choice, Expression, optional
+from millrace_compiler.parts import GroupBy, TypeOf
 from millrace_compiler.ports import Columns, InPort, OutPort, Port, table_of
 from millrace_compiler.program.words import Call, call, window_words
 from millrace_compiler.steps import Handle, Partitions, Writes
@@ -44,21 +44,13 @@ class Windowed(Operator):
     makes_records = True
     initializes = True
 
-    window = optional(WindowOf("Window", WINDOW_HELP, required=False))
+    window = optional(WindowOf("Window", WINDOW_HELP))
 
     @property
     def store_type(self) -> str:
         if self.window is None:
             return super().store_type
         return "session" if self.window.type == "session" else "window"
-
-    def check_merger(self, report: Diagnostics, merger: object) -> None:
-        """A merger is for sessions, and sessions need it."""
-        session = self.window is not None and self.window.type == "session"
-        if session and self.node.params.get("merger") is None:
-            self.fault(report, "merger_missing", "merger")
-        elif not session and merger is not None:
-            self.fault(report, "merger_unwanted", "merger")
 
     def result(self, scope: Scope, key: Port, agg: DataType | None) -> Port:
         """The table, and whether its store fits."""
@@ -70,6 +62,28 @@ class Windowed(Operator):
         return out
 
 
+class Folding(Windowed):
+    """Values folded into an aggregate of any type."""
+
+    type = TypeOf("Type", "Spark SQL type of the aggregate.")
+    initializer = Expression("Initializer", "The initial aggregate.", columns="none")
+    merger = optional(
+        Expression(
+            "Merger",
+            "For session windows: combines the aggregates `left` and `right`.",
+            columns="merger",
+        )
+    )
+
+    def check(self, report: Diagnostics) -> None:
+        super().check(report)
+        session = self.window is not None and self.window.type == "session"
+        if session and self.node.params.get("merger") is None:
+            self.fault(report, "merger_missing", "merger")
+        elif not session and self.merger is not None:
+            self.fault(report, "merger_unwanted", "merger")
+
+
 class Aggregation(Windowed):
     """An aggregation of a stream, or of a table by another key."""
 
@@ -77,7 +91,7 @@ class Aggregation(Windowed):
     #: Parameters that an aggregation of a table needs besides ``group_by``.
     for_tables: ClassVar[tuple[str, ...]] = ()
 
-    group_by = optional(GroupBy("Group by", GROUP_HELP, required=False))
+    group_by = optional(GroupBy("Group by", GROUP_HELP))
     emit = Choice(
         "Emit",
         "Emit every update, or one final result when the window closes.",

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
-from millrace_compiler.operators.aggregations.base import Windowed, aggregate_columns, grouped
+from millrace_compiler.operators.aggregations.base import Folding, aggregate_columns, grouped
 from millrace_compiler.operators.tables.updates import same_keys
-from millrace_compiler.parameters import Choice, Expression, optional
-from millrace_compiler.parts import CogroupInputs, TypeOf
+from millrace_compiler.parameters import Choice
+from millrace_compiler.parts import CogroupInputs
 from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.words import Call, Chain, Input, call, window_words
 from millrace_compiler.steps import Handle
 
 
-class Cogroup(Windowed):
+class Cogroup(Folding):
     "Combines several streams with the same key into one aggregate."
 
     kind = "cogroup"
@@ -34,23 +33,10 @@ class Cogroup(Windowed):
     dynamic_inputs = "inputs"
     first = ("type", "initializer", "inputs", "merger", "window")
 
-    type = TypeOf("Type", "Spark SQL type of the aggregate.")
-    initializer = Expression("Initializer", "The initial aggregate.", columns="none")
     inputs_ = CogroupInputs("Inputs", "Port, aggregator and optional grouping of each input.")
-    merger = optional(
-        Expression(
-            "Merger",
-            "For session windows: combines the aggregates `left` and `right`.",
-            columns="merger",
-            required=False,
-        )
-    )
     emit = Choice(
         "Emit", "A cogroup emits every update.", ("every_update",), default="every_update"
     )
-
-    def check(self, report: Diagnostics) -> None:
-        self.check_merger(report, self.merger)
 
     def inputs(self) -> tuple[InPort, ...]:
         return tuple(InPort(item.port, ("stream",)) for item in self.inputs_)

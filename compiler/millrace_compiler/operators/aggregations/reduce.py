@@ -36,7 +36,6 @@ class Reduce(Aggregation):
             "Subtractor",
             "For a table: removes the old `value` of a changed row from `agg`.",
             columns="reduce",
-            required=False,
         )
     )
 

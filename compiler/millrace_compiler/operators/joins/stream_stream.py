@@ -56,7 +56,6 @@ class JoinStreamStream(Join):
     grace = Duration(
         "Grace",
         ("How long to accept late records after the window ends."),
-        required=False,
         default=0,
     )
 

@@ -44,7 +44,6 @@ class JoinStreamTable(Join):
         Duration(
             "Grace",
             "How long stream records wait for late table updates. Requires a versioned table.",
-            required=False,
         )
     )
 

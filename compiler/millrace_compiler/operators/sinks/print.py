@@ -25,7 +25,7 @@ class SinkPrint(Operator):
     synonyms = ("print", "console", "debug", "log", "stdout", "打印")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
 
-    label_ = optional(Text("Label", "Prefix of each line. Default: the node's id.", required=False))
+    label_ = optional(Text("Label", "Prefix of each line. Default: the node's id."))
 
     def infer(self, scope: Scope) -> Inference:
         return no_questions({})

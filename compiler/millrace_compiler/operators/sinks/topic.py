@@ -39,37 +39,25 @@ class SinkTopic(Operator):
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     first = ("topic", "topic_expression", "key", "value", "partition")
 
-    topic = optional(Topic("Topic", "The topic to write.", required=False))
+    topic = optional(Topic("Topic", "The topic to write."))
     topic_expression = optional(
         Expression(
             "Topic expression",
             "Expression for the topic of each record, instead of a fixed topic.",
             expects="STRING",
-            required=False,
         )
     )
     key = optional(
-        FormatOf(
-            "Key format",
-            ("Default: the format that matches the type."),
-            of_data=True,
-            required=False,
-        )
+        FormatOf("Key format", ("Default: the format that matches the type."), of_data=True)
     )
     value = optional(
-        FormatOf(
-            "Value format",
-            ("Default: the format that matches the type."),
-            of_data=True,
-            required=False,
-        )
+        FormatOf("Value format", ("Default: the format that matches the type."), of_data=True)
     )
     partition = optional(
         Expression(
             "Partition",
             "Expression for the partition. Default: Kafka's default partitioner.",
             expects="INT",
-            required=False,
         )
     )
 

@@ -57,7 +57,6 @@ class TimedSource(Source):
             "Timestamp",
             "Expression for the record's timestamp: TIMESTAMP, or BIGINT in milliseconds. "
             "Default: the timestamp of the Kafka record.",
-            required=False,
         )
     )
     invalid_timestamp = Choice(

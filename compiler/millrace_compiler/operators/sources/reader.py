@@ -25,14 +25,12 @@ class ReadStream(TimedSource):
             "Reader",
             "A format that Spark reads as a stream, such as parquet, in place of the broker's "
             "topic. The one topic then only names the records.",
-            required=False,
         )
     )
     reader_options = optional(
         KeyValues(
             "Options",
             "Options of the reader, such as path and maxFilesPerTrigger.",
-            required=False,
             depends_on=_ASKED,
         )
     )
@@ -47,7 +45,6 @@ class ReadStream(TimedSource):
             "Columns",
             "Expressions over the reader's columns for key, value, timestamp and, if needed, "
             "headers, topic, partition and offset. Default: the columns of these names.",
-            required=False,
             depends_on=_ASKED,
         )
     )

@@ -44,12 +44,11 @@ class SourceStream(ReadStream):
     forwards_all = True
     first = ("topics", "topic_pattern")
 
-    topics = optional(Topics("Topics", "The topics to read.", required=False))
+    topics = optional(Topics("Topics", "The topics to read."))
     topic_pattern = optional(
         Pattern(
             "Topic pattern",
             "A regular expression instead of a list; reads all topics whose full name matches.",
-            required=False,
         )
     )
 

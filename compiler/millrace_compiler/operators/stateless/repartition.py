@@ -39,15 +39,10 @@ class Repartition(Operator):
             "Number of partitions. Default: the largest number of partitions among the sources "
             "before it.",
             maximum=10_000,
-            required=False,
         )
     )
     name = optional(
-        Name(
-            "Name",
-            "Name of the topic without “-repartition”. Default: the node's id.",
-            required=False,
-        )
+        Name("Name", "Name of the topic without “-repartition”. Default: the node's id.")
     )
 
     def infer(self, scope: Scope) -> Inference:

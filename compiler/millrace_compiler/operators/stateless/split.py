@@ -37,9 +37,7 @@ class Split(Operator):
     branches = Branches("Branches", "Port and predicate of each branch, evaluated in order.")
     default_port = optional(
         PortName(
-            "Default port",
-            ("Port for records that match no branch. If empty, they are dropped."),
-            required=False,
+            "Default port", ("Port for records that match no branch. If empty, they are dropped.")
         )
     )
 

@@ -33,9 +33,7 @@ class StoreNode(Store):
         ("Whether Kafka Streams keeps a changelog topic; shown in the plan."),
         default=True,
     )
-    logging_config = optional(
-        KeyValues("Changelog settings", "Settings of the changelog topic.", required=False)
-    )
+    logging_config = optional(KeyValues("Changelog settings", "Settings of the changelog topic."))
     caching = Flag(
         "Caching", "Record caching in Kafka Streams. Millrace forwards every update.", default=False
     )

@@ -30,7 +30,6 @@ class StoreSession(StoreNode):
             "Retention",
             "How long sessions are kept, in stream time; at least gap plus grace period, which is "
             "the default.",
-            required=False,
         )
     )
 

@@ -30,12 +30,9 @@ class StoreWindow(StoreNode):
             "Retention",
             "How long rows are kept, in stream time; at least window size plus grace period, "
             "which is the default.",
-            required=False,
         )
     )
-    window_size = optional(
-        Duration("Window size", "Size of the windows. Required for processors.", required=False)
-    )
+    window_size = optional(Duration("Window size", "Size of the windows. Required for processors."))
     retain_duplicates = Flag(
         "Keep duplicates", "Keep several values for the same key and window start.", default=False
     )

@@ -44,20 +44,16 @@ class Suppress(Operator):
         Duration(
             "Limit",
             "How long the first update of a key is buffered, in stream time.",
-            required=False,
             depends_on=DependsOn("until", ("time_limit",)),
         )
     )
     max_records = optional(
-        Whole(
-            "Most records", ("Maximum number of buffered keys. Default: unlimited."), required=False
-        )
+        Whole("Most records", ("Maximum number of buffered keys. Default: unlimited."))
     )
     max_bytes = optional(
         Whole(
             "Most bytes",
             ("Maximum size of the buffer in bytes. Default: unlimited."),
-            required=False,
             unit="bytes",
         )
     )
@@ -67,7 +63,6 @@ class Suppress(Operator):
             "What to do when the buffer is full: emit the oldest record early, or fail. Default: "
             "emit with time_limit, fail with window_closes.",
             ("emit", "fail"),
-            required=False,
         )
     )
 
