@@ -60,23 +60,18 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
                 id="millrace.E003",
             )
         )
-    analyzer = settings.MILLRACE_ANALYZER
-    if analyzer and not analyzer.rpartition(":")[2].isdigit():
-        found.append(
-            Error(
-                f"MILLRACE_ANALYZER is {analyzer!r}, not HOST:PORT.",
-                hint="For example 127.0.0.1:7077",
-                id="millrace.E004",
-            )
-        )
-    for name in ("MILLRACE_SIMULATOR", "MILLRACE_STORE_READER"):
-        simulator = getattr(settings, name)
-        if simulator and not simulator.rpartition(":")[2].isdigit():
+    for name, port, number in (
+        ("MILLRACE_ANALYZER", 7077, 4),
+        ("MILLRACE_SIMULATOR", 7072, 5),
+        ("MILLRACE_STORE_READER", 7072, 5),
+    ):
+        address = getattr(settings, name)
+        if address and not address.rpartition(":")[2].isdigit():
             found.append(
                 Error(
-                    f"{name} is {simulator!r}, not HOST:PORT.",
-                    hint="For example 127.0.0.1:7072",
-                    id="millrace.E005",
+                    f"{name} is {address!r}, not HOST:PORT.",
+                    hint=f"For example 127.0.0.1:{port}",
+                    id=f"millrace.E00{number}",
                 )
             )
     return found

@@ -84,11 +84,15 @@ def text_of(raw: bytes, format: str) -> str:
     except UnicodeDecodeError as error:
         raise Undecodable(f"Not UTF-8: byte {error.start} is not valid.") from None
     if format == RecordFormat.JSON:
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise Undecodable(f"Not JSON: {error}.") from None
+        _check_json(text)
     return text
+
+
+def _check_json(text: str) -> None:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Undecodable(f"Not JSON: {error}.") from None
 
 
 def _number(raw: bytes, format: str) -> str:
@@ -149,10 +153,7 @@ def encode(text: str, format: str) -> bytes:
         except ValueError as error:
             raise Undecodable(f"Not hexadecimal digits: {error}.") from None
     if format == RecordFormat.JSON:
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise Undecodable(f"Not JSON: {error}.") from None
+        _check_json(text)
     return text.encode()
 
 

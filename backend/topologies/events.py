@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from accounts.models import User
 from django.db import transaction
@@ -15,34 +16,14 @@ def version_created(version: Version, actor: User) -> None:
     """Publish a saved version, on commit."""
     from topologies.api.serializers import VersionSummarySerializer
 
-    transaction.on_commit(
-        partial(
-            publish,
-            version.topology.workspace_id,
-            "version.created",
-            {"topology": version.topology_id, **VersionSummarySerializer(version).data},
-            topology=version.topology_id,
-            actor=actor.pk,
-        ),
-        robust=True,
-    )
+    data = {"topology": version.topology_id, **VersionSummarySerializer(version).data}
+    _publish("version.created", version.topology, actor, data)
 
 
 def draft_changed(draft: Draft, actor: User) -> None:
     """Presence changed; drafts themselves are not published."""
     data = {"topology": draft.topology_id, "user_id": actor.pk, "user": actor.shown_name}
-    workspace = draft.topology.workspace_id
-    transaction.on_commit(
-        partial(
-            publish,
-            workspace,
-            "draft.changed",
-            data,
-            topology=draft.topology_id,
-            actor=actor.pk,
-        ),
-        robust=True,
-    )
+    _publish("draft.changed", draft.topology, actor, data)
 
 
 def topology_changed(topology: Topology, actor: User) -> None:
@@ -52,29 +33,16 @@ def topology_changed(topology: Topology, actor: User) -> None:
         "name": topology.name,
         "description": topology.description,
     }
-    transaction.on_commit(
-        partial(
-            publish,
-            topology.workspace_id,
-            "topology.changed",
-            data,
-            topology=topology.pk,
-            actor=actor.pk,
-        ),
-        robust=True,
-    )
+    _publish("topology.changed", topology, actor, data)
 
 
 def topology_deleted(topology: Topology, actor: User) -> None:
     """Publish a deletion, on commit."""
+    _publish("topology.deleted", topology, actor, {"topology": topology.pk})
+
+
+def _publish(event: str, topology: Topology, actor: User, data: dict[str, Any]) -> None:
     transaction.on_commit(
-        partial(
-            publish,
-            topology.workspace_id,
-            "topology.deleted",
-            {"topology": topology.pk},
-            topology=topology.pk,
-            actor=actor.pk,
-        ),
+        partial(publish, topology.workspace_id, event, data, topology=topology.pk, actor=actor.pk),
         robust=True,
     )

@@ -22,27 +22,18 @@ app.conf.update(
     worker_hijack_root_logger=False,
     broker_transport_options={"visibility_timeout": 300},
     beat_schedule={
-        "reconcile-due": {
-            "task": "millrace_workers.tasks.reconcile_due",
-            "schedule": 1.0,
-            # A tick that could not be delivered in time is worthless; the next one does its work.
-            "options": {"expires": 5},
-        },
-        "record-figures": {
-            "task": "millrace_workers.tasks.record_figures",
-            "schedule": 5.0,
-            "options": {"expires": 5},
-        },
-        "forget-old-access": {
-            "task": "millrace_workers.tasks.forget_old_access",
-            "schedule": 3600.0,
-            "options": {"expires": 3600},
-        },
-        "forget-old-state": {
-            "task": "millrace_workers.tasks.forget_old_state",
-            "schedule": 3600.0,
-            "options": {"expires": 3600},
-        },
+        task.replace("_", "-"): {
+            "task": f"millrace_workers.tasks.{task}",
+            "schedule": seconds,
+            "options": {"expires": expires},
+        }
+        # A tick that could not be delivered in time is worthless; the next one does its work.
+        for task, seconds, expires in (
+            ("reconcile_due", 1.0, 5),
+            ("record_figures", 5.0, 5),
+            ("forget_old_access", 3600.0, 3600),
+            ("forget_old_state", 3600.0, 3600),
+        )
     },
 )
 app.autodiscover_tasks(["millrace_workers"])

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from topologies.api.simulation_serializers import BreakpointsField, PartitionsField, RunField
 from topologies.simulating import MOST_INPUTS, MOST_STEPS
 
-from records.api.serializers import LONGEST_FILTER, MOST, MOST_MASKS, MaskSerializer
+from records.api.serializers import LONGEST_FILTER, MOST, MasksField
 from records.choices import EmptyBecause, Partitions, Stores
 from records.following import MOST_AFTER, MOST_BEFORE
 
@@ -64,17 +64,7 @@ class FollowRequestSerializer(serializers.Serializer[Any]):
         default=False, help_text="Only records whose key has the same bytes."
     )
     headers = serializers.BooleanField(default=True, help_text="Whether to include headers.")
-    masks = serializers.DictField(
-        child=MaskSerializer(),
-        default=dict,
-        help_text="By the field's path: `key`, `value.customer.name`.",
-    )
-
-    def validate_masks(self, masks: dict[str, Any]) -> dict[str, Any]:
-        """Not more than a schema has."""
-        if len(masks) > MOST_MASKS:
-            raise serializers.ValidationError(f"At most {MOST_MASKS} fields.")
-        return masks
+    masks = MasksField()
 
 
 class FollowedPlaceSerializer(serializers.Serializer[Any]):

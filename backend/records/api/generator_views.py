@@ -8,7 +8,7 @@ from catalog.templates import template
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -44,9 +44,7 @@ class GeneratorsView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Write random records to a topic until a limit or a stop (operator)."""
         found = workspace_for(self.person, workspace, Role.OPERATOR)
-        given = shapes.NewGeneratorSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(shapes.NewGeneratorSerializer, request.data)
         made = generators.start_generator(
             self.person, found, values["topic"], values["recipe"], values["rate"],
             seconds=values["seconds"], most=values["most"],
@@ -83,9 +81,7 @@ class GeneratedView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """Random records as input lines; nothing is written."""
         found = workspace_for(self.person, workspace)
-        given = shapes.GeneratedRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = given.validated_data
+        values = valid(shapes.GeneratedRequestSerializer, request.data)
         wanted = values["recipe"]
         formats = {part: wanted[part] for part in ("key", "value")}
         types = types_of(self.person, found, formats)
@@ -107,9 +103,7 @@ class FormatTypesView(ApiView):
     def post(self, request: Request, workspace: str) -> Response:
         """The types of the key and the value of records; 400 for a schema that cannot be read."""
         found = workspace_for(self.person, workspace)
-        given = shapes.FormatsSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        types = types_of(self.person, found, given.validated_data)
+        types = types_of(self.person, found, valid(shapes.FormatsSerializer, request.data))
         return Response({part: type_.text for part, type_ in types.items()})
 
 

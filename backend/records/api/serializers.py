@@ -296,6 +296,25 @@ class MaskSerializer(serializers.Serializer[Any]):
     by = serializers.JSONField(allow_null=True, default=None, help_text="The value for `replace`.")
 
 
+def _few(masks: dict[str, Any]) -> None:
+    """Not more than a schema has fields."""
+    if len(masks) > MOST_MASKS:
+        raise serializers.ValidationError(f"At most {MOST_MASKS} fields.")
+
+
+class MasksField(serializers.DictField):
+    """Masks by field."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            child=MaskSerializer(),
+            default=dict,
+            help_text="By the field's path: `key`, `value.customer.name`.",
+            validators=[_few],
+            **more,
+        )
+
+
 class SampleRequestSerializer(serializers.Serializer[Any]):
     """Records of a topic for a simulation."""
 
@@ -317,18 +336,8 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
         required=False, help_text="Instead of `key_format`: with the schema of Avro or Protobuf."
     )
     value = DocumentFormatSerializer(required=False)
-    masks = serializers.DictField(
-        child=MaskSerializer(),
-        default=dict,
-        help_text="By the field's path: `key`, `value.customer.name`.",
-    )
+    masks = MasksField()
     headers = serializers.BooleanField(default=False, help_text="Whether to include headers.")
-
-    def validate_masks(self, masks: dict[str, Any]) -> dict[str, Any]:
-        """Not more than a schema has."""
-        if len(masks) > MOST_MASKS:
-            raise serializers.ValidationError(f"At most {MOST_MASKS} fields.")
-        return masks
 
 
 class SampleSerializer(serializers.Serializer[Any]):
