@@ -11,14 +11,12 @@ from contextlib import suppress
 from launcher import places
 from launcher.ports import HOST
 
-MANAGE = places.REPOSITORY / "backend" / "manage.py"
-
 
 def main(arguments: list[str]) -> int:
     """Run the command of the backend, which declares the options; its exit code."""
     command = f"millrace_{arguments[0].replace('-', '_')}"
     return subprocess.run(
-        [sys.executable, str(MANAGE), command, *arguments[1:]],
+        [sys.executable, str(places.MANAGE), command, *arguments[1:]],
         env={**environment(), **os.environ},
         check=False,
     ).returncode

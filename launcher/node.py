@@ -57,15 +57,16 @@ def ensure_packages() -> None:
             f"{SPACE / 1e9:.1f} GB while they are installed. Free some space and try again."
         )
     say("page: installing the locked packages (a minute the first time)")
+    arguments = ("ci", "--no-audit", "--no-fund", "--loglevel=error")
+    _npm("The packages of the page could not be installed", *arguments)
+
+
+def _npm(problem: str, *arguments: str) -> None:
     done = subprocess.run(
-        ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"],
-        cwd=places.REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
+        ["npm", *arguments], cwd=places.REPOSITORY, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise Problem(f"The packages of the page could not be installed: {_why(done)}")
+        raise Problem(f"{problem}: {_why(done)}")
 
 
 def installed() -> bool:
@@ -103,15 +104,8 @@ def build_page() -> Path:
         pass
     ensure_packages()
     say("page: building")
-    done = subprocess.run(
-        ["npm", "run", "--silent", "build", "--workspace", "frontend"],
-        cwd=places.REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise Problem(f"The page could not be built: {_why(done)}")
+    arguments = ("run", "--silent", "build", "--workspace", "frontend")
+    _npm("The page could not be built", *arguments)
     stamp.write_text(wanted, encoding="utf-8")
     return folder
 

@@ -9,6 +9,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 RUNTIME = REPOSITORY / "runtime"
 FRONTEND = REPOSITORY / "frontend"
 VENV = REPOSITORY / ".venv"
+MANAGE = REPOSITORY / "backend" / "manage.py"
 #: the folders that hold the project's packages, in the order of PYTHONPATH
 PYTHON_PATH = tuple(
     str(REPOSITORY / room) for room in ("compiler", "runtime", "backend", "workers", ".")

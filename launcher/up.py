@@ -265,7 +265,7 @@ def start_sample(system: System) -> None:
     if made.exists():
         return
     done = subprocess.run(
-        [system.python, str(places.REPOSITORY / "backend" / "manage.py"), "millrace_sample"],
+        [system.python, str(places.MANAGE), "millrace_sample"],
         env={**os.environ, **system.environment},
         capture_output=True,
         text=True,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-
 from launcher import archive
 from launcher.ports import HOST
-from launcher.services import System
+from launcher.services import System, answers
 from launcher.supervisor import Running, Service
 
 
@@ -40,15 +37,5 @@ def service(system: System) -> Service:
 
 
 async def _answers(running: Running) -> bool:
-    if not running.printed("READY"):
-        return False
-    host, _, port = running.service.environment["MILLRACE_ANALYZER"].partition(":")
-    try:
-        async with asyncio.timeout(10):
-            reader, writer = await asyncio.open_connection(host, int(port))
-            writer.write(b'{"id": 0, "expressions": [], "types": ["STRING"]}\n')
-            answer = await reader.readline()
-            writer.close()
-            return "types" in json.loads(answer or b"{}")
-    except (OSError, TimeoutError, ValueError):
-        return False
+    asked = {"id": 0, "expressions": [], "types": ["STRING"]}
+    return await answers(running, "MILLRACE_ANALYZER", asked, "types")

@@ -13,7 +13,7 @@ def service(system: System) -> Service:
         name="generators",
         command=[
             system.python, "-W", "ignore::DeprecationWarning",
-            str(places.REPOSITORY / "backend" / "manage.py"), "millrace_generators",
+            str(places.MANAGE), "millrace_generators",
         ],
         ready=_waits,
         needs=("setup",),

@@ -15,7 +15,7 @@ def service(system: System) -> Service:
         name="setup",
         command=[
             system.python, "-W", "ignore::DeprecationWarning",
-            str(places.REPOSITORY / "backend" / "manage.py"), "millrace_setup",
+            str(places.MANAGE), "millrace_setup",
         ],
         ready=_never_asked,
         once=True,

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-
-from launcher.ports import HOST
-from launcher.services import System
+from launcher.services import System, answers
 from launcher.supervisor import Running, Service
 
 
@@ -25,15 +21,5 @@ def service(system: System) -> Service:
 
 
 async def _answers(running: Running) -> bool:
-    if not running.printed("READY"):
-        return False
-    host, _, port = running.service.environment["MILLRACE_SIMULATOR"].partition(":")
-    try:
-        async with asyncio.timeout(10):
-            reader, writer = await asyncio.open_connection(host or HOST, int(port))
-            writer.write(b'{"do": "cancel", "owner": ""}\n')
-            answer = await reader.readline()
-            writer.close()
-            return "cancelled" in json.loads(answer or b"{}")
-    except (OSError, TimeoutError, ValueError):
-        return False
+    asked = {"do": "cancel", "owner": ""}
+    return await answers(running, "MILLRACE_SIMULATOR", asked, "cancelled")
