@@ -17,14 +17,20 @@ private[millrace] object NodeCounts { val none: NodeCounts = NodeCounts(0L, 0L, 
 /** The last offset of a topic-partition that was read, and how many of its records were. */
 private[millrace] final case class ReadUpTo(offset: Long, records: Long)
 
-/** What one task of one level did in one micro-batch. */
-final class TaskReport(val level: Int, val index: Int) extends Serializable {
+/** Figures by their names. */
+private[millrace] trait Reported extends Serializable {
   private[millrace] val nodes = mutable.Map[String, NodeCounts]()
   private[millrace] val drops = mutable.Map[(String, String), Long]()
-  private[millrace] val tasks = mutable.Map[Int, TaskLine]()
   private[millrace] val logs = mutable.ArrayBuffer[LogLine]()
   private[millrace] val stores = mutable.Map[(String, Int), StoreLine]()
   private[millrace] val latencies = mutable.Map[String, NodeLatency]()
+  private[millrace] def lines: Iterable[TaskLine]
+}
+
+/** What one task of one level did in one micro-batch. */
+final class TaskReport(val level: Int, val index: Int) extends Reported {
+  private[millrace] val tasks = mutable.Map[Int, TaskLine]()
+  override private[millrace] def lines: Iterable[TaskLine] = tasks.values
 
   def log(l: LogLine): Unit = logs += l
   def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) =
@@ -108,22 +114,18 @@ private[millrace] object ThreadNames {
 }
 
 /** Sums of a run on the driver. */
-private[millrace] final class RunTotals extends Serializable {
-  val nodes = mutable.Map[String, NodeCounts]()
-  val drops = mutable.Map[(String, String), Long]()
+private[millrace] final class RunTotals extends Reported {
   val tasks = mutable.Map[(Int, Int, Int), TaskLine]()
-  val logs = mutable.ArrayBuffer[LogLine]()
-  val stores = mutable.Map[(String, Int), StoreLine]()
-  val latencies = mutable.Map[String, NodeLatency]()
+  override private[millrace] def lines: Iterable[TaskLine] = tasks.values
   def keep(lines: Iterable[LogLine]): Unit = {
     logs ++= lines
     if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines)
   }
 
-  def add(r: TaskReport): Unit = {
+  def add(r: Reported): Unit = {
     r.nodes.foreach { case (n, c) => nodes(n) = nodes.getOrElse(n, NodeCounts.none) + c }
     r.drops.foreach { case (k, n) => drops(k) = drops.getOrElse(k, 0L) + n }
-    r.tasks.values.foreach(put)
+    r.lines.foreach(put)
     keep(r.logs)
     stores ++= r.stores
     r.latencies.foreach(add)
@@ -158,14 +160,6 @@ private[millrace] final class RunTotals extends Serializable {
       place -> before.get(place).map(b => ReadUpTo(r.offset, b.records + r.records)).getOrElse(r)
     }
 
-  def merge(other: RunTotals): Unit = {
-    other.nodes.foreach { case (n, c) => nodes(n) = nodes.getOrElse(n, NodeCounts.none) + c }
-    other.drops.foreach { case (k, n) => drops(k) = drops.getOrElse(k, 0L) + n }
-    other.tasks.values.foreach(put)
-    keep(other.logs)
-    stores ++= other.stores
-    other.latencies.foreach(add)
-  }
   def isEmpty: Boolean = nodes.isEmpty && drops.isEmpty && tasks.isEmpty && logs.isEmpty && stores.isEmpty
 }
 
@@ -175,10 +169,10 @@ private[millrace] object RunTotals { val mostLines = 2000 }
 private[millrace] final class RunAccumulator extends AccumulatorV2[TaskReport, RunTotals] {
   private var totals = new RunTotals
   override def isZero: Boolean = totals.isEmpty
-  override def copy(): RunAccumulator = { val c = new RunAccumulator; c.totals.merge(totals); c }
+  override def copy(): RunAccumulator = { val c = new RunAccumulator; c.totals.add(totals); c }
   override def reset(): Unit = totals = new RunTotals
   override def add(r: TaskReport): Unit = synchronized(totals.add(r))
-  override def merge(other: AccumulatorV2[TaskReport, RunTotals]): Unit = synchronized(totals.merge(other.value))
+  override def merge(other: AccumulatorV2[TaskReport, RunTotals]): Unit = synchronized(totals.add(other.value))
   override def value: RunTotals = totals
 }
 

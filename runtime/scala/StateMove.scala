@@ -138,12 +138,7 @@ private[millrace] final class MovedState(written: LongAccumulator)
     extends StatefulProcessorWithInitialState[Int, InternalRow, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    map = getHandle.getMapState[InternalRow, InternalRow](
-      LevelProcessor.stateName,
-      Internals.encoder(LevelProcessor.keySchema),
-      Internals.encoder(LevelProcessor.valueSchema),
-      TTLConfig.NONE
-    )
+    map = LevelProcessor.open(getHandle)
   override def handleInitialState(salt: Int, row: InternalRow, timers: TimerValues): Unit = {
     map.updateValue(
       new GenericInternalRow(Array[Any](row.getUTF8String(1), row.getBinary(2))),

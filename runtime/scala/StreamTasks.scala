@@ -217,12 +217,7 @@ private[millrace] final class LevelProcessor(
   @transient private var map: MapState[InternalRow, InternalRow] = _
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    map = getHandle.getMapState[InternalRow, InternalRow](
-      LevelProcessor.stateName,
-      Internals.encoder(LevelProcessor.keySchema),
-      Internals.encoder(LevelProcessor.valueSchema),
-      TTLConfig.NONE
-    )
+    map = LevelProcessor.open(getHandle)
 
   /** In real time: the task at work since the batch began, and its salt. */
   @transient private var working: StreamTasks.Living = _
@@ -284,4 +279,6 @@ private[millrace] object LevelProcessor {
     new StructType().add("store", StringType, nullable = false).add("key", BinaryType, nullable = false)
   val valueSchema: StructType =
     new StructType().add("value", BinaryType, nullable = false).add("timestamp", LongType, nullable = false)
+  def open(handle: StatefulProcessorHandle): MapState[InternalRow, InternalRow] =
+    handle.getMapState(stateName, Internals.encoder(keySchema), Internals.encoder(valueSchema), TTLConfig.NONE)
 }

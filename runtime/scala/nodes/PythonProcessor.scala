@@ -211,7 +211,9 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore) {
   private val iterators = new JHashMap[Integer, Iterator[JsonNode]]()
   private var opened = 0
 
-  def dump: StoreDump
+  protected def seen: DataType = s.key
+  protected def rows: Iterator[DumpRow]
+  final def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, seen, s.value, () => rows)
   protected def operate(op: String, m: JsonNode): JsonNode
   final def serve(op: String, m: JsonNode): JsonNode = if (op == "next") page(m.get(3).asInt) else operate(op, m)
 
@@ -292,14 +294,8 @@ private final class KeyValueAccess(s: ProcessorStore, c: TaskContext) extends St
       entries(store.range(p, Bytes.after(p)))
     case "count" => Json.mapper.getNodeFactory.numberNode(store.size)
   }
-  override def dump: StoreDump = new StoreDump(
-    s.name,
-    s.spec.state,
-    s.spec.node,
-    s.key,
-    s.value,
-    () => store.all.map { case (k, e) => new DumpRow(keys.decode(k), e.value, null) }
-  )
+  override protected def rows: Iterator[DumpRow] =
+    store.all.map { case (k, e) => new DumpRow(keys.decode(k), e.value, null) }
 }
 
 private final class WindowAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
@@ -337,14 +333,9 @@ private final class WindowAccess(s: ProcessorStore, c: TaskContext, owner: Node)
     case "all" => windows(store.scan(Long.MinValue, Long.MaxValue))
     case "fetch_all" => windows(store.scan(m.get(3).asLong, m.get(4).asLong))
   }
-  override def dump: StoreDump = new StoreDump(
-    s.name,
-    s.spec.state,
-    s.spec.node,
-    Windowed.typeOf(s.key),
-    s.value,
-    () => store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + size), w.entry.value, null))
-  )
+  override protected def seen: DataType = Windowed.typeOf(s.key)
+  override protected def rows: Iterator[DumpRow] =
+    store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + size), w.entry.value, null))
 }
 
 private final class SessionAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
@@ -365,14 +356,9 @@ private final class SessionAccess(s: ProcessorStore, c: TaskContext, owner: Node
     case "fetch" => sessions(store.find(key(m.get(3)), 0L, Long.MaxValue))
     case "find" => sessions(store.find(key(m.get(3)), m.get(4).asLong, m.get(5).asLong))
   }
-  override def dump: StoreDump = new StoreDump(
-    s.name,
-    s.spec.state,
-    s.spec.node,
-    Windowed.typeOf(s.key),
-    s.value,
-    () => store.all.map(e => new DumpRow(Windowed(keys.decode(e.key), e.start, e.end), e.value, null))
-  )
+  override protected def seen: DataType = Windowed.typeOf(s.key)
+  override protected def rows: Iterator[DumpRow] =
+    store.all.map(e => new DumpRow(Windowed(keys.decode(e.key), e.start, e.end), e.value, null))
 }
 
 private final class VersionedAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
@@ -391,12 +377,6 @@ private final class VersionedAccess(s: ProcessorStore, c: TaskContext, owner: No
       val old = store.get(k, at)
       if (store.put(k, null, at) == KeyedTable.Refused || old == null) Json.mapper.nullNode else shown(old.value)
   }
-  override def dump: StoreDump = new StoreDump(
-    s.name,
-    s.spec.state,
-    s.spec.node,
-    s.key,
-    s.value,
-    () => store.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
-  )
+  override protected def rows: Iterator[DumpRow] =
+    store.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
 }
