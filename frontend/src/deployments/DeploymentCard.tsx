@@ -220,26 +220,19 @@ function Actions({ deployment }: { deployment: Deployment }) {
         </Button>
       ) : null}
       <span className="ui-space" />
-      <Button
-        variant="subtle"
-        px={8}
-        onClick={() => {
-          hideSteps();
-          useView.getState().openBottom("logs");
-        }}
-      >
-        {t("Logs")}
-      </Button>
-      <Button
-        variant="subtle"
-        px={8}
-        onClick={() => {
-          hideSteps();
-          useView.getState().openBottom("runs");
-        }}
-      >
-        {t("Runs")}
-      </Button>
+      {(["logs", "runs"] as const).map((tab) => (
+        <Button
+          key={tab}
+          variant="subtle"
+          px={8}
+          onClick={() => {
+            hideSteps();
+            useView.getState().openBottom(tab);
+          }}
+        >
+          {tab === "logs" ? t("Logs") : t("Runs")}
+        </Button>
+      ))}
     </div>
   );
 }
