@@ -165,7 +165,7 @@ def seconds(progress: list[Any]) -> float:
 
 def a_record(progress: list[Any]) -> float:
     """Microseconds."""
-    return seconds(progress) / sum(each["numInputRows"] for each in progress) * 1e6
+    return seconds(progress) / sum(int(each["numInputRows"]) for each in progress) * 1e6
 
 
 def opened(progress: Any) -> float:

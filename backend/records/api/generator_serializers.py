@@ -37,7 +37,7 @@ class SchemaField(serializers.CharField):
                 message,
                 "Remove its documentation and the types that are not needed, or use a schema "
                 "registry.",
-                fields={self.field_name: [message]},
+                fields={str(self.field_name): [message]},
                 length=f"{len(text):,}",
                 most=f"{LONGEST_SCHEMA:,}",
             )
