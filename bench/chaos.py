@@ -4,10 +4,11 @@
 
 A system of its own is started as a person does it. Parts of it are killed (-9) or stopped (SIGSTOP)
 at random, its disk is full for a while, the topology is deployed in two versions in turns, and the
-driver is restarted. A full disk needs the right to mount a file system. A reader of committed
-records checks that the counts of each item come once and in order; at the end the output and the
-store are compared with what was written. Shown are the faults, and for each kind the time until
-everything that was written before it had its update ("recovered").
+driver is restarted. Faults of the job and of the broker come one after the other; beside them, if
+`--beside` is given, come those of the other services. A full disk needs the right to mount a file
+system. A reader of committed records checks that the counts of each item come once and in order; at
+the end the output and the store are compared with what was written. Shown are the faults, and for
+each kind the time until everything that was written before it had its update ("recovered").
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +45,7 @@ from tests.e2e.api import Api
 from tests.e2e.system import System, running_system
 from tests.e2e.topics import create_topic
 
-SERVICES = ("worker", "beat", "backend", "redis", "broker", "analyzer")
+SERVICES = ("worker", "beat", "backend", "redis", "analyzer", "broker")
 #: of the data folder where it can be a disk of its own: logs, checkpoint and topics of ten minutes
 DISK_BYTES = 3_000_000_000
 
@@ -92,6 +94,7 @@ class Chaos:
     disk: bool
     faults: list[Fault] = field(default_factory=list)
     _version: int = 1
+    _ended: bool = False
 
     # -- what is there --------------------------------------------------------------------------
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -216,22 +219,34 @@ class Chaos:
             and all(self.services()[who]["state"] == "running" for who in SERVICES)
         )
 
-    def run(self, seconds: float) -> None:
+    def run(self, seconds: float, *, beside: bool) -> None:
         """Disturb until the time is over: every kind once in a random order, then again."""
+        own = [kind for kind in self.kinds() if kind.split()[-1] not in SERVICES[:-1]]
+        rest = [kind for kind in self.kinds() if kind not in own]
+        series = [own, rest] if beside else [own + rest]
         deadline = time.monotonic() + seconds
-        for kind in self._order():
-            if time.monotonic() > deadline:
+        with ThreadPoolExecutor(len(series)) as pool:
+            for each in [pool.submit(self._series, kinds, deadline) for kinds in series]:
+                each.result()
+
+    def _series(self, kinds: list[str], deadline: float) -> None:
+        for kind in self._order(kinds):
+            if time.monotonic() > deadline or self._ended:
                 return
-            fault = self.disturb(kind)
+            try:
+                fault = self.disturb(kind)
+            except RuntimeError:
+                self._ended = True
+                raise
             took = "NEVER" if fault.recovered is None else f"{fault.recovered:6.1f} s"
             print(f"{kind:16} recovered {took}, longest pause {fault.gap:5.1f} s", flush=True)
             if fault.recovered is None:
+                self._ended = True
                 raise RuntimeError(f"{kind} was not recovered from: {self._situation()}")
             time.sleep(self.chosen.uniform(0.5, 3.0))
 
-    def _order(self) -> Iterator[str]:
+    def _order(self, kinds: list[str]) -> Iterator[str]:
         for _ in itertools.count():
-            kinds = list(self.kinds())
             self.chosen.shuffle(kinds)
             yield from kinds
 
@@ -335,7 +350,9 @@ def disk_of_its_own(folder: Path) -> Iterator[bool]:
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def run(folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float) -> Outcome:
+def run(
+    folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float, *, beside: bool = False
+) -> Outcome:
     """A whole run. Raises RuntimeError for a wrong result, or what was not recovered from."""
     with (
         disk_of_its_own(folder / "data") as disk,
@@ -361,7 +378,7 @@ def run(folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float)
             time.sleep(0.2)
         if not disk:
             print("the disk is not filled: a disk of its own could not be mounted", flush=True)
-        chaos.run(seconds)
+        chaos.run(seconds, beside=beside)
         chaos.check()
         return Outcome(chaos.faults, writer.total, time.monotonic() - began)
 
@@ -373,13 +390,17 @@ def main() -> int:
     parser.add_argument("--rate", type=int, default=1_000, help="purchases a second")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     parser.add_argument("--stop-seconds", type=float, default=20.0, help="length of a SIGSTOP")
+    parser.add_argument(
+        "--beside", action="store_true", help="faults of other services beside those of the job"
+    )
     asked = parser.parse_args()
     print(f"seed {asked.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="millrace-chaos-") as folder:
         try:
             found = run(
-                Path(folder), asked.minutes * 60, asked.rate, asked.seed, asked.stop_seconds
-            )
+                Path(folder), asked.minutes * 60, asked.rate, asked.seed, asked.stop_seconds,
+                beside=asked.beside,
+            )  # fmt: skip
         except RuntimeError as error:
             print(f"FAILED: {error}", flush=True)
             for log in Path(folder).glob("data/deployments/*/driver.log"):
