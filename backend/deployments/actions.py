@@ -104,6 +104,7 @@ def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[st
                 f"This workspace may not use the topic “{topic['name']}”.",
                 "Ask the installation's admin for its prefix.",
                 fields={"topics": [f"{topic['name']} is not allowed."]},
+                topic=topic["name"],
             )
     made = create_missing(
         {topic["name"]: topic["partitions"] for topic in topics},

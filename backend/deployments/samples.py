@@ -64,6 +64,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
             failure["code"],
             failure["message"],
             "Records of topics that the workspace may not use are not shown.",
+            facts=failure["facts"],
         )
     sent = redis.client().pipeline(transaction=False)
     sent.set(redis.run_watched(run.report_id), 1, ex=WATCHED_SECONDS)

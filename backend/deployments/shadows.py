@@ -149,6 +149,7 @@ def _require_usable(row: Deployment, names: Sequence[str]) -> None:
                 "topic_not_allowed",
                 f"This workspace may not use the topic “{name}”.",
                 "Ask the installation's admin for its prefix.",
+                topic=name,
             )
     running = Deployment.objects.filter(desired=Desired.RUNNING).select_related("version")
     for other in running.iterator(chunk_size=20):

@@ -104,7 +104,7 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
     document = version.document
     failure = topic_failure(document, deployment.workspace.topic_prefixes)
     if failure is not None:
-        raise NotFound(failure["code"], failure["message"])
+        raise NotFound(failure["code"], failure["message"], facts=failure["facts"])
     sources = _sources(document, request.topic)
     if request.topic not in sources:
         raise NotFound(

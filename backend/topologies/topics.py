@@ -3,69 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accounts.topics import INTERNAL, allows, described
 
+if TYPE_CHECKING:
+    from millrace_compiler.diagnostics import Diagnostic
 
-@dataclass(frozen=True)
-class Refusal:
-    """A topic that is not allowed, and the parameter that names it."""
-
-    node: str | None
-    parameter: str
-    message: str
-    hint: str
-
-    def as_diagnostic(self) -> dict[str, Any]:
-        """The refusal as a diagnostic of the compiler's."""
-        return {
-            "code": "topic_not_allowed",
-            "severity": "error",
-            "node": self.node,
-            "parameter": self.parameter,
-            "path": None,
-            "message": self.message,
-            "hint": self.hint,
-            "blocks": "deploy",
-            "position": None,
-        }
-
-    def as_failure(self) -> dict[str, Any]:
-        """The refusal as the failure of a deployment."""
-        return {
-            "code": "topic_not_allowed",
-            "node": self.node,
-            "parameter": self.parameter,
-            "message": f"{self.message} {self.hint}",
-            "record": None,
-        }
+#: node, parameter, code of the diagnostic, and what it names
+Found = tuple[str | None, str, str, dict[str, str]]
 
 
 def topic_failure(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any] | None:
     """The first refusal as the failure of a deployment; None where all topics are allowed."""
     found = refusals(document, prefixes)
-    return found[0].as_failure() if found else None
+    if not found:
+        return None
+    first = found[0].to_json()
+    return {
+        "code": first["code"],
+        "node": first["node"],
+        "parameter": first["parameter"],
+        "message": f"{first['message']} {first['hint']}",
+        "record": None,
+        "facts": first["facts"],
+    }
 
 
-def refusals(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[Refusal]:
+def refusals(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[Diagnostic]:
     """Everything in the document that names, or may name, a topic outside of the prefixes."""
-    hint = (
-        f"Topics of this workspace begin with {described(prefixes)}"
-        if prefixes
-        else f"Topics that begin with {INTERNAL} are Kafka's own."
-    )
+    # Loads the compiler at its first use, as `topologies.compiling` does.
+    from millrace_compiler.diagnostics import Diagnostic
+
     return [
-        Refusal(node, parameter, message, hint)
-        for node, parameter, message in _found(document, prefixes)
+        Diagnostic(code, node, parameter, data=facts)
+        for node, parameter, code, facts in _found(document, prefixes)
     ]
 
 
-def _found(
-    document: Mapping[str, Any], prefixes: Sequence[str]
-) -> Iterator[tuple[str | None, str, str]]:
-    """Node, parameter and message of each; what is no document is left to the compiler."""
+def _found(document: Mapping[str, Any], prefixes: Sequence[str]) -> Iterator[Found]:
+    """What is no document is left to the compiler."""
+    of_workspace = {"prefixes": described(prefixes)}
     for node in _dicts(document.get("nodes")):
         id_, params = node.get("id"), node.get("params")
         if not isinstance(id_, str) or not isinstance(params, Mapping):
@@ -76,11 +54,11 @@ def _found(
         yield from _refused(id_, "topic", params.get("topic"), prefixes)
         pattern = params.get("topic_pattern")
         if isinstance(pattern, str) and not _pattern_allowed(pattern, prefixes):
-            message = f"The pattern “{pattern}” can match topics that are not allowed here."
-            yield id_, "topic_pattern", message
+            code = "topic_pattern_not_allowed" if prefixes else "topic_pattern_internal"
+            known = of_workspace if prefixes else {"prefix": INTERNAL}
+            yield id_, "topic_pattern", code, {"pattern": pattern, **known}
         if params.get("topic_expression") is not None and prefixes:
-            message = "An expression can give topics that are not allowed here."
-            yield id_, "topic_expression", message
+            yield id_, "topic_expression", "topic_expression_not_allowed", of_workspace
     settings = document.get("settings")
     if isinstance(settings, Mapping):
         dead = settings.get("dead_letter_topic")
@@ -89,13 +67,17 @@ def _found(
 
 def _refused(
     node: str | None, parameter: str, topic: Any, prefixes: Sequence[str]
-) -> Iterator[tuple[str | None, str, str]]:
-    if isinstance(topic, str) and topic and not allows(prefixes, topic):
-        yield node, parameter, f"The topic “{topic}” is not allowed in this workspace."
+) -> Iterator[Found]:
+    if not isinstance(topic, str) or not topic or allows(prefixes, topic):
+        return
+    if topic.startswith(INTERNAL):
+        yield node, parameter, "topic_internal", {"topic": topic, "prefix": INTERNAL}
+    else:
+        facts = {"topic": topic, "prefixes": described(prefixes)}
+        yield node, parameter, "topic_not_allowed", facts
 
 
 def _pattern_allowed(pattern: str, prefixes: Sequence[str]) -> bool:
-    # Loads the compiler at its first use, as `topologies.compiling` does.
     from millrace_compiler.topic_patterns import NoPattern, topic_pattern
 
     try:

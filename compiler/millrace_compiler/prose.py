@@ -17,11 +17,13 @@ class Prose:
     message: str
     hint: str
     severity: Literal["error", "warning", "difference"] = "error"
+    #: the first step that an error prevents
+    first_blocked: Literal["compile", "deploy"] = "compile"
 
     @property
     def blocks(self) -> Literal["compile", "deploy"] | None:
         """The step that this diagnostic prevents, if any."""
-        return "compile" if self.severity == "error" else None
+        return self.first_blocked if self.severity == "error" else None
 
 
 PROSE: dict[str, Prose] = {
@@ -80,6 +82,31 @@ PROSE: dict[str, Prose] = {
     "topic_shape": Prose(
         "The settings of topic {topic} are {found}.",
         'Use an object such as {{"partitions": 3}}.',
+    ),
+    "topic_not_allowed": Prose(
+        "The topic “{topic}” is not allowed in this workspace.",
+        "Topics of this workspace begin with {prefixes}",
+        first_blocked="deploy",
+    ),
+    "topic_internal": Prose(
+        "The topic “{topic}” is not allowed in this workspace.",
+        "Topics that begin with {prefix} are Kafka's own.",
+        first_blocked="deploy",
+    ),
+    "topic_pattern_not_allowed": Prose(
+        "The pattern “{pattern}” can match topics that are not allowed here.",
+        "Topics of this workspace begin with {prefixes}",
+        first_blocked="deploy",
+    ),
+    "topic_pattern_internal": Prose(
+        "The pattern “{pattern}” can match topics that are not allowed here.",
+        "Topics that begin with {prefix} are Kafka's own.",
+        first_blocked="deploy",
+    ),
+    "topic_expression_not_allowed": Prose(
+        "An expression can give topics that are not allowed here.",
+        "Topics of this workspace begin with {prefixes}",
+        first_blocked="deploy",
     ),
     "topic_partitions": Prose(
         "Topic {topic} has {found} partitions.", "Use a whole number between 1 and {most}."
@@ -177,9 +204,51 @@ PROSE: dict[str, Prose] = {
         "The {format} format needs a schema or a schema registry.",
         "Enter a schema, or the registry and the subject.",
     ),
-    "registry": Prose(
-        "The schema of {subject} could not be read from the schema registry: {reason}.",
+    "registry_subject": Prose(
+        "The schema registry {registry} does not have the subject {subject}.",
         "Correct the registry and the subject, or enter the schema here as well.",
+    ),
+    "registry_version": Prose(
+        "The schema registry {registry} does not have version {version} of {referred}, to which "
+        "the schema of {subject} refers.",
+        "Register it, or enter the schema here as well.",
+    ),
+    "registry_address": Prose(
+        "{registry} is not an http or https address.",
+        "Correct the address, or enter the schema here as well.",
+    ),
+    "registry_redirects": Prose(
+        "The schema registry {registry} redirects the request (status {status}); redirects are "
+        "not followed.",
+        "Use the address to which it redirects, or enter the schema here as well.",
+    ),
+    "registry_credentials": Prose(
+        "The schema registry {registry} rejects the credentials (status {status}).",
+        "Correct them in MILLRACE_REGISTRY_PASSWORDS, or enter the schema here as well.",
+    ),
+    "registry_passwords": Prose(
+        "MILLRACE_REGISTRY_PASSWORDS is not a JSON object of addresses.",
+        "Correct it; its values are user:password.",
+    ),
+    "registry_status": Prose(
+        "The schema registry {registry} responds with status {status}.",
+        "Check the registry, or enter the schema here as well.",
+    ),
+    "registry_response": Prose(
+        "The response of the schema registry {registry} is not a schema.",
+        "Correct the registry's address, or enter the schema here as well.",
+    ),
+    "registry_requests": Prose(
+        "The document asks schema registries for too many schemas.",
+        "Enter some of the schemas in the document.",
+    ),
+    "registry_size": Prose(
+        "The schemas that the document reads from schema registries are too large.",
+        "Enter some of the schemas in the document.",
+    ),
+    "registry_slow": Prose(
+        "The schema registries respond too slowly.",
+        "Try again, or enter the schemas in the document.",
     ),
     "registry_not_allowed": Prose(
         "The schema registry {registry} is not in the list of permitted registries.",

@@ -37,14 +37,14 @@ _CHUNK = 1 << 16
 
 
 class NoSchema(LookupError):
-    """The schema cannot be fetched from the registry; the message contains the reason.
+    """The schema cannot be fetched from the registry.
 
-    ``code``: of its diagnostic.
+    ``code`` and ``facts``: of its diagnostic, beside the registry and the subject.
     """
 
-    def __init__(self, reason: str = "", code: str = "registry") -> None:
-        super().__init__(reason)
-        self.code = code
+    def __init__(self, code: str = "", **facts: Any) -> None:
+        super().__init__(" ".join((code, *(f"{name}={fact}" for name, fact in facts.items()))))
+        self.code, self.facts = code, facts
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ class Budget:
         """Count a request. Raises :class:`NoSchema` where it is one too many."""
         self.requests -= 1
         if self.requests < 0:
-            raise NoSchema("the document asks registries for too many schemas")
+            raise NoSchema("registry_requests")
         self.read(0)
 
     def read(self, size: int) -> None:
         """Count bytes of an answer. Raises :class:`NoSchema` for too many, or too late ones."""
         self.size -= size
         if self.size < 0:
-            raise NoSchema("the schemas of the document are too large")
+            raise NoSchema("registry_size")
         if time.monotonic() > self._until:
-            raise NoSchema("the registries answer too slowly")
+            raise NoSchema("registry_slow")
 
 
 class Schemas(Protocol):
@@ -124,15 +124,12 @@ class HttpSchemas:
                 lasts = _BAD_FOR if isinstance(found, NoSchema) else self.good_for
                 self._kept[key] = (time.monotonic() + lasts, found)
         if isinstance(found, NoSchema):
-            raise NoSchema(str(found), found.code)
+            raise NoSchema(found.code, **found.facts)
         return found
 
     def _ask(self, registry: str, subject: str, budget: Budget) -> Found:
         if not is_allowed(registry, os.environ.get(ALLOWED)):
-            raise NoSchema(
-                f"it is not in the list of permitted registries ({ALLOWED})",
-                "registry_not_allowed",
-            )
+            raise NoSchema("registry_not_allowed")
         answer = self._get(registry, subject, "latest", budget)
         imported = dict.fromkeys(self._imported(registry, answer, (subject,), budget))
         return Found(answer["schema"], tuple(imported), answer.get("id"))
@@ -161,26 +158,22 @@ class HttpSchemas:
                 body = json.loads(b"".join(parts))
         except HTTPError as error:
             if error.code // 100 == 3:
-                raise NoSchema(
-                    f"it redirects the request (status {error.code}); redirects are not followed"
-                ) from None
+                raise NoSchema("registry_redirects", status=error.code) from None
+            if error.code == 404 and version == "latest":
+                raise NoSchema("registry_subject") from None
             if error.code == 404:
-                raise NoSchema(f"it does not have {_named(subject, version)}") from None
+                raise NoSchema("registry_version", referred=subject, version=version) from None
             if error.code in (401, 403):
-                raise NoSchema(f"it rejects the credentials (status {error.code})") from None
-            raise NoSchema(f"it responds with status {error.code}") from None
+                raise NoSchema("registry_credentials", status=error.code) from None
+            raise NoSchema("registry_status", status=error.code) from None
         except (URLError, OSError) as error:
             reason = str(getattr(error, "reason", error))
-            raise NoSchema(reason, "registry_unreachable") from None
-        except ValueError as error:
-            raise NoSchema(f"it cannot be asked ({error})") from None
+            raise NoSchema("registry_unreachable", reason=reason) from None
+        except ValueError:
+            raise NoSchema("registry_response") from None
         if not isinstance(body, dict) or not isinstance(body.get("schema"), str):
-            raise NoSchema("its answer has no schema")
+            raise NoSchema("registry_response")
         return body
-
-
-def _named(subject: str, version: str) -> str:
-    return "this subject" if version == "latest" else f"version {version} of {subject}"
 
 
 def _password(registry: str) -> str | None:
@@ -188,7 +181,7 @@ def _password(registry: str) -> str | None:
     try:
         known = json.loads(os.environ.get(PASSWORDS) or "{}")
     except ValueError:
-        raise NoSchema(f"{PASSWORDS} is no JSON object of addresses") from None
+        raise NoSchema("registry_passwords") from None
     for address, pair in known.items() if isinstance(known, dict) else ():
         base = str(address).rstrip("/")
         if registry == base or registry.startswith(base + "/"):
@@ -198,10 +191,11 @@ def _password(registry: str) -> str | None:
 
 def _request(registry: str, subject: str, version: str) -> Request:
     """A GET for a version of a subject, with the credentials for the address."""
+    if _origin(registry) is None:
+        raise NoSchema("registry_address")
     parts = urlsplit(registry)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise NoSchema(f"{registry} is no http or https address")
-    host = parts.hostname if ":" not in parts.hostname else f"[{parts.hostname}]"
+    name = str(parts.hostname)
+    host = name if ":" not in name else f"[{name}]"
     place = f"{host}:{parts.port}" if parts.port else host
     path = f"{parts.path.rstrip('/')}/subjects/{quote(subject, safe='')}/versions/{version}"
     headers = {"Accept": "application/vnd.schemaregistry.v1+json"}
@@ -240,9 +234,7 @@ class Unasked:
 
     def latest(self, registry: str, subject: str, budget: Budget) -> Found:
         """Raises :class:`NoSchema`."""
-        raise NoSchema(
-            "registries are asked for saved versions and by editors only", "registry_unasked"
-        )
+        raise NoSchema("registry_unasked")
 
 
 DEFAULT = HttpSchemas()
@@ -290,9 +282,7 @@ def _typed(
         found = schemas.latest(registry, subject, budget)
     except NoSchema as error:
         if needed:
-            reason = str(error)
-            faults.add(
-                error.code, path=".subject", registry=registry, subject=subject, reason=reason
-            )
+            facts = {"registry": registry, "subject": subject, **error.facts}
+            faults.add(error.code, path=".subject", **facts)
         return format_
     return read_schema(format_, found.text, faults, found.imported)

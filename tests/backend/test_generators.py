@@ -208,8 +208,8 @@ def test_a_registry_gives_the_schema_and_one_that_cannot_be_asked_is_reported(
             unknown = {**value, "subject": "payments-value"}
             body["recipe"] = {**ORDERS, "value": unknown}
             refused = editor.post(path, body).json()["error"]
-            assert "payments-value could not be read" in refused["message"]
-            assert "it does not have this subject" in refused["message"]
+            assert refused["code"] == "registry_subject"
+            assert "does not have the subject payments-value" in refused["message"]
         body["recipe"] = {**ORDERS, "value": {**value, "subject": "others-value"}}
         refused = editor.post(path, body)
         assert refused.status_code == 503

@@ -36,7 +36,7 @@ def using(*, pattern: str | None = None, expression: str | None = None, **names:
     }
 
 
-def places(document: Any, *prefixes: str) -> list[tuple[str | None, str]]:
+def places(document: Any, *prefixes: str) -> list[tuple[str | None, str | None]]:
     return [(each.node, each.parameter) for each in refusals(document, prefixes)]
 
 
@@ -188,6 +188,7 @@ def test_a_version_with_a_topic_outside_of_the_prefixes_is_not_run(
     assert found.forbidden is not None
     assert (found.forbidden.node, found.forbidden.parameter) == ("out", "topic")
     assert "“sums” is not allowed" in found.forbidden.message
+    assert found.forbidden.facts == {"topic": "sums", "prefixes": "orders-…"}
 
 
 def test_compiling_shows_at_which_node_a_topic_is_not_allowed(
@@ -201,3 +202,4 @@ def test_compiling_shows_at_which_node_a_topic_is_not_allowed(
     assert [(each["node"], each["parameter"], each["blocks"]) for each in refused] == [
         ("out", "topic", "deploy")
     ]
+    assert refused[0]["facts"] == {"topic": "sums", "prefixes": "orders-…"}

@@ -279,5 +279,5 @@ class CompileView(ApiView):
             asked["document"], self.person, found, asked["dialect"], asked["conditions"]
         )
         forbidden = refusals(asked["document"], found.topic_prefixes)
-        answer["diagnostics"] += [each.as_diagnostic() for each in forbidden]
+        answer["diagnostics"] += [each.to_json() for each in forbidden]
         return Response({**answer, "revision": asked["revision"]})

@@ -11,6 +11,23 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "{found} 不是有效的主题名称。",
     "请使用字母、数字、“.”、“_”和“-”，最多 249 个字符。",
   ],
+  topic_not_allowed: [
+    "此工作区不能使用主题“{topic}”。",
+    "此工作区的主题以下列前缀开头：{prefixes}",
+  ],
+  topic_internal: ["此工作区不能使用主题“{topic}”。", "以 {prefix} 开头的主题属于 Kafka 自己。"],
+  topic_pattern_not_allowed: [
+    "模式“{pattern}”可能匹配此处不允许的主题。",
+    "此工作区的主题以下列前缀开头：{prefixes}",
+  ],
+  topic_pattern_internal: [
+    "模式“{pattern}”可能匹配此处不允许的主题。",
+    "以 {prefix} 开头的主题属于 Kafka 自己。",
+  ],
+  topic_expression_not_allowed: [
+    "表达式可能给出此处不允许的主题。",
+    "此工作区的主题以下列前缀开头：{prefixes}",
+  ],
   topic_partitions: ["主题 {topic} 有 {found} 个分区。", "请使用 1 到 {most} 之间的整数。"],
   kind_unknown: ["未知的类型 {found}。", "{guess}已知的类型：{known}。"],
   cycle: ["该节点在一个环中：{through}。", "请删除其中一条边，或写入主题后再读回。"],
@@ -198,10 +215,38 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "{format} 格式需要模式或模式注册中心。",
     "请输入模式，或注册中心和主题（subject）。",
   ],
-  registry: [
-    "无法从模式注册中心读取 {subject} 的模式：{reason}。",
+  registry_subject: [
+    "模式注册中心 {registry} 没有主题（subject）{subject}。",
     "请更正注册中心和主题（subject），或在此处也输入模式。",
   ],
+  registry_version: [
+    "模式注册中心 {registry} 没有 {referred} 的版本 {version}，而 {subject} 的模式引用了它。",
+    "请注册它，或在此处也输入模式。",
+  ],
+  registry_address: ["{registry} 不是 http 或 https 地址。", "请更正地址，或在此处也输入模式。"],
+  registry_redirects: [
+    "模式注册中心 {registry} 重定向了请求（状态 {status}）；不会跟随重定向。",
+    "请使用重定向的目标地址，或在此处也输入模式。",
+  ],
+  registry_credentials: [
+    "模式注册中心 {registry} 拒绝了凭据（状态 {status}）。",
+    "请更正 MILLRACE_REGISTRY_PASSWORDS 中的凭据，或在此处也输入模式。",
+  ],
+  registry_passwords: [
+    "MILLRACE_REGISTRY_PASSWORDS 不是地址的 JSON 对象。",
+    "请更正它；其值为 user:password。",
+  ],
+  registry_status: [
+    "模式注册中心 {registry} 返回状态 {status}。",
+    "请检查注册中心，或在此处也输入模式。",
+  ],
+  registry_response: [
+    "模式注册中心 {registry} 的响应不是模式。",
+    "请更正注册中心的地址，或在此处也输入模式。",
+  ],
+  registry_requests: ["该文档向模式注册中心请求的模式过多。", "请将其中一些模式写入文档。"],
+  registry_size: ["该文档从模式注册中心读取的模式过大。", "请将其中一些模式写入文档。"],
+  registry_slow: ["模式注册中心响应过慢。", "请重试，或将模式写入文档。"],
   registry_not_allowed: [
     "模式注册中心 {registry} 不在允许访问的注册中心之中。",
     "请把它列入 MILLRACE_SCHEMA_REGISTRIES，或在此处也输入模式。",
