@@ -71,7 +71,8 @@ class Oracle:
             if known is not None:
                 known.write_text(json.dumps(answer), encoding="utf-8")
         if "oracle_error" in answer:
-            raise MillraceError("oracle_cannot", str(answer["oracle_error"]))
+            reason = str(answer["oracle_error"])
+            raise MillraceError("oracle_cannot", reason, facts={"reason": reason})
         return answer
 
     def close(self) -> None:
@@ -179,7 +180,7 @@ def _compile(sources: list[Path], path: str, target: Path) -> None:
     )  # fmt: skip
     if done.returncode != 0:
         partial.unlink(missing_ok=True)
-        raise MillraceError(
-            "oracle_not_compiled", f"The oracle did not compile:\n{done.stdout}{done.stderr}"
-        )
+        reason = f"{done.stdout}{done.stderr}"
+        message = f"The oracle did not compile:\n{reason}"
+        raise MillraceError("oracle_not_compiled", message, facts={"reason": reason})
     partial.replace(target)

@@ -7,7 +7,7 @@ already loaded Spark and its query. Cold, it pauses for a whole start.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class Cold:
 
     code: ColdReason
     message: str
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cold | None:
@@ -57,10 +58,12 @@ def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -
     needed = int(settings.get("memory_mb") or HEAP_MB) + BESIDE_HEAP_MB
     free = free_memory_mb() - installation.SPARE_MEMORY_MB
     if needed > free:
+        facts = {"needed": f"{needed:,}", "free": f"{max(0, free):,}"}
         return Cold(
             ColdReason.MEMORY,
-            f"A second driver needs {needed:,} MB of memory, but only {max(0, free):,} MB "
+            f"A second driver needs {facts['needed']} MB of memory, but only {facts['free']} MB "
             "are free; the running one is stopped first.",
+            facts,
         )
     return None
 

@@ -39,6 +39,7 @@ from deployments.rows import (
 )
 from deployments.shadows import copies_state, shadow_document
 from deployments.snapshots import (
+    Cause,
     DeploymentSnapshot,
     Failure,
     Follows,
@@ -46,6 +47,7 @@ from deployments.snapshots import (
     Process,
     RunSnapshot,
     StartSnapshot,
+    Unanswered,
 )
 
 log = structlog.get_logger(__name__)
@@ -105,8 +107,8 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         restart_requested=row.restart_requested_at is not None,
         crashes=tuple(ended.timestamp() for ended in _crashes(row)),
         failure=row.observation.failure,
-        forbidden=None if forbidden is None else Failure(**forbidden),
-        outage=None if outage is None else Outage(**outage),
+        forbidden=None if forbidden is None else Failure.of(forbidden),
+        outage=None if outage is None else Outage.of(outage),
         state_decisions=dict(row.state_decisions),
         beginning=request_of(row),
         record_decisions=tuple(active_decisions(row)),
@@ -127,12 +129,13 @@ def _follows(shadow: Shadow) -> Follows:
 def delete_ended(deployment: int) -> None:
     """Delete a shadow that has stopped to end, with its topics and its folder.
 
-    Raises ConnectionError where the cluster does not answer.
+    Raises Unanswered where the cluster does not answer.
     """
     try:
         shadows.delete_ended(deployment)
     except Unavailable as error:
-        raise ConnectionError(error.message) from error
+        facts = {name: str(fact) for name, fact in error.data.items()}
+        raise Unanswered(Cause("broker_unreachable", error.message, facts=facts)) from error
 
 
 def heartbeat(deployment: int) -> None:
@@ -143,7 +146,7 @@ def heartbeat(deployment: int) -> None:
     redis.client().hset(redis.HEARTBEATS, str(deployment), repr(time.time()))
 
 
-def record_step(deployment: int, name: str, state: str, detail: str | None = None) -> bool:
+def record_step(deployment: int, name: str, state: str, detail: Cause | None = None) -> bool:
     """A step is running, done, failed or skipped; to begin a step makes those after it wait.
 
     Returns whether anything changed. Raises ValueError for a step or state that does not exist.
@@ -154,7 +157,8 @@ def record_step(deployment: int, name: str, state: str, detail: str | None = Non
         observation = observation_of(deployment)
         steps = {step["name"]: step for step in observation.steps}
         step = steps.get(name) or fresh_step(name)
-        if (step["state"], step["detail"]) == (state, detail):
+        told = None if detail is None else detail.told()
+        if (step["state"], step["detail"]) == (state, told):
             return False
         now = timezone.now().isoformat()
         if state == StepState.RUNNING and step["state"] != StepState.RUNNING:
@@ -163,7 +167,7 @@ def record_step(deployment: int, name: str, state: str, detail: str | None = Non
                 steps[later] = fresh_step(later)
         if state in {StepState.DONE, StepState.FAILED, StepState.SKIPPED}:
             step = {**step, "started_at": step["started_at"] or now, "finished_at": now}
-        steps[name] = {**step, "state": state, "detail": detail}
+        steps[name] = {**step, "state": state, "detail": told}
         observation.steps = [steps.get(each) or fresh_step(each) for each in STEPS]
         observation.save(update_fields=["steps"])
         bump(deployment)
@@ -378,10 +382,10 @@ def arrived(deployment: int) -> None:
         bump(deployment)
 
 
-def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> str | None:
-    """Why a driver cannot be prepared beside the one that runs, as a sentence (`handover`)."""
-    reason = handover.cold_reason(settings, directory, paused=paused)
-    return None if reason is None else reason.message
+def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cause | None:
+    """Why a driver cannot be prepared beside the one that runs (`handover`)."""
+    cold = handover.cold_reason(settings, directory, paused=paused)
+    return None if cold is None else Cause(f"cold_{cold.code}", cold.message, facts=cold.facts)
 
 
 def compare_outputs(shadow: int) -> bool:

@@ -6,9 +6,9 @@ The standard library only: the states of the workers import it without Django.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 
 @dataclass(frozen=True)
@@ -22,41 +22,67 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Why a deployment does not run, and the node and parameter that cause it, if any do."""
+class Cause:
+    """Why something is as it is: a code, and the sentence in English."""
 
     code: str
     message: str
-    node: str | None = None
-    parameter: str | None = None
-    record: dict[str, Any] | None = None
     #: what the message names, for a message in another language
-    facts: Mapping[str, str] = field(default_factory=dict)
-    #: the failure behind this one, which the message quotes
-    cause: Failure | None = None
+    facts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    #: the one behind it, which the message quotes
+    cause: Cause | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """What `as_json` gave; other values are left out."""
+        known = {each.name: given[each.name] for each in fields(cls) if each.name in given}
+        cause = given.get("cause")
+        return cls(**{**known, "cause": None if cause is None else Cause.of(cause)})
 
     def as_json(self) -> dict[str, Any]:
-        """The failure as the database keeps it and the API shows it."""
-        cause = None
-        if self.cause is not None:
-            code, facts, message = self.cause.code, dict(self.cause.facts), self.cause.message
-            cause = {"code": code, "facts": facts, "message": message}
-        return {**asdict(self), "cause": cause}
+        """The cause as the database keeps it and the API shows it."""
+        return {each.name: getattr(self, each.name) for each in fields(self)} | self.told()
+
+    def told(self) -> dict[str, Any]:
+        """What all causes have."""
+        cause = None if self.cause is None else self.cause.told()
+        return {
+            "code": self.code, "message": self.message, "facts": dict(self.facts), "cause": cause,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Outage:
+class Failure(Cause):
+    """Why a deployment does not run, and the node and parameter that cause it, if any do."""
+
+    node: str | None = None
+    parameter: str | None = None
+    record: dict[str, Any] | None = None
+
+
+class Unanswered(ConnectionError):
+    """A part that a deployment needs does not answer; `cause` says which."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause.message)
+        self.cause = cause
+
+
+class Rejected(RuntimeError):
+    """A part that a deployment needs rejects a request; `failure` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@dataclass(frozen=True)
+class Outage(Cause):
     """Since when (epoch seconds) a deployment waits, for what, and when it tries again."""
 
-    code: str
-    message: str
     since: float
     attempts: int
     retry_at: float
-
-    def as_json(self) -> dict[str, Any]:
-        """The outage as the database keeps it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

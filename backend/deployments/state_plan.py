@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from accounts.models import Workspace
-from millrace_backend.errors import ApiError, Conflict, Unavailable
+from millrace_backend.errors import ApiError, Conflict, Unavailable, cause
 from redis.exceptions import RedisError
 from topologies.choices import Dialect
 from topologies.compiling import analyzer, state_of
@@ -165,6 +165,7 @@ def _require_conversion(store: StoreChange, text: str) -> None:
                 store=store.id,
                 start=result.error.start,
                 stop=result.error.stop,
+                reason=result.error.message,
             )
 
 
@@ -323,6 +324,8 @@ def _not_compiled(version: Version, diagnostics: Sequence[Mapping[str, Any]]) ->
         "not_compiled",
         f"Version {version.number} does not compile: {text}",
         "Correct it and save a new version.",
+        node=first["node"],
+        cause=cause(**first),
     )
 
 

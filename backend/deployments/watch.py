@@ -79,6 +79,7 @@ def redis_away(reason: str, since: float) -> dict[str, Any]:
     return {
         "code": "redis_unreachable",
         "message": f"Redis does not respond, so workers cannot report: {reason}",
+        "facts": {"reason": reason},
         "since": since,
         "attempts": 1,
         "retry_at": since,

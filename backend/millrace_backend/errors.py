@@ -39,6 +39,14 @@ class ApiError(exceptions.APIException):
         self.data = data
 
 
+def cause(
+    code: str, message: str, facts: Mapping[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    """A cause as the API shows it; diagnostics and causes of others may have more."""
+    named = {name: str(fact) for name, fact in (facts or {}).items()}
+    return {"code": code, "facts": named, "message": message, "cause": more.get("cause")}
+
+
 class Conflict(ApiError):
     """The request conflicts with the current state."""
 

@@ -134,9 +134,10 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
             "kafka_denied",
             f"Kafka denied this request: {text}",
             "The cluster's ACLs do not permit it. Ask its administrator.",
+            reason=text,
         )
     if code in _REFUSED:
-        return ApiError("kafka_refused", f"Kafka rejected this request: {text}")
+        return ApiError("kafka_refused", f"Kafka rejected this request: {text}", reason=text)
     reason_of_broker = _connections.reason()
     # A client that met a broker that hung may go on failing; the next request gets a new one.
     _admin.cache_clear()
@@ -146,12 +147,16 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
             f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not let Millrace in: "
             f"{reason_of_broker}",
             "Check the settings of Kafka clients, MILLRACE_KAFKA_…, of the server.",
+            servers=settings.KAFKA_BOOTSTRAP_SERVERS,
+            reason=reason_of_broker,
         )
     return Unavailable(
         "kafka_unreachable",
         f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not respond: {text}",
         "Check that the broker is running, that KAFKA_BOOTSTRAP_SERVERS has its address, and that "
         "the settings of Kafka clients (MILLRACE_KAFKA_…) are those that it requires.",
+        servers=settings.KAFKA_BOOTSTRAP_SERVERS,
+        reason=text,
     )
 
 

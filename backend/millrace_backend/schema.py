@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from drf_spectacular.utils import inline_serializer
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 ERROR_SCHEMA: dict[str, Any] = {
@@ -46,8 +46,13 @@ def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
-class CauseSerializer(serializers.Serializer[Any]):
-    """Why something is not as it should be, with the sentence in English."""
+@extend_schema_field({"allOf": [{"$ref": "#/components/schemas/Cause"}], "nullable": True})
+class CauseField(serializers.JSONField):
+    """A cause within another one."""
+
+
+class SentenceSerializer(serializers.Serializer[Any]):
+    """A sentence in English, and what a sentence in another language is made of."""
 
     code = serializers.CharField()
     facts = serializers.DictField(
@@ -55,6 +60,14 @@ class CauseSerializer(serializers.Serializer[Any]):
         help_text="What the sentence names, for a sentence in another language.",
     )
     message = serializers.CharField()
+
+
+class CauseSerializer(SentenceSerializer):
+    """Why something is as it is, with the sentence in English."""
+
+    cause = CauseField(
+        allow_null=True, required=False, help_text="The cause that the sentence quotes."
+    )
 
 
 @cache

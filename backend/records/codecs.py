@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from millrace_backend.errors import cause
+
 from records.choices import RecordFormat
 
 #: characters of a text that a list of records shows
@@ -32,7 +34,11 @@ _SCHEMA_HEADER = struct.Struct(">bI")
 
 
 class Undecodable(ValueError):
-    """The bytes are not of the format; the message says why."""
+    """The bytes, or the text, are not of the format; the message says why."""
+
+    def __init__(self, code: str, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        self.cause = cause(code, message, facts)
 
 
 @dataclass(frozen=True)
@@ -75,14 +81,15 @@ def text_of(raw: bytes, format: str) -> str:
         return _number(raw, format)
     if format == RecordFormat.BOOLEAN:
         if raw not in {b"\x00", b"\x01"}:
-            raise Undecodable("A boolean is one byte, 0 or 1.")
+            raise Undecodable("bytes_boolean", "A boolean is one byte, 0 or 1.", found=raw.hex())
         return "true" if raw == b"\x01" else "false"
     if format == RecordFormat.BYTES:
         return raw.hex()
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise Undecodable(f"Not UTF-8: byte {error.start} is not valid.") from None
+        message = f"Not UTF-8: byte {error.start} is not valid."
+        raise Undecodable("bytes_encoding", message, position=error.start) from None
     if format == RecordFormat.JSON:
         _check_json(text)
     return text
@@ -92,14 +99,15 @@ def _check_json(text: str) -> None:
     try:
         json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Undecodable(f"Not JSON: {error}.") from None
+        raise Undecodable("json_invalid", f"Not JSON: {error}.", reason=error) from None
 
 
 def _number(raw: bytes, format: str) -> str:
     layout = _NUMBERS[RecordFormat(format)]
     size = struct.calcsize(layout)
     if len(raw) != size:
-        raise Undecodable(f"The format {format} has {size} bytes, found {len(raw)}.")
+        message = f"The format {format} has {size} bytes, found {len(raw)}."
+        raise Undecodable("bytes_size", message, format=format, needed=size, found=len(raw))
     return str(struct.unpack(layout, raw)[0])
 
 
@@ -145,13 +153,14 @@ def encode(text: str, format: str) -> bytes:
         return _packed(text, format)
     if format == RecordFormat.BOOLEAN:
         if text not in {"true", "false"}:
-            raise Undecodable("A boolean is true or false.")
+            raise Undecodable("text_boolean", "A boolean is true or false.")
         return b"\x01" if text == "true" else b"\x00"
     if format == RecordFormat.BYTES:
         try:
             return binascii.unhexlify("".join(text.split()))
         except ValueError as error:
-            raise Undecodable(f"Not hexadecimal digits: {error}.") from None
+            message = f"Not hexadecimal digits: {error}."
+            raise Undecodable("text_hexadecimal", message, reason=error) from None
     if format == RecordFormat.JSON:
         _check_json(text)
     return text.encode()
@@ -163,8 +172,10 @@ def _packed(text: str, format: str) -> bytes:
     try:
         return struct.pack(layout, read(text))
     except (ValueError, struct.error, OverflowError):
+        size = struct.calcsize(layout)
+        message = f"{text[:40]!r} is no {format} of {size} bytes."
         raise Undecodable(
-            f"{text[:40]!r} is no {format} of {struct.calcsize(layout)} bytes."
+            "text_number", message, text=text[:40], format=format, size=size
         ) from None
 
 

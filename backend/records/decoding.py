@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from accounts.models import User, Workspace
-from millrace_backend.errors import ApiError, NotFound, Unavailable
+from millrace_backend.errors import ApiError, NotFound, Unavailable, cause
 from topologies.simulating import ask
 
 from records.choices import RecordFormat
@@ -171,7 +171,8 @@ def outputs_of(
         found = next(each for each in answer["diagnostics"] if each["severity"] == "error")
         raise Refused(found)
     if answer["result"].get("error"):
-        raise ApiError("unreadable_format", str(answer["result"]["error"]["message"]))
+        error = answer["result"]["error"]
+        raise ApiError("unreadable_format", str(error["message"]), cause=error.get("cause"))
     return {each["after"]: each for each in answer["result"]["outputs"]}
 
 
@@ -179,7 +180,12 @@ class Refused(ApiError):
     """A document of `reading` has an error; `diagnostic` describes it."""
 
     def __init__(self, diagnostic: Mapping[str, Any]) -> None:
-        super().__init__("unreadable_format", diagnostic["message"], diagnostic.get("hint") or "")
+        super().__init__(
+            "unreadable_format",
+            diagnostic["message"],
+            diagnostic.get("hint") or "",
+            cause=cause(**diagnostic),
+        )
         self.diagnostic = diagnostic
 
 

@@ -63,7 +63,10 @@ def bytes_of_texts(
             (found[name],) = _by_schema(formats[name], [text], f"person {person.pk}")
         except Undecodable as error:
             raise ApiError(
-                "invalid", f"The {name} cannot be written: {error}", fields={name: [str(error)]}
+                "value_unfit",
+                f"The {name} cannot be written: {error}",
+                fields={name: [str(error)]},
+                cause=error.cause,
             ) from error
         except ApiError as error:
             if error.code in _UNFIT:
@@ -77,7 +80,7 @@ def _fitting(text: str, type_: DataType) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Undecodable(f"Not JSON: {error}.") from None
+        raise Undecodable("json_invalid", f"Not JSON: {error}.", reason=error) from None
     if value is None:
         raise ApiError(
             "value_null", "null is no value of this format.", "Choose Null for a record without it."
@@ -95,7 +98,7 @@ def _bytes(format: Mapping[str, Any], values: Sequence[Any], owner: str) -> list
     try:
         return [_encoded(each, format["format"]) for each in values]
     except Undecodable as error:
-        raise ApiError("value_unfit", str(error)) from None
+        raise ApiError("value_unfit", str(error), cause=error.cause) from None
 
 
 def _by_schema(

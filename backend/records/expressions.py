@@ -58,6 +58,7 @@ class Where:
                 refused.diagnostic["message"],
                 refused.diagnostic.get("hint") or "",
                 fields={"where": [refused.diagnostic["message"]]},
+                cause=refused.data["cause"],
             ) from None
         found = [(record, outputs.get(n)) for n, record in enumerate(records, 1)]
         return [

@@ -153,10 +153,10 @@ def _value(raw: bytes | None, format: str, decoded: Decoded | None) -> Any:
         return None
     if decoded is not None:
         if decoded.error is not None:
-            raise Undecodable(decoded.error)
+            raise Undecodable("bytes_unread", decoded.error)
         return decoded.value
     if format not in READ:
-        raise Undecodable(f"The format {format} is not supported here.")
+        raise Undecodable("bytes_unread", f"The format {format} is not supported here.")
     text = text_of(raw, format)
     return json.loads(text) if format in _AS_JSON else text
 

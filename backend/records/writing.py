@@ -18,7 +18,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from millrace_backend import kafka
-from millrace_backend.errors import ApiError
+from millrace_backend.errors import ApiError, cause
 
 from records.choices import GeneratorState
 from records.encoding import Record, records_of
@@ -45,6 +45,10 @@ _FATAL = {
 }
 
 
+#: data of an error that is not a value of its sentence
+_OF_CAUSE = {"facts", "cause"}
+
+
 class Ahead(threading.Thread):
     """Has the simulator encode records that will be due; `found` or `error` when it has ended."""
 
@@ -62,11 +66,6 @@ class Ahead(threading.Thread):
             self.found = records_of(self._recipe, self.due, "generators")
         except ApiError as error:
             self.error = error
-
-
-def _problem(code: str, message: str, **facts: Any) -> dict[str, Any]:
-    told = {name: str(fact) for name, fact in facts.items()}
-    return {"code": code, "facts": told, "message": message}
 
 
 @dataclass
@@ -126,7 +125,10 @@ class Lane:
             self.ahead.popleft()
 
     def _stuck(self, error: ApiError, now: float) -> None:
-        self.problem = _problem(error.code, f"{error.message} {error.hint}".strip(), **error.data)
+        message = f"{error.message} {error.hint}".strip()
+        facts = error.data.get("facts") or {}
+        plain = {name: fact for name, fact in error.data.items() if name not in _OF_CAUSE}
+        self.problem = cause(error.code, message, {**plain, **facts}, cause=error.data.get("cause"))
         self.failed = error.code == "value_unfit"
         self.ask_at = now + AGAIN_SECONDS
 
@@ -249,7 +251,7 @@ class Writer:
                 return False
             except BufferError:
                 message = "Kafka does not accept records; they wait until it does."
-                lane.problem = _problem("kafka_full", message)
+                lane.problem = cause("kafka_full", message)
                 return False
             lane.passed()
         return due > 0
@@ -261,5 +263,5 @@ class Writer:
             return
         reason = error.str()
         message = f"A record could not be written: {reason}."
-        lane.problem = _problem("not_written", message, reason=reason)
+        lane.problem = cause("not_written", message, {"reason": reason})
         lane.failed = error.code() in _FATAL

@@ -172,9 +172,14 @@ def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
             f"The simulator at {address} does not respond.",
             "It is restarted automatically. See the log of the service simulator.",
         ) from None
-    error = answer.get("error")
-    if error:
-        refuse = _CLASSES.get(error["code"], ApiError)
-        data = {name: error[name] for name in ("node", "parameter") if error.get(name)}
-        raise refuse(error["code"], error["message"], error.get("hint") or "", **data)
+    if answer.get("error"):
+        raise refusal(answer["error"])
     return answer
+
+
+def refusal(error: Mapping[str, Any]) -> ApiError:
+    """An error of the simulator as one of this API."""
+    refuse = _CLASSES.get(error["code"], ApiError)
+    known = ("node", "parameter", "facts", "cause")
+    data = {name: error[name] for name in known if error.get(name)}
+    return refuse(error["code"], error["message"], error.get("hint") or "", **data)

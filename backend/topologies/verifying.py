@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from accounts.models import User, Workspace
 from kombu.exceptions import KombuError
 from millrace_backend import queue, redis
-from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
+from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable, cause
 from redis.exceptions import RedisError
 
 from topologies.choices import VerificationState, VerificationStep
@@ -112,7 +112,8 @@ def _found(
     result = answer["result"]
     if result is None:
         found = next(each for each in answer["diagnostics"] if each["severity"] == "error")
-        raise ApiError("invalid_document", found["message"], found.get("hint") or "")
+        hint = found.get("hint") or ""
+        raise ApiError("invalid_document", found["message"], hint, cause=cause(**found))
     if result["output_count"] > len(result["outputs"]):
         raise ApiError(
             "too_many_outputs",
@@ -169,11 +170,8 @@ def advance(name: str, streams: Streams) -> float | None:
     try:
         return _step(found, streams)
     except OSError as error:
-        why = {
-            "code": "streams_not_started",
-            "facts": {"reason": str(error)},
-            "message": f"Kafka Streams cannot be started: {error}",
-        }
+        message = f"Kafka Streams cannot be started: {error}"
+        why = cause("streams_not_started", message, {"reason": error})
         return _end(found, streams, VerificationState.FAILED, error=why)
 
 
@@ -182,11 +180,8 @@ def _step(found: dict[str, Any], streams: Streams) -> float | None:
     if found["state"] == VerificationState.WAITING:
         request: Any = redis.client().get(f"{_key(name)}:request")
         if not streams.available or request is None:
-            why = {
-                "code": "streams_missing",
-                "facts": {},
-                "message": "This installation has no Kafka Streams to compare with.",
-            }
+            message = "This installation has no Kafka Streams to compare with."
+            why = cause("streams_missing", message)
             return _end(found, streams, VerificationState.FAILED, error=why)
         if not streams.free:
             return PAUSE

@@ -42,6 +42,16 @@ def run_keys(report_id: str) -> tuple[str, ...]:
     return tuple(name(report_id) for name in names)
 
 
+class CauseFields(TypedDict):
+    """Why something is as it is: a code, the sentence in English, and what it names."""
+
+    code: str
+    message: str
+    facts: NotRequired[dict[str, str]]
+    #: the one behind it, which the sentence quotes
+    cause: NotRequired[CauseFields]
+
+
 class ErrorFields(TypedDict):
     """Why a driver failed."""
 
@@ -50,6 +60,7 @@ class ErrorFields(TypedDict):
     parameter: str | None
     message: str
     facts: NotRequired[dict[str, str]]
+    cause: NotRequired[CauseFields]
     exception: NotRequired[str | None]
     record: NotRequired[dict[str, Any] | None]
 
@@ -64,11 +75,13 @@ class StateEvent(TypedDict):
 
 
 class StepEvent(TypedDict):
-    """How far a long start is."""
+    """How far a long start is, as a sentence, and its code and facts."""
 
     event: Literal["step"]
     at: int
     detail: str
+    code: NotRequired[str]
+    facts: NotRequired[dict[str, str]]
 
 
 class LogEvent(TypedDict):

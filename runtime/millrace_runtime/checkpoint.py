@@ -102,9 +102,10 @@ def _same_operators(folder: Place, before: dict[str, Any], now: dict[str, Any]) 
     levels = state_moving.operators
     if levels(before.get("nodes") or now["nodes"]) != levels(now["nodes"]):
         raise MillraceError(
-            "checkpoint_mismatch",
+            "checkpoint_mismatch_steps",
             f"The checkpoint in {folder} was written by a version that ran steps before the first "
             "repartition outside of the stream tasks. Start the job with a new checkpoint folder.",
+            facts={"folder": folder},
         )
 
 
@@ -113,10 +114,15 @@ def _same_readers(folder: Place, before: dict[str, Any], now: dict[str, Any]) ->
     known, readers = before.get("readers") or [], now["readers"]
     if known != readers:
         raise MillraceError(
-            "checkpoint_mismatch",
+            "checkpoint_mismatch_readers",
             f"The checkpoint in {folder} was written by a job that read DataFrames for "
             f"{', '.join(known) or 'no node'}; this job does so for "
             f"{', '.join(readers) or 'no node'}. Start it with a new checkpoint folder.",
+            facts={
+                "folder": folder,
+                "before": ", ".join(known) or "–",
+                "now": ", ".join(readers) or "–",
+            },
         )
 
 
@@ -158,9 +164,10 @@ def _noted(file: Place) -> dict[str, Any]:
     except ValueError:
         pass
     raise MillraceError(
-        "checkpoint_mismatch",
+        "checkpoint_mismatch_notes",
         f"{file} cannot be read: it is incomplete or was written by another version. Start the "
         "job with a new checkpoint folder.",
+        facts={"file": file},
     )
 
 
@@ -185,9 +192,10 @@ def _same_topology(
         old = before["sources"]
         names = ", ".join(sorted(each["id"] for each in old))
         raise MillraceError(
-            "checkpoint_mismatch",
+            "checkpoint_mismatch_topology",
             f"The checkpoint in {folder} belongs to another topology (its sources: {names}). "
             "Start the job with a different checkpoint folder.",
+            facts={"folder": folder, "sources": names},
         )
     known = {each["node"]: each for each in before.get("stores") or []}
     for store in now["stores"]:
@@ -197,11 +205,17 @@ def _same_topology(
         for what in (*(() if judged else ("kind",)), *(() if moves else ("level",))):
             if found is not None and found.get(what) != store[what]:
                 raise MillraceError(
-                    "checkpoint_mismatch",
+                    "checkpoint_mismatch_kind" if what == "kind" else "checkpoint_mismatch_level",
                     f"In the checkpoint in {folder} the store {store['name']} has the {what} "
                     f"{found.get(what)}, now {store[what]}. Start the job with a new checkpoint "
                     "folder.",
                     node=store["node"],
+                    facts={
+                        "folder": folder,
+                        "store": store["name"],
+                        "before": found.get(what),
+                        "now": store[what],
+                    },
                 )
 
 
@@ -209,22 +223,25 @@ def _same_trigger(folder: Place, before: dict[str, Any], *, real_time: bool, clo
     layout = before.get("layout")
     if layout not in range(1, LAYOUT + 1):
         raise MillraceError(
-            "checkpoint_mismatch",
+            "checkpoint_mismatch_layout",
             f"The checkpoint in {folder} was written with layout {layout}; this version supports "
             f"layout {LAYOUT}. Start the job with a new checkpoint folder.",
+            facts={"folder": folder, "found": layout, "known": LAYOUT},
         )
     if real_time and layout == 1:
         raise MillraceError(
-            "checkpoint_mismatch",
+            "checkpoint_mismatch_real_time",
             f"The checkpoint in {folder} was written by a version without real-time mode. Run "
             "the job in micro-batches, or start it with a new checkpoint folder.",
+            facts={"folder": folder},
         )
     if before.get("clock", clock) != clock:
         mode = "in micro-batches" if real_time else "in real time"
         raise MillraceError(
-            "checkpoint_mismatch",
+            "checkpoint_mismatch_batches" if real_time else "checkpoint_mismatch_clock",
             f"The checkpoint in {folder} was written {mode}, where processors use a different "
             "wall clock. Run the job as before, or start it with a new checkpoint folder.",
+            facts={"folder": folder},
         )
 
 
@@ -243,9 +260,9 @@ def open_checkpoint(
 ) -> str:
     """Check that a checkpoint fits the job, and note what the job is; the query's own location.
 
-    Raises MillraceError `checkpoint_mismatch` when the checkpoint is that of another topology, and,
-    without `move`, when state lies in other places than the job would look: the number of tasks or
-    levels changed, or a store's level.
+    Raises MillraceError `checkpoint_mismatch_…` when the checkpoint is that of another topology,
+    and, without `move`, when state lies in other places than the job would look: the number of
+    tasks or levels changed, or a store's level.
     `clock`: whether the wall clock is one of the query's sources; in real time it is none.
     `state`: the state schema of the job; where it differs from that of the checkpoint, the notes
     are replaced when the first batch is done (`StateOpening.done`), so that the job that wrote
@@ -283,10 +300,11 @@ def open_checkpoint(
     moves = movable and (elsewhere or state_moving.must_move(before, now, begins_late=begins_late))
     if elsewhere and not moves:
         raise MillraceError(
-            "checkpoint_mismatch",
+            "checkpoint_mismatch_offsets",
             f"The offsets of the checkpoint in {folder} cannot be changed: it was written by an "
             "old version, or by a job that reads DataFrames. Reset its stores as well, or start "
             "the job with a new checkpoint folder.",
+            facts={"folder": folder},
         )
     same_clock = before.get("clock", clock) if moves else clock
     _same_trigger(folder, before, real_time=real_time, clock=same_clock)
@@ -328,9 +346,10 @@ def _same_places(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> 
     for what in ("tasks", "levels"):
         if before.get(what) != now[what]:
             raise MillraceError(
-                "checkpoint_mismatch",
+                "checkpoint_mismatch_tasks" if what == "tasks" else "checkpoint_mismatch_levels",
                 f"The checkpoint in {folder} was written by a job with {before.get(what)} "
                 f"{what}; this job has {now[what]}. Start it with a new checkpoint folder.",
+                facts={"folder": folder, "before": before.get(what), "now": now[what]},
             )
     _same_readers(folder, before, now)
     _same_operators(folder, before, now)

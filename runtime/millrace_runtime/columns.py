@@ -110,7 +110,11 @@ def _refusing(at: Place | None) -> Iterator[None]:
             raise
         node, parameter = at or (None, None)
         code = "registry" if java.condition() == "REGISTRY" else "format"
-        raise MillraceError(code, java.reason(), node=node, parameter=parameter) from None
+        reason, told = str(java.reason()), java.told()
+        cause = None if told is None else MillraceError.of_cause(json.loads(told.json()))
+        raise MillraceError(
+            code, reason, node=node, parameter=parameter, facts={"reason": reason}, cause=cause
+        ) from None
 
 
 def salt(task: Column, tasks: int) -> Column:

@@ -76,7 +76,9 @@ def _differences(
         yield from _described(expected, result, scenario["topology"])
         return
     if found and not wanted:
-        shown = canonical({**found, "diagnostics": None, "exception": None})
+        shown = canonical(
+            {**found, **dict.fromkeys(("cause", "diagnostics", "exception", "facts"))}
+        )
         yield Difference.of("failed", found=shown)
         return
     if wanted and not found:

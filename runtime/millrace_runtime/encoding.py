@@ -26,15 +26,17 @@ def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
     report = Diagnostics()
     (found,) = read_formats({"format": request["format"]}, DEFAULT, report).values()
     for fault in report:
-        raise MillraceError("format_unusable", f"{fault.message} {fault.hint}")
+        raise _unusable(f"{fault.message} {fault.hint}", fault.code, fault.data)
     if found.type is None:
-        raise MillraceError("format_unusable", f"The format {found.name} needs a schema.")
+        facts = {"format": found.name}
+        message = f"The format {found.name} needs a schema."
+        raise _unusable(message, "format_schema_or_registry", facts)
     typed: Format = {"format": "json", "schema": found.type.schema}
     value = columns.decode(F.col("text").cast("BINARY"), typed)
     try:
         encoded = columns.encode(value, {**found.to_json(), **_registered(request["format"])})
     except MillraceError as error:
-        raise MillraceError("format_unusable", f"{error.message}.") from None
+        raise MillraceError("format_unusable", f"{error.message}.", cause=error) from None
     tried = columns.attempt(encoded, "format", "value")
     rows = [(text,) for text in request["texts"]]
     frame = spark.createDataFrame(rows, "text STRING").select(tried.alias("tried"))
@@ -42,12 +44,21 @@ def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
     for _, text in made:
         if text is not None:
             fault = json.loads(text)
+            cause = MillraceError.of_cause(fault.get("cause"))
             if fault["kind"] == "registry":
-                raise MillraceError("format_unusable", f"{fault['message']}.")
+                raise MillraceError("format_unusable", f"{fault['message']}.", cause=cause)
             raise MillraceError(
-                "value_unfit", f"A value does not fit the format {found.name}: {fault['message']}."
+                "value_unfit",
+                f"A value does not fit the format {found.name}: {fault['message']}.",
+                facts={"format": found.name, "reason": fault["message"]},
+                cause=cause,
             )
     return {"bytes": [each for each, _ in made]}
+
+
+def _unusable(message: str, cause: str, facts: Mapping[str, object]) -> MillraceError:
+    why = MillraceError(cause, message, facts=facts)
+    return MillraceError("format_unusable", message, cause=why)
 
 
 def _registered(format: Mapping[str, str]) -> dict[str, Any]:

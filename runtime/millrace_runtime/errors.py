@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the analyzer runs without the compiler
-    from millrace_compiler.driver_events import ErrorFields
+    from millrace_compiler.driver_events import CauseFields, ErrorFields
 
 
 class MillraceError(Exception):
@@ -21,6 +21,7 @@ class MillraceError(Exception):
         node: str | None = None,
         parameter: str | None = None,
         facts: Mapping[str, object] | None = None,
+        cause: MillraceError | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -29,23 +30,43 @@ class MillraceError(Exception):
         self.parameter = parameter
         #: what the message names, for a message in another language
         self.facts = {name: str(fact) for name, fact in (facts or {}).items()}
+        #: the one behind it, which the message quotes
+        self.cause = cause
 
     def as_dict(self) -> ErrorFields:
-        """The error as it is reported: code, node, parameter, message, and facts if it has any."""
+        """The error as it is reported; facts and cause only where it has any."""
         fields: ErrorFields = {
             "code": self.code,
             "node": self.node,
             "parameter": self.parameter,
             "message": self.message,
         }
-        return {**fields, "facts": self.facts} if self.facts else fields
+        if self.facts:
+            fields["facts"] = self.facts
+        if self.cause is not None:
+            fields["cause"] = self.cause.as_cause()
+        return fields
+
+    def as_cause(self) -> CauseFields:
+        """The error as that of another one."""
+        fields: CauseFields = {"code": self.code, "message": self.message, "facts": self.facts}
+        return fields if self.cause is None else {**fields, "cause": self.cause.as_cause()}
+
+    @classmethod
+    def of_cause(cls, fields: Mapping[str, Any] | None) -> MillraceError | None:
+        """The error that `as_cause` gave; None for none."""
+        if not fields:
+            return None
+        cause = cls.of_cause(fields.get("cause"))
+        return cls(fields["code"], fields["message"], facts=fields.get("facts"), cause=cause)
 
 
 class StreamStopped(MillraceError):
     """A record stopped the job because a handler says `fail`.
 
     `fault` is the record's fault as the operator reported it: kind, node, parameter, exception,
-    message and the record's topic, partition, offset, key and timestamp.
+    message, the cause where the message is its sentence, and the record's topic, partition, offset,
+    key and timestamp.
     """
 
     def __init__(self, fault: dict[str, Any]) -> None:
@@ -56,6 +77,7 @@ class StreamStopped(MillraceError):
             ),
             node=fault.get("node"),
             parameter=fault.get("parameter"),
+            cause=MillraceError.of_cause(fault.get("cause")),
         )
         self.fault = fault
 
@@ -95,6 +117,7 @@ def refusal_of(message: str) -> MillraceError | None:
         node=found.get("node") or None,
         parameter=found.get("parameter") or None,
         facts=found.get("facts"),
+        cause=MillraceError.of_cause(found.get("cause")),
     )
 
 

@@ -143,7 +143,8 @@ def explain(error: BaseException) -> MillraceError:
             "machine's memory and the log above.",
         )
     if isinstance(error, StorageError):
-        return MillraceError("storage_unreachable", f"{_STORAGE} It answered: {error}")
+        message = f"{_STORAGE} It answered: {error}"
+        return MillraceError("storage_unreachable", message, facts={"reason": error})
     found = causes(error)
     text = str(error)
     whole = "\n".join([text, *(cause.message for cause in found)])
@@ -159,6 +160,8 @@ def explain(error: BaseException) -> MillraceError:
     for cause in found:
         if cause.is_a("kafka.common.config.ConfigException", "kafka.common.KafkaException"):
             detail = cause.message.strip().rstrip(".")
-            return MillraceError("kafka_refused", f"The Kafka client does not start: {detail}.")
+            message = f"The Kafka client does not start: {detail}."
+            return MillraceError("kafka_client", message, facts={"reason": detail})
     first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
-    return MillraceError("internal", f"The job failed: {first.strip()}")
+    reason = first.strip()
+    return MillraceError("internal", f"The job failed: {reason}", facts={"reason": reason})

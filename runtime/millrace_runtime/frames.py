@@ -51,14 +51,14 @@ _OPTIONAL = ("headers", "topic", "partition", "offset")
 def records(session: SparkSession, node: Mapping[str, Any], frame: Frame | None) -> DataFrame:
     """The records of a source node in the columns that an environment's `read` gives.
 
-    `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_refused`,
-    `reader_forbidden`, `reader_columns` or `reader_types`, at the node.
+    `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_…`, at the
+    node.
     """
     made = _Source(node).records(session, frame)
     if not made.isStreaming:
         raise _node_error(
             node,
-            "reader_columns",
+            "reader_not_streaming",
             "The DataFrame is not a streaming DataFrame. Use spark.readStream.",
         )
     return made
@@ -87,7 +87,7 @@ class _Source:
         reader = self.params["reader"]
         if reader["format"] == GIVEN:
             raise self._error(
-                "reader_refused",
+                "reader_of_program",
                 "The DataFrame is defined in the program. Run the program, not its document.",
             )
         check_allowed(self.node, os.environ.get(ALLOWED))
@@ -105,12 +105,14 @@ class _Source:
         wanted = ("key", "value", "timestamp", *_OPTIONAL)
         found |= {name: F.col(name) for name in wanted if name in df.columns and name not in found}
         needed = ["key", "value", *([] if self.params.get("timestamp") else ["timestamp"])]
+        known = ", ".join(df.columns)
         for name in needed:
             if name not in found:
                 raise self._error(
                     "reader_columns",
-                    f"There is no column {name} among {', '.join(df.columns)}. Select one AS "
-                    f"{name}, or set columns={{{name!r}: ...}} of the reader.",
+                    f"There is no column {name} among {known}. Select one AS {name}, or set "
+                    f"columns={{{name!r}: ...}} of the reader.",
+                    facts={"column": name, "known": known},
                 )
         return df.select(*(column.alias(name) for name, column in found.items()))
 
@@ -122,7 +124,10 @@ class _Source:
         for name, answer in zip(given, answers, strict=True):
             if answer.error is not None:
                 raise self._error(
-                    "reader_columns", f"The column {name}: {answer.error.message}", "reader_columns"
+                    "reader_expression",
+                    f"The column {name}: {answer.error.message}",
+                    "reader_columns",
+                    facts={"column": name, "reason": answer.error.message},
                 )
 
     def _placed(self, df: DataFrame) -> DataFrame:
@@ -156,7 +161,9 @@ class _Source:
         given = F.col("_partition")
         # The number of the partition comes in at the end of the message.
         error = self._error(
-            "reader_partition", f"{self.topic} has {count} partitions, found the partition #"
+            "reader_partition",
+            f"{self.topic} has {count} partitions, found the partition #",
+            facts={"topic": self.topic, "count": count},
         )
         before, after = refusal(error).rsplit("#", 1)
         wrong = F.concat(F.lit(before), given.cast("string"), F.lit(after))
@@ -188,16 +195,28 @@ class _Source:
                 f"The column {part} is {found.simpleString()}; its format needs "
                 f"{needed.simpleString()}, or bytes.",
                 part,
+                facts={
+                    "column": part,
+                    "found": found.simpleString(),
+                    "needed": needed.simpleString(),
+                },
             ) from None
         return fitted.withColumn(part, columns.encode(F.col(part), chosen, at=at))
 
     def _refused(self, error: PySparkException | Py4JJavaError) -> MillraceError:
         java = getattr(error, "java_exception", None)
         first = str(error if java is None else java.getMessage()).strip().splitlines()[0]
-        return self._error("reader_refused", f"Spark rejects it: {first}")
+        return self._error("reader_refused", f"Spark rejects it: {first}", facts={"reason": first})
 
-    def _error(self, code: str, message: str, parameter: str = "reader") -> MillraceError:
-        return _node_error(self.node, code, message, parameter)
+    def _error(
+        self,
+        code: str,
+        message: str,
+        parameter: str = "reader",
+        *,
+        facts: Mapping[str, object] | None = None,
+    ) -> MillraceError:
+        return _node_error(self.node, code, message, parameter, facts=facts)
 
 
 def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
@@ -217,15 +236,17 @@ def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
             node, "reader_forbidden",
             f"The reader {reader['format']} or one of its options is not allowed here: only "
             f"files in the locations listed in {ALLOWED} can be read.",
+            facts={"reader": reader["format"], "listed": ALLOWED},
         )  # fmt: skip
     places = [_place(each.strip()) for each in allowed.split(",") if each.strip()]
     path = _place(str(options.get("path", "")))
     if not any(path == place or path.startswith(f"{place.rstrip('/')}/") for place in places):
         raise _node_error(
-            node, "reader_forbidden",
+            node, "reader_forbidden_path",
             f"{options.get('path')!r} cannot be read here: it is not in a location listed in "
             f"{ALLOWED}.",
             "reader_options",
+            facts={"path": options.get("path"), "listed": ALLOWED},
         )  # fmt: skip
 
 
@@ -238,9 +259,14 @@ def _place(path: str) -> str:
 
 
 def _node_error(
-    node: Mapping[str, Any], code: str, message: str, parameter: str = "reader"
+    node: Mapping[str, Any],
+    code: str,
+    message: str,
+    parameter: str = "reader",
+    *,
+    facts: Mapping[str, object] | None = None,
 ) -> MillraceError:
-    return MillraceError(code, message, node=str(node["node"]), parameter=parameter)
+    return MillraceError(code, message, node=str(node["node"]), parameter=parameter, facts=facts)
 
 
 def _type_of(session: SparkSession, format: Format, at: columns.Place) -> DataType:

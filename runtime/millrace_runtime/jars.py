@@ -161,10 +161,12 @@ def _present(group: str, jars: Sequence[Jar]) -> list[Path]:
     folder = _folder(group)
     missing = [jar for jar in jars if not (folder / jar.file).exists()]
     if missing and given:
+        names = ", ".join(jar.file for jar in missing)
         raise MillraceError(
             "jars_missing",
-            f"{folder} does not contain {', '.join(jar.file for jar in missing)}. Add the "
-            "files, or unset MILLRACE_JARS to download them.",
+            f"{folder} does not contain {names}. Add the files, or unset MILLRACE_JARS to "
+            "download them.",
+            facts={"folder": folder, "files": names},
         )
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
@@ -196,12 +198,14 @@ def _fetch(jar: Jar, folder: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = Path(scratch) / jar.file
         if not found.exists():
-            tail = (done.stdout + done.stderr).strip().splitlines()[-3:]
+            name = f"{jar.group}:{jar.artifact}:{jar.version}"
+            reason = " ".join((done.stdout + done.stderr).strip().splitlines()[-3:])
             raise MillraceError(
                 "jar_not_fetched",
-                f"{jar.group}:{jar.artifact}:{jar.version} could not be downloaded: "
-                f"{' '.join(tail)}. Check the network, set MILLRACE_JAR_MIRROR to a mirror, or "
-                "set MILLRACE_JARS to a folder that contains the jars.",
+                f"{name} could not be downloaded: {reason}. Check the network, set "
+                "MILLRACE_JAR_MIRROR to a mirror, or set MILLRACE_JARS to a folder that contains "
+                "the jars.",
+                facts={"jar": name, "reason": reason},
             )
         actual = _sha256(found)
         if actual != jar.sha256:
@@ -209,6 +213,7 @@ def _fetch(jar: Jar, folder: Path) -> None:
                 "jar_broken",
                 f"{jar.file} has sha256 {actual}, expected {jar.sha256}. The download is corrupt "
                 "or is not the published file, and was deleted.",
+                facts={"file": jar.file, "found": actual, "needed": jar.sha256},
             )
         found.replace(folder / jar.file)
 
@@ -247,7 +252,8 @@ def operator_jar() -> Path:
         return Path(given)
     folder = scala_sources()
     if folder is None:
-        raise MillraceError("operator_missing", f"{shipped} is missing. Export the job again.")
+        message = f"{shipped} is missing. Export the job again."
+        raise MillraceError("operator_missing", message, facts={"file": shipped})
     sources = sorted(folder.rglob("*.scala"))
     target = cache_dir() / f"millrace-operator-{_fingerprint(folder, sources)}.jar"
     if not target.exists():
@@ -291,9 +297,11 @@ def _compile(sources: list[Path], target: Path) -> None:
             compile_command(sources, partial), capture_output=True, text=True, check=False
         )
         if done.returncode != 0 or not partial.exists():
+            reason = (done.stdout + done.stderr).strip()
             raise MillraceError(
                 "operator_not_compiled",
-                f"The stream-task operator did not compile:\n{(done.stdout + done.stderr).strip()}",
+                f"The stream-task operator did not compile:\n{reason}",
+                facts={"reason": reason},
             )
         partial.replace(target)
     finally:

@@ -143,7 +143,9 @@ class Job:
             )
         if self.has_topics:
             raise MillraceError(
-                "option_missing", "No broker is set, but the topology reads or writes topics."
+                "option_missing",
+                "No broker is set, but the topology reads or writes topics.",
+                facts={"option": "--bootstrap-servers"},
             )
         return {}
 

@@ -92,7 +92,9 @@ def _parsed(file: StoredPath) -> dict[str, Any]:
 def _in_use(location: str, found: dict[str, Any]) -> MillraceError:
     owner = found.get("owner", "one that has just started")
     return MillraceError(
-        "checkpoint_in_use", f"Another driver runs on the checkpoint {location}: {owner}."
+        "checkpoint_in_use",
+        f"Another driver runs on the checkpoint {location}: {owner}.",
+        facts={"holder": found.get("owner", "–")},
     )
 
 

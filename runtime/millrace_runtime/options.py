@@ -87,6 +87,7 @@ def checked(arguments: argparse.Namespace) -> None:
         raise MillraceError(
             "option_missing",
             "No broker is set. Pass --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS.",
+            facts={"option": "--bootstrap-servers"},
         )
     for server in arguments.bootstrap_servers.split(","):
         found = _HOST.fullmatch(server.strip())
@@ -157,6 +158,7 @@ def _writable(folder: Path) -> None:
             "checkpoint_unwritable",
             f"The checkpoint folder {folder} is not writable: {error.strerror}. Choose another "
             "one with --checkpoint, or change its permissions.",
+            facts={"folder": folder, "reason": error.strerror},
         ) from None
 
 

@@ -56,7 +56,9 @@ def _call(function: BatchFunction, node: str, batch: DataFrame, number: int) -> 
         # Spark passes on the traceback alone; `explain` finds the error in it.
         reason = f"{type(error).__name__}: {error}".split("\n", 1)[0]
         text = f"The function at {node} failed in batch {number}: {reason}"
-        raise RuntimeError(refusal(MillraceError("function_failed", text))) from error
+        facts = {"node": node, "batch": number, "reason": reason}
+        failed = MillraceError("function_failed", text, facts=facts)
+        raise RuntimeError(refusal(failed)) from error
 
 
 def dataframe(plan: Query, node: str) -> DataFrame:

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from millrace_compiler.driver_events import (
+    CauseFields,
     DriverEvent,
     ErrorFields,
     LogEvent,
@@ -85,7 +86,7 @@ class Reporter(Protocol):
         """starting, running, stopping, stopped or failed."""
         ...
 
-    def step(self, detail: str) -> None:
+    def step(self, step: CauseFields) -> None:
         """How far a start is that takes long; a worker waits for it as long as such steps come."""
         ...
 
@@ -130,7 +131,7 @@ class Silence:
     def state(self, state: str, error: ErrorFields | None = None) -> None:
         """Nothing."""
 
-    def step(self, detail: str) -> None:
+    def step(self, step: CauseFields) -> None:
         """Nothing."""
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
@@ -219,9 +220,10 @@ class RedisReporter:
         self._state = state
         self._send(StateEvent(event="state", at=now_ms(), state=state, error=error))
 
-    def step(self, detail: str) -> None:
+    def step(self, step: CauseFields) -> None:
         """See Reporter."""
-        self._send(StepEvent(event="step", at=now_ms(), detail=detail))
+        detail, code, facts = step["message"], step["code"], step.get("facts", {})
+        self._send(StepEvent(event="step", at=now_ms(), detail=detail, code=code, facts=facts))
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """See Reporter."""

@@ -84,7 +84,7 @@ def copy_state(origin: Path, folder: Path, done: Done) -> None:
     notes = _read(origin / NOTES)
     if notes.get("stream", "stream") != done.stream:
         raise MillraceError(
-            "shadow_not_possible",
+            "shadow_state_moving",
             "The state of the running deployment is being moved. Try again after its next batch.",
         )
     source, target = origin / done.stream, folder / "stream"

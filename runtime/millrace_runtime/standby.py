@@ -41,7 +41,9 @@ class Standby:
         descriptor = environment.get(LOCK, "")
         if not descriptor.isdecimal():
             raise MillraceError(
-                "option_missing", f"--standby needs the descriptor of a lock file in {LOCK}."
+                "option_missing",
+                f"--standby needs the descriptor of a lock file in {LOCK}.",
+                facts={"option": LOCK},
             )
         return cls(Path(folder), int(descriptor))
 

@@ -21,6 +21,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.storage import Place, matching, remove_folder, write_whole
 
 if TYPE_CHECKING:
+    from millrace_compiler.driver_events import CauseFields
     from pyspark.sql import SparkSession
 
     from millrace_runtime.beginnings import Beginner
@@ -239,14 +240,17 @@ def require_whole(source: Place, batch: int | None, client: Mapping[str, str], t
 
 
 _PHASES = {
-    "reading": "Moving the state: reading it.",
-    "writing": "Moving the state: {rows:,} rows written.",
-    "checking": "Moving the state: {rows:,} rows written, reading them back.",
+    "reading": ("moving_state", "Moving the state: reading it."),
+    "writing": ("moving_state_written", "Moving the state: {rows} rows written."),
+    "checking": (
+        "moving_state_checked",
+        "Moving the state: {rows} rows written, reading them back.",
+    ),
 }
 
 
 @contextlib.contextmanager
-def reporting(report: Callable[[str], None], progress: Callable[[], str]) -> Iterator[None]:
+def reporting(report: Callable[[CauseFields], None], progress: Callable[[], str]) -> Iterator[None]:
     """Report the progress of a move until it ends. `progress`: its JSON, with phase and rows."""
     ended = threading.Event()
 
@@ -254,7 +258,9 @@ def reporting(report: Callable[[str], None], progress: Callable[[], str]) -> Ite
         while not ended.wait(PROGRESS_SECONDS):
             with contextlib.suppress(Exception):  # the session may be going away
                 found = json.loads(progress())
-                report(_PHASES[found["phase"]].format(rows=found["rows"]))
+                code, sentence = _PHASES[found["phase"]]
+                facts = {"rows": f"{found['rows']:,}"}
+                report({"code": code, "message": sentence.format(**facts), "facts": facts})
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -286,7 +292,7 @@ class Move:
     #: finds other offsets than those where the old job stopped
     beginner: Beginner | None = None
     #: called with the progress of the move every few seconds, by another thread
-    report: Callable[[str], None] = lambda text: None
+    report: Callable[[CauseFields], None] = lambda step: None
 
     def run(self) -> str:
         """Write the new checkpoint, read it back, and note it.

@@ -65,7 +65,12 @@ class StateOpening:
         change = compare(before, schema)
         undecided = [store for store in change.undecided if store.id not in decisions]
         if undecided:
-            raise MillraceError("state_undecided", _refusal(undecided), node=undecided[0].id)
+            raise MillraceError(
+                "state_undecided",
+                _refusal(undecided),
+                node=undecided[0].id,
+                facts={"missing": ", ".join(store.id for store in undecided)},
+            )
         converted = [s for s in change.undecided if decisions[s.id].startswith(CONVERT)]
         dropped = [store for store in change.undecided if store not in converted]
         drop = sorted({name for each in dropped for name in self._prefixes(each.id, notes)})

@@ -128,7 +128,7 @@ def folder_with_notes(location: str) -> tuple[Place, dict[str, Any]]:
     try:
         storage.require_reachable(location)
     except MillraceError as error:
-        raise MillraceError("state_unreadable", str(error)) from None
+        raise MillraceError("state_unreadable", str(error), cause=error) from None
     folder = storage.folder_of(location)
     if not (folder / checkpoint.NOTES).is_file():
         raise MillraceError(
@@ -182,8 +182,9 @@ def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, Any]) -> dict
     except Py4JJavaError as error:
         java = error.java_exception
         if java.getClass().getSimpleName() == "Refused":
-            reason = str(java.reason())
-            raise MillraceError(str(java.code()), f"{reason[:1].upper()}{reason[1:]}.") from None
+            why = json.loads(java.why().json())
+            message = f"{why['message'][:1].upper()}{why['message'][1:]}."
+            raise MillraceError(why["code"], message, facts=why["facts"]) from None
         while java.getCause() is not None:
             java = java.getCause()
         raise _unreadable(str(java)) from None

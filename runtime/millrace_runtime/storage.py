@@ -268,11 +268,13 @@ def require_reachable(location: str) -> None:
                 f"Spark has no file system for {scheme}://. Put its Hadoop connector on the class "
                 "path (spark.driver.extraClassPath, spark.executor.extraClassPath), or use "
                 "s3a://, hdfs:// or a folder.",
+                facts={"scheme": scheme},
             ) from None
         raise MillraceError(
             "storage_unreachable",
             f"The checkpoint location {location} cannot be read: {error}. Check the address, the "
             "permissions and the settings in core-site.xml of HADOOP_CONF_DIR.",
+            facts={"location": location, "reason": error},
         ) from None
 
 

@@ -34,7 +34,7 @@ private[millrace] object Formats {
       case (Some(t), _) => (SchemaText(t, j.path("imported").elements.asScala.map(_.asText).toSeq), known)
       case (None, Some(r)) =>
         try { val (n, t) = r.latest; (t, Some(n)) }
-        catch { case e: RegistryFailure => throw new Expressions.Invalid(e.getMessage, "REGISTRY") }
+        catch { case e: RegistryFailure => throw new Expressions.Invalid(e.getMessage, "REGISTRY", told = e.why) }
       case _ => throw new Expressions.Invalid(s"format $format needs a schema, or a registry and a subject", "SCHEMA")
     }
     format match {
@@ -149,12 +149,16 @@ private[millrace] object AvroTypes {
   }
 
   def write(v: Any, s: Schema, path: String): Any = {
-    def misfit(why: String): Nothing = throw new IllegalArgumentException(
-      s"${if (path.isEmpty) "the value" else path} $why"
+    def misfit(code: String, what: String, facts: (String, Any)*): Nothing = throw new Misfit(
+      Why(
+        code,
+        s"${if (path.isEmpty) "the value" else path} $what",
+        facts :+ ("field" -> (if (path.isEmpty) "/" else path)): _*
+      )
     )
     if (v == null) {
       if (s.getType == Type.NULL || (s.getType == Type.UNION && s.getTypes.asScala.exists(_.getType == Type.NULL))) null
-      else misfit(s"is null, but the Avro schema does not allow null")
+      else misfit("write_null", "is null, but the Avro schema does not allow null")
     } else
       (s.getType, s.getLogicalType) match {
         case (t @ (Type.BYTES | Type.FIXED), d: LogicalTypes.Decimal) =>
@@ -172,11 +176,17 @@ private[millrace] object AvroTypes {
         case (Type.FIXED, _) =>
           val b = v.asInstanceOf[Array[Byte]]
           if (b.length != s.getFixedSize)
-            misfit(s"has ${b.length} bytes, but the Avro schema requires ${s.getFixedSize}")
+            misfit(
+              "write_size",
+              s"has ${b.length} bytes, but the Avro schema requires ${s.getFixedSize}",
+              "found" -> b.length,
+              "needed" -> s.getFixedSize
+            )
           new GenericData.Fixed(s, b)
         case (Type.STRING, _) => v.toString
         case (Type.ENUM, _) =>
-          if (!s.hasEnumSymbol(v.toString)) misfit(s"is `$v`, which is not a symbol of ${s.getName}")
+          if (!s.hasEnumSymbol(v.toString))
+            misfit("write_enum", s"is `$v`, which is not a symbol of ${s.getName}", "value" -> v, "enum" -> s.getName)
           else new GenericData.EnumSymbol(s, v.toString)
         case (Type.ARRAY, _) =>
           val (a, t) = (v.asInstanceOf[ArrayData], of(s.getElementType))
@@ -249,14 +259,28 @@ private[millrace] final class AvroCodec(text: SchemaText, t: DataType, registry:
   override protected def read(b: Array[Byte]): Any = registry match {
     case Some(r) =>
       if (!headed(b))
-        throw new BadBytes(s"the schema registry's header is missing (a zero byte and a number): ${Registry.start(b)}")
+        throw new BadBytes(
+          Why(
+            "bytes_header",
+            s"the schema registry's header is missing (a zero byte and a number): ${Registry.start(b)}",
+            "start" -> Registry.digits(b)
+          )
+        )
       val id = Bytes.getInt(b, 1)
       var reader = readers.get(id)
       if (reader == null) {
         reader = new GenericDatumReader[Any](
           try AvroTypes.parse(r.schema(id))
           catch {
-            case e: AvroRuntimeException => throw new BadBytes(s"schema $id is not an Avro schema: ${e.getMessage}")
+            case e: AvroRuntimeException =>
+              throw new BadBytes(
+                Why(
+                  "bytes_schema",
+                  s"schema $id is not an Avro schema: ${e.getMessage}",
+                  "id" -> id,
+                  "reason" -> e.getMessage
+                )
+              )
           },
           schema
         )
@@ -273,12 +297,16 @@ private[millrace] final class AvroCodec(text: SchemaText, t: DataType, registry:
     try {
       decoder = DecoderFactory.get.binaryDecoder(b, from, b.length - from, decoder)
       val v = reader.read(null, decoder)
-      if (!decoder.isEnd) throw new BadBytes("the bytes are longer than the Avro schema allows")
+      if (!decoder.isEnd)
+        throw new BadBytes(Why("bytes_long", "the bytes are longer than the Avro schema allows"))
       AvroTypes.read(v, schema)
     } catch {
       case e: BadBytes => throw e
-      case _: java.io.EOFException => throw new BadBytes("the bytes are shorter than the Avro schema requires")
+      case _: java.io.EOFException =>
+        throw new BadBytes(Why("bytes_short", "the bytes are shorter than the Avro schema requires"))
       case e @ (_: java.io.IOException | _: RuntimeException) =>
-        throw new BadBytes(s"the bytes do not fit the Avro schema: ${e.getMessage}")
+        throw new BadBytes(
+          Why("bytes_avro", s"the bytes do not fit the Avro schema: ${e.getMessage}", "reason" -> e.getMessage)
+        )
     }
 }

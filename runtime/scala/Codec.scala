@@ -14,7 +14,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Bytes that do not fit their format. */
-final class BadBytes(message: String) extends RuntimeException(message)
+final class BadBytes(override val why: Why) extends RuntimeException(why.message) with Told
 
 /** Between the bytes on Kafka and Catalyst's values. Null is null both ways. Not shared between threads. */
 abstract class Codec(val format: String, val dataType: DataType) extends Serializable {
@@ -102,7 +102,9 @@ object Codec {
         def write(v: Any): Array[Byte] = Array(if (v.asInstanceOf[Boolean]) 1.toByte else 0.toByte)
         def read(b: Array[Byte]): Any = {
           sized(format, b, 1)
-          if (b(0) == 0) false else if (b(0) == 1) true else throw new BadBytes(s"the byte ${b(0)} is not a boolean")
+          if (b(0) == 0) false
+          else if (b(0) == 1) true
+          else throw new BadBytes(Why("bytes_boolean", s"the byte ${b(0)} is not a boolean", "found" -> b(0)))
         }
       }
     case "bytes" =>
@@ -118,7 +120,16 @@ object Codec {
   }
 
   private def sized(format: String, b: Array[Byte], n: Int): Unit =
-    if (b.length != n) throw new BadBytes(s"format $format needs $n bytes, found ${b.length}")
+    if (b.length != n)
+      throw new BadBytes(
+        Why(
+          "bytes_size",
+          s"format $format needs $n bytes, found ${b.length}",
+          "format" -> format,
+          "needed" -> n,
+          "found" -> b.length
+        )
+      )
 }
 
 /** Key and window: inner key, start (time, sliding, unlimited) or inner key, end, start (session), 8 bytes each. */
@@ -132,7 +143,15 @@ private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, se
   }
   override def read(b: Array[Byte]): Any = {
     val tail = if (window.kind == "session") 16 else 8
-    if (b.length < tail) throw new BadBytes(s"a windowed key needs at least $tail bytes, found ${b.length}")
+    if (b.length < tail)
+      throw new BadBytes(
+        Why(
+          "bytes_window",
+          s"a windowed key needs at least $tail bytes, found ${b.length}",
+          "needed" -> tail,
+          "found" -> b.length
+        )
+      )
     val key = inner.decode(java.util.Arrays.copyOf(b, b.length - tail))
     window.kind match {
       case "session" => Windowed(key, Bytes.getLong(b, b.length - 8), Bytes.getLong(b, b.length - 16))
@@ -155,28 +174,33 @@ object Json {
   def parse(bytes: Array[Byte], t: DataType): Any = {
     val p = factory.createParser(bytes)
     try {
-      if (p.nextToken() == null) throw new BadBytes("there is no JSON value")
+      if (p.nextToken() == null) throw new BadBytes(Why("json_missing", "there is no JSON value"))
       val v = read(p, t)
-      if (p.nextToken() != null) throw new BadBytes("more than one JSON value")
+      if (p.nextToken() != null) throw new BadBytes(Why("json_more", "more than one JSON value"))
       v
     } catch {
-      case e: com.fasterxml.jackson.core.JsonProcessingException => throw new BadBytes(e.getOriginalMessage)
-      case e: java.io.IOException => throw new BadBytes(e.getMessage)
-      case e: ArithmeticException => throw new BadBytes(e.getMessage)
-      case e: IllegalArgumentException => throw new BadBytes(e.getMessage)
-      case e: java.time.DateTimeException => throw new BadBytes(e.getMessage)
+      case e: com.fasterxml.jackson.core.JsonProcessingException => invalid(e.getOriginalMessage)
+      case e: java.io.IOException => invalid(e.getMessage)
+      case e: ArithmeticException => invalid(e.getMessage)
+      case e: IllegalArgumentException => invalid(e.getMessage)
+      case e: java.time.DateTimeException => invalid(e.getMessage)
     } finally p.close()
   }
+  private def invalid(reason: String): Nothing = throw new BadBytes(Why("json_invalid", reason, "reason" -> reason))
 
   private def bad(p: JsonParser, t: DataType): Nothing = {
-    val found = p.currentToken match {
-      case JsonToken.START_OBJECT => "an object"
-      case JsonToken.START_ARRAY => "an array"
-      case JsonToken.VALUE_STRING => s"the text \"${p.getText.take(40)}\""
-      case _ => p.getText
-    }
-    val place = if (p.getParsingContext.inRoot) "" else s" at ${p.getParsingContext.pathAsPointer}"
-    throw new BadBytes(s"found $found$place, needs ${t.sql}")
+    val (root, path) = (p.getParsingContext.inRoot, p.getParsingContext.pathAsPointer)
+    val (place, at, needed) = (if (root) "/" else path, if (root) "" else s" at $path", t.sql)
+    throw new BadBytes(p.currentToken match {
+      case JsonToken.START_OBJECT =>
+        Why("json_object", s"found an object$at, needs $needed", "place" -> place, "needed" -> needed)
+      case JsonToken.START_ARRAY =>
+        Why("json_array", s"found an array$at, needs $needed", "place" -> place, "needed" -> needed)
+      case token =>
+        val text = if (token == JsonToken.VALUE_STRING) s"\"${p.getText.take(40)}\"" else p.getText
+        val found = if (token == JsonToken.VALUE_STRING) s"the text $text" else text
+        Why("json_type", s"found $found$at, needs $needed", "place" -> place, "needed" -> needed, "found" -> text)
+    })
   }
 
   private[millrace] def read(p: JsonParser, t: DataType): Any = {

@@ -2,6 +2,11 @@ package org.apache.spark.sql.millrace
 
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.node.ObjectNode
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData, MapData}
@@ -363,25 +368,50 @@ private[millrace] final class ChildFailure(val node: Node, val failure: Exceptio
 /** Handles a failed record; `timestamp`: that of the record at the node, in ms. */
 trait Failures { def failed(node: Node, e: Exception, timestamp: Long): Unit }
 
-/** A failure with its parameter: thrown by [[Expr]] and by nodes that know which of their parameters caused it. */
-final class ParameterFailure(val parameter: String, val cause: Throwable)
+/** Why something failed, for a sentence in any language: a code, the sentence in English, and what it names. */
+final class Why private (val code: String, val message: String, val facts: Seq[(String, String)]) extends Serializable {
+  def write(o: ObjectNode): ObjectNode = {
+    o.put("code", code).put("message", message)
+    val named = o.putObject("facts")
+    facts.foreach { case (name, fact) => named.put(name, fact) }
+    o
+  }
+  def json: String = Json.mapper.writeValueAsString(write(Json.mapper.createObjectNode()))
+}
+object Why {
+  def apply(code: String, message: String, facts: (String, Any)*): Why =
+    new Why(code, message, facts.map { case (name, fact) => name -> String.valueOf(fact) })
+  def parse(j: JsonNode): Why =
+    if (j == null || j.isNull) null
+    else {
+      val facts = j.path("facts").properties.asScala.map(e => e.getKey -> e.getValue.asText)
+      apply(j.path("code").asText, j.path("message").asText, facts.toSeq: _*)
+    }
+}
+
+/** An exception whose message is a sentence of this project. */
+trait Told { def why: Why }
+
+/** A value that does not fit what it is written as. */
+final class Misfit(override val why: Why) extends IllegalArgumentException(why.message) with Told
+
+/**
+ * A failure with its parameter, null for none: thrown by [[Expr]] and by nodes that know which of their parameters
+ * caused it. `why`: null for what others raise.
+ */
+final class ParameterFailure(val parameter: String, val cause: Throwable, val why: Why = null)
     extends RuntimeException(cause.getMessage, cause, false, false)
 
 /**
- * An invalid graph or expression, with its node and parameter. `code` is one of a few words, such as `expression` or
- * `type`.
+ * An invalid graph or expression, with its node and parameter. `why.code` is one of a few words, such as `expression`
+ * or `type`; `cause`: the failure behind it, or null.
  */
-final class Refused(val node: String, val parameter: String, val code: String, val reason: String)
-    extends RuntimeException(
-      Refused.mark + Json.mapper.writeValueAsString(
-        Json.mapper
-          .createObjectNode()
-          .put("node", node)
-          .put("parameter", parameter)
-          .put("code", code)
-          .put("message", reason)
-      )
-    )
+final class Refused(val node: String, val parameter: String, val why: Why, val cause: Why = null)
+    extends RuntimeException(Refused.mark + {
+      val o = why.write(Json.mapper.createObjectNode().put("node", node).put("parameter", parameter))
+      if (cause != null) cause.write(o.putObject("cause"))
+      Json.mapper.writeValueAsString(o)
+    })
 
 /** Python finds the JSON object behind the mark: `refusal_of` in errors.py. */
 private object Refused { val mark = "MILLRACE-REFUSED " }

@@ -143,14 +143,16 @@ object Expressions {
 
   /**
    * Why a text was refused: `condition` is Spark's error condition or one of this project, `facts` are the values in
-   * its message. Offsets count Unicode code points of the text, [start, stop), or are -1.
+   * its message. Offsets count Unicode code points of the text, [start, stop), or are -1. `told`: the failure behind
+   * it, or null.
    */
   final class Invalid(
       val reason: String,
       val condition: String,
       val start: Int = -1,
       val stop: Int = -1,
-      val facts: Map[String, String] = Map.empty
+      val facts: Map[String, String] = Map.empty,
+      val told: Why = null
   ) extends RuntimeException(reason)
 
   private def invalid(at: Expression, reason: String, condition: String): Invalid = {

@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * A failure as data. kind: `deserialization`, `processing`, `timestamp`, `registry`, `production` (these three always
  * stop) or `dropped` (never does); code: Spark's error condition or a word of ours; `record`: where it happened, with
- * its raw key, or null.
+ * its raw key, or null; `why`: the message as data where it is a sentence of this project, or null.
  */
 final class Fault(
     val kind: String,
@@ -24,7 +24,8 @@ final class Fault(
     val exception: String,
     val message: String,
     val stacktrace: String,
-    val record: FaultRecord
+    val record: FaultRecord,
+    val why: Why
 ) extends Serializable {
   def json: String = {
     val o = Json.mapper.createObjectNode()
@@ -36,12 +37,13 @@ final class Fault(
     o.put("message", message)
     if (stacktrace != null) o.put("stacktrace", stacktrace)
     if (record != null) record.write(o.putObject("record")) else o.putNull("record")
+    if (why != null) why.write(o.putObject("cause"))
     Json.mapper.writeValueAsString(o)
   }
 
   /** The reason under which a dropped record is counted. */
   def reason: String = if (kind == "dropped") code else kind
-  def at(r: FaultRecord): Fault = new Fault(kind, node, parameter, code, exception, message, stacktrace, r)
+  def at(r: FaultRecord): Fault = new Fault(kind, node, parameter, code, exception, message, stacktrace, r, why)
 }
 
 /** The source record of a failure. `key` is raw bytes. */
@@ -63,10 +65,11 @@ final class FaultRecord(
 
 object Faults {
   def of(kind: String, node: String, thrown: Throwable, record: FaultRecord): Fault = {
-    val (parameter, cause) = thrown match {
-      case p: ParameterFailure => (p.parameter, p.cause)
-      case e => (null, e)
+    val (parameter, cause, said) = thrown match {
+      case p: ParameterFailure => (p.parameter, p.cause, p.why)
+      case e => (null, e, null)
     }
+    val why = cause match { case t: Told => t.why; case _ => said }
     val code = cause match {
       case s: SparkThrowable if s.getCondition != null => s.getCondition
       case _: BadBytes => "BAD_BYTES"
@@ -81,7 +84,7 @@ object Faults {
       case _: Unsendable => "production"
       case _ => kind
     }
-    new Fault(found, node, parameter, code, exception, message(cause), trace(cause), record)
+    new Fault(found, node, parameter, code, exception, message(cause), trace(cause), record, why)
   }
 
   /** The message of a failure, in one line. */
@@ -132,7 +135,8 @@ object Faults {
       text("exception"),
       text("message"),
       text("stacktrace"),
-      r
+      r,
+      Why.parse(o.get("cause"))
     )
   }
 
@@ -188,7 +192,7 @@ private[millrace] object RecordHandlers {
  * Where a record cannot be sent to: no handler of the document passes it over, as Kafka Streams' production handler
  * would not.
  */
-final class Unsendable(message: String) extends RuntimeException(message)
+final class Unsendable(override val why: Why) extends RuntimeException(why.message) with Told
 
 /** Results of a sink's expressions that a producer would refuse. */
 private[millrace] object Destination {
@@ -199,13 +203,18 @@ private[millrace] object Destination {
    * any text can.
    */
   def topic(t: UTF8String, simulation: Boolean): UTF8String = {
-    if (t == null) throw new ParameterFailure("topic_expression", new Unsendable("the topic is null"))
+    if (t == null)
+      throw new ParameterFailure("topic_expression", new Unsendable(Why("topic_null", "the topic is null")))
     val text = t.toString
     if (!simulation && (!name.matcher(text).matches || text == "." || text == ".."))
       throw new ParameterFailure(
         "topic_expression",
         new Unsendable(
-          s"`${text.take(60)}` is not a valid topic name: use at most 249 letters, digits, `.`, `_` and `-`"
+          Why(
+            "topic_name",
+            s"`${text.take(60)}` is not a valid topic name: use at most 249 letters, digits, `.`, `_` and `-`",
+            "topic" -> text.take(60)
+          )
         )
       )
     t
@@ -213,7 +222,11 @@ private[millrace] object Destination {
 
   /** Null leaves the choice to the partitioner. Throws [[Unsendable]] for a negative one. */
   def partition(p: Integer): Integer = {
-    if (p != null && p < 0) throw new ParameterFailure("partition", new Unsendable(s"there is no partition $p"))
+    if (p != null && p < 0)
+      throw new ParameterFailure(
+        "partition",
+        new Unsendable(Why("partition_negative", s"there is no partition $p", "partition" -> p))
+      )
     p
   }
 
@@ -223,8 +236,14 @@ private[millrace] object Destination {
       throw new ParameterFailure(
         "partition",
         new Unsendable(
-          s"there is no partition $p: the topic $topic has " +
-            s"${if (partitions == 1) "one" else partitions.toString}, numbered from 0"
+          Why(
+            "partition_beyond",
+            s"there is no partition $p: the topic $topic has " +
+              s"${if (partitions == 1) "one" else partitions.toString}, numbered from 0",
+            "partition" -> p,
+            "topic" -> topic,
+            "count" -> partitions
+          )
         )
       )
     p

@@ -98,8 +98,13 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
           throw new Refused(
             name,
             "",
-            "state_incompatible",
-            s"the state of $name holds values of type ${old.sql}, which cannot be read as ${valueType.sql}"
+            Why(
+              "state_incompatible",
+              s"the state of $name holds values of type ${old.sql}, which cannot be read as ${valueType.sql}",
+              "store" -> name,
+              "before" -> old.sql,
+              "now" -> valueType.sql
+            )
           )
         )
       val (from, to) = (new Packer(old), new Packer(valueType))

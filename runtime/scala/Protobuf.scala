@@ -42,22 +42,43 @@ private[millrace] final class ProtobufCodec(
     case Some(r) =>
       if (b.length < 6 || b(0) != 0)
         throw new BadBytes(
-          s"the schema registry's header is missing (a zero byte, a number, a message): ${Registry.start(b)}"
+          Why(
+            "bytes_header",
+            s"the schema registry's header is missing (a zero byte, a number, a message): ${Registry.start(b)}",
+            "start" -> Registry.digits(b)
+          )
         )
       val in = new In(b, 5, b.length)
       val length = in.zigzag()
       if (length < 0 || length > b.length)
-        throw new BadBytes(s"the schema registry's header has no valid path to its message: ${Registry.start(b)}")
+        throw new BadBytes(
+          Why(
+            "bytes_header_path",
+            s"the schema registry's header has no valid path to its message: ${Registry.start(b)}",
+            "start" -> Registry.digits(b)
+          )
+        )
       val path = if (length == 0) Seq(0) else Seq.fill(length.toInt)(in.zigzag().toInt)
       val id = Bytes.getInt(b, 1)
       var name = names.get((id, path))
       if (name == null) {
         name = Proto
           .nameAt(r.schema(id).text, path)
-          .getOrElse(throw new BadBytes(s"schema $id has no message at ${path.mkString("[", ", ", "]")}"))
+          .getOrElse {
+            val at = path.mkString("[", ", ", "]")
+            throw new BadBytes(Why("bytes_message", s"schema $id has no message at $at", "id" -> id, "path" -> at))
+          }
         names.put((id, path), name)
       }
-      if (name != message.name) throw new BadBytes(s"the record is a $name, not a ${message.name}")
+      if (name != message.name)
+        throw new BadBytes(
+          Why(
+            "bytes_other_message",
+            s"the record is a $name, not a ${message.name}",
+            "found" -> name,
+            "needed" -> message.name
+          )
+        )
       readMessage(in, message)
     case None => readMessage(new In(b, 0, b.length), message)
   }
@@ -65,14 +86,15 @@ private[millrace] final class ProtobufCodec(
   private final class In(b: Array[Byte], var at: Int, val end: Int) {
     def more: Boolean = at < end
     private def need(n: Long): Unit =
-      if (n < 0 || at + n > end) throw new BadBytes("the bytes end in the middle of a Protobuf field")
+      if (n < 0 || at + n > end)
+        throw new BadBytes(Why("bytes_cut", "the bytes end in the middle of a Protobuf field"))
     def varint(): Long = {
       var (r, shift, more) = (0L, 0, true)
       while (more) {
         need(1)
         val x = b(at)
         at += 1
-        if (shift > 63) throw new BadBytes("a varint is too long")
+        if (shift > 63) throw new BadBytes(Why("bytes_varint", "a varint is too long"))
         r |= (x & 0x7fL) << shift
         shift += 7
         more = x < 0
@@ -94,7 +116,7 @@ private[millrace] final class ProtobufCodec(
       case 1 => fixed64()
       case 2 => part()
       case 5 => fixed32()
-      case w => throw new BadBytes(s"the bytes are not Protobuf (wire type $w)")
+      case w => throw new BadBytes(Why("bytes_wire", s"the bytes are not Protobuf (wire type $w)", "found" -> w))
     }
   }
 
@@ -106,12 +128,21 @@ private[millrace] final class ProtobufCodec(
       val tag = in.varint()
       val (n, wire) = ((tag >>> 3).toInt, (tag & 7).toInt)
       val i = m.indexOf(n)
-      if (n == 0) throw new BadBytes("the bytes are not Protobuf (field number 0)")
+      if (n == 0) throw new BadBytes(Why("bytes_field", "the bytes are not Protobuf (field number 0)"))
       if (i < 0) in.skip(wire)
       else {
         val f = m.fields(i)
         if (f.repeated && wire == 2 && f.wire != 2) { val p = in.part(); while (p.more) lists(i) += scalar(p, f) }
-        else if (wire != f.wire) throw new BadBytes(s"the field ${f.name} has wire type $wire, needs ${f.wire}")
+        else if (wire != f.wire)
+          throw new BadBytes(
+            Why(
+              "bytes_field_wire",
+              s"the field ${f.name} has wire type $wire, needs ${f.wire}",
+              "field" -> f.name,
+              "found" -> wire,
+              "needed" -> f.wire
+            )
+          )
         else { val v = scalar(in, f); if (f.repeated) lists(i) += v else row(i) = v }
       }
     }
@@ -233,8 +264,25 @@ private[millrace] final class ProtobufCodec(
     }
   private def element(a: ArrayData, i: Int, f: ProtoField): Any =
     if (a.isNullAt(i))
-      throw new IllegalArgumentException(s"element $i of ${f.name} is null, which Protobuf cannot represent")
+      throw new Misfit(
+        Why(
+          "write_element_null",
+          s"element $i of ${f.name} is null, which Protobuf cannot represent",
+          "index" -> i,
+          "field" -> f.name
+        )
+      )
     else a.get(i, f.element)
+
+  private def tooLarge(n: Any, f: ProtoField): Misfit = new Misfit(
+    Why(
+      "write_number",
+      s"$n of ${f.name} does not fit ${f.kind}",
+      "value" -> n,
+      "field" -> f.name,
+      "type" -> f.kind
+    )
+  )
 
   private def writeScalar(out: ByteArrayOutputStream, v: Any, f: ProtoField): Unit = f.kind match {
     case "double" => fixed64(out, java.lang.Double.doubleToRawLongBits(v.asInstanceOf[Double]))
@@ -244,14 +292,14 @@ private[millrace] final class ProtobufCodec(
     case "fixed32" | "sfixed32" => fixed32(out, v.asInstanceOf[Int])
     case "uint32" =>
       val n = v.asInstanceOf[Long]
-      if (n < 0 || n > 0xffffffffL) throw new IllegalArgumentException(s"$n of ${f.name} does not fit uint32")
+      if (n < 0 || n > 0xffffffffL) throw tooLarge(n, f)
       varint(out, n)
     case "int64" => varint(out, v.asInstanceOf[Long])
     case "sint64" => zigzag(out, v.asInstanceOf[Long])
     case "fixed64" | "sfixed64" => fixed64(out, v.asInstanceOf[Long])
     case "uint64" =>
       val n = v.asInstanceOf[Decimal].toJavaBigDecimal.toBigInteger
-      if (n.signum < 0 || n.bitLength > 64) throw new IllegalArgumentException(s"$n of ${f.name} does not fit uint64")
+      if (n.signum < 0 || n.bitLength > 64) throw tooLarge(n, f)
       varint(out, n.longValue)
     case "bool" => out.write(if (v.asInstanceOf[Boolean]) 1 else 0)
     case "string" =>
@@ -266,7 +314,18 @@ private[millrace] final class ProtobufCodec(
       varint(
         out,
         f.numbers
-          .getOrElse(v.toString, throw new IllegalArgumentException(s"`$v` of ${f.name} is not a symbol of its enum"))
+          .getOrElse(
+            v.toString,
+            throw new Misfit(
+              Why(
+                "write_enum",
+                s"`$v` of ${f.name} is not a symbol of its enum",
+                "value" -> v,
+                "field" -> f.name,
+                "enum" -> f.name
+              )
+            )
+          )
           .toLong
       )
     case "timestamp" =>

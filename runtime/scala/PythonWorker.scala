@@ -119,20 +119,30 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
 
   private def fail(e: Exception): Nothing = {
     process.waitFor(1, TimeUnit.SECONDS) // the pipe ends a little before the process
-    val how =
-      if (process.isAlive) ""
-      else
-        process.exitValue match {
-          case code if code > 128 => s" (by signal ${code - 128})"
-          case code => s" (exit code $code)"
-        }
+    val ended = if (process.isAlive) None else Some(process.exitValue)
+    val how = ended match {
+      case None => ""
+      case Some(code) if code > 128 => s" (by signal ${code - 128})"
+      case Some(code) => s" (exit code $code)"
+    }
     stop()
-    val message =
-      if (timedOut) s"the call did not return within $limit ms; its Python process was terminated"
-      else s"the Python process ended unexpectedly$how"
+    val why =
+      if (timedOut)
+        Why(
+          "python_timeout",
+          s"the call did not return within $limit ms; its Python process was terminated",
+          "limit" -> limit
+        )
+      else
+        Why(
+          "python_lost",
+          s"the Python process ended unexpectedly$how",
+          "exit_code" -> ended.fold("–")(_.toString)
+        )
     throw new ParameterFailure(
       "code",
-      new PythonFailure(if (timedOut) "TimeoutError" else "ProcessLost", message, String.valueOf(e))
+      new PythonFailure(if (timedOut) "TimeoutError" else "ProcessLost", why.message, String.valueOf(e)),
+      why
     )
   }
 

@@ -16,7 +16,7 @@ import com.fasterxml.jackson.databind.JsonNode
  * A schema registry that does not answer, or rejects a request. This is not the fault of a record, so no handler skips
  * a record for it: the job stops.
  */
-final class RegistryFailure(message: String) extends RuntimeException(message)
+final class RegistryFailure(override val why: Why) extends RuntimeException(why.message) with Told
 
 /** A schema as a registry keeps it. `before`: the texts that it refers to, each behind those that it needs itself. */
 private[millrace] final case class SchemaText(text: String, before: Seq[String] = Nil)
@@ -35,7 +35,7 @@ private[millrace] final case class Registry(url: String, subject: String) {
     val budget = new RegistryBudget(base)
     val found = Registry
       .get(base, s"${path(subject)}/latest", budget)
-      .getOrElse(throw Registry.failure(base, s"has no subject $subject"))
+      .getOrElse(throw Registry.failure(base, "registry_subject", s"has no subject $subject", "subject" -> subject))
     (found.path("id").asInt, text(found, budget))
   }
 
@@ -50,7 +50,15 @@ private[millrace] final case class Registry(url: String, subject: String) {
       val budget = new RegistryBudget(base)
       val answer = Registry.get(base, s"/schemas/ids/$id", budget)
       val found = text(
-        answer.getOrElse(throw new BadBytes(s"the schema registry has no schema $id, which the record refers to")),
+        answer.getOrElse(
+          throw new BadBytes(
+            Why(
+              "bytes_unknown_schema",
+              s"the schema registry has no schema $id, which the record refers to",
+              "id" -> id
+            )
+          )
+        ),
         budget
       )
       Registry.schemas.put((base, id), found)
@@ -83,7 +91,11 @@ private[millrace] final case class Registry(url: String, subject: String) {
           .getOrElse(
             throw Registry.failure(
               base,
-              s"has no version ${r.path("version").asInt} of the subject $name, which another schema refers to"
+              "registry_version",
+              s"has no version ${r.path("version").asInt} of the subject $name, which another schema refers to",
+              "version" -> r.path("version").asInt,
+              "referred" -> name,
+              "subject" -> subject
             )
           )
         references(found, name :: above, budget) :+ found.path("schema").asText
@@ -99,7 +111,7 @@ private[millrace] final class RegistryBudget(base: String) {
   private var (requests, size) = (20, 2000000)
   def ask(): Unit = {
     requests -= 1
-    if (requests < 0) throw Registry.failure(base, "has a schema that refers to too many others")
+    if (requests < 0) throw Registry.failure(base, "registry_references", "has a schema that refers to too many others")
   }
 
   /** The text of an answer, which is read no further than allowed. */
@@ -108,7 +120,7 @@ private[millrace] final class RegistryBudget(base: String) {
       try body.readNBytes(size + 1)
       finally body.close()
     size -= bytes.length
-    if (size < 0) throw Registry.failure(base, "returns a schema that is too large")
+    if (size < 0) throw Registry.failure(base, "registry_schema_size", "returns a schema that is too large")
     new String(bytes, UTF_8)
   }
 }
@@ -156,24 +168,33 @@ object Registry {
 
   /** The first bytes of a record, for messages. */
   private[millrace] def start(b: Array[Byte]): String =
-    if (b.isEmpty) "there are no bytes" else b.take(5).map(x => f"$x%02x").mkString("it begins with ", " ", "")
+    if (b.isEmpty) "there are no bytes" else s"it begins with ${digits(b)}"
+  private[millrace] def digits(b: Array[Byte]): String =
+    if (b.isEmpty) "–" else b.take(5).map(x => f"$x%02x").mkString(" ")
 
-  private[millrace] def failure(base: String, what: String): RegistryFailure = {
+  /** `what`: a sentence in English, without the registry in front of it. */
+  private[millrace] def failure(base: String, code: String, what: String, facts: (String, Any)*): RegistryFailure = {
     val uri =
       try URI.create(base)
       catch { case _: IllegalArgumentException => null }
     val place =
       if (uri == null || uri.getHost == null) ""
       else s" at ${uri.getHost}${if (uri.getPort < 0) "" else s":${uri.getPort}"}"
-    new RegistryFailure(s"the schema registry$place $what")
+    new RegistryFailure(Why(code, s"the schema registry$place $what", ("registry" -> base) +: facts: _*))
   }
 
   private def request(base: String, path: String): HttpRequest.Builder = {
     if (!allowed.forall(hosts => origin(base).exists(hosts.contains)))
-      throw failure(base, "is not in the list of permitted registries (MILLRACE_SCHEMA_REGISTRIES)")
+      throw failure(
+        base,
+        "registry_not_allowed",
+        "is not in the list of permitted registries (MILLRACE_SCHEMA_REGISTRIES)"
+      )
     val b =
       try HttpRequest.newBuilder(URI.create(base + path))
-      catch { case _: IllegalArgumentException => throw failure(base, "has no http or https address") }
+      catch {
+        case _: IllegalArgumentException => throw failure(base, "registry_address", "has no http or https address")
+      }
     b.timeout(Duration.ofSeconds(15)).header("Accept", "application/vnd.schemaregistry.v1+json")
     passwords
       .find { case (address, _) => base == address || base.startsWith(address + "/") }
@@ -202,24 +223,38 @@ object Registry {
             try Json.mapper.readTree(a.body)
             catch {
               case _: com.fasterxml.jackson.core.JsonProcessingException =>
-                throw failure(base, "returns a response that is not JSON")
+                throw failure(base, "registry_response", "returns a response that is not JSON")
             }
           )
         case Right(a) if a.statusCode == 404 => return None
         case Right(a) if a.statusCode == 401 || a.statusCode == 403 =>
-          throw failure(base, s"rejects the credentials (status ${a.statusCode})")
+          throw failure(
+            base,
+            "registry_credentials",
+            s"rejects the credentials (status ${a.statusCode})",
+            "status" -> a.statusCode
+          )
         case Right(a) if a.statusCode / 100 == 3 =>
-          throw failure(base, s"redirects the request (status ${a.statusCode}); redirects are not followed")
+          throw failure(
+            base,
+            "registry_redirects",
+            s"redirects the request (status ${a.statusCode}); redirects are not followed",
+            "status" -> a.statusCode
+          )
         case Right(a) if a.statusCode / 100 == 4 && a.statusCode != 429 =>
-          throw failure(base, s"rejects the request (status ${a.statusCode}): ${message(a.body)}")
-        case Right(a) if attempt == attempts =>
-          throw failure(base, s"responds with status ${a.statusCode}: ${message(a.body)}")
+          throw answered(base, a, s"rejects the request (status ${a.statusCode})")
+        case Right(a) if attempt == attempts => throw answered(base, a, s"responds with status ${a.statusCode}")
         case Left(e) if attempt == attempts =>
-          throw failure(base, s"cannot be reached (${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)})")
+          val reason = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)
+          throw failure(base, "registry_unreachable", s"cannot be reached ($reason)", "reason" -> reason)
         case _ => Thread.sleep(200L * attempt * attempt)
       }
     }
     None
+  }
+  private def answered(base: String, a: Answer, what: String): RegistryFailure = {
+    val reason = message(a.body)
+    failure(base, "registry_answer", s"$what: $reason", "status" -> a.statusCode, "reason" -> reason)
   }
   private def message(body: String): String =
     (try Option(Json.mapper.readTree(body)).map(_.path("message").asText("")).getOrElse("")
@@ -232,6 +267,7 @@ object Registry {
       .header("Content-Type", "application/vnd.schemaregistry.v1+json")
       .POST(HttpRequest.BodyPublishers.ofString(body))
       .build()
-    send(base, r, new RegistryBudget(base)).getOrElse(throw failure(base, s"does not have $path"))
+    send(base, r, new RegistryBudget(base))
+      .getOrElse(throw failure(base, "registry_path", s"does not have $path", "path" -> path))
   }
 }

@@ -61,8 +61,9 @@ abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
       task.stop(
         this,
         "timestamp",
-        new IllegalArgumentException(
-          s"the timestamp ${if (time == SourceNode.nothing) "is null" else s"$time is negative"}"
+        new Misfit(
+          if (time == SourceNode.nothing) Why("timestamp_null", "the timestamp is null")
+          else Why("timestamp_negative", s"the timestamp $time is negative", "time" -> time)
         )
       )
   }

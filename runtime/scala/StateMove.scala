@@ -124,8 +124,13 @@ object StateMove {
         throw new Refused(
           "",
           "",
-          "state_not_moved",
-          s"the new checkpoint has $found rows on level $level, but $sent were written"
+          Why(
+            "state_not_moved",
+            s"the new checkpoint has $found rows on level $level, but $sent were written",
+            "level" -> level,
+            "found" -> found.values.sum,
+            "written" -> sent.values.sum
+          )
         )
       found.foreach { case (name, n) => if (!name.startsWith("$")) counts.put(name, counts.path(name).asLong(0L) + n) }
     }

@@ -64,8 +64,13 @@ private[millrace] final class Placement(
             throw new Refused(
               name,
               "",
-              "state_incompatible",
-              s"the tasks of $name hold values of types ${a.sql} and ${b.sql}"
+              Why(
+                "state_types",
+                s"the tasks of $name hold values of types ${a.sql} and ${b.sql}",
+                "store" -> name,
+                "first" -> a.sql,
+                "second" -> b.sql
+              )
             )
           )
       }
@@ -96,9 +101,12 @@ private[millrace] final class Placement(
         throw new Refused(
           spec.node,
           "",
-          "state_not_ready",
-          s"looks up ${t.node}, which keeps no rows of its own and runs on another level now: " +
-            s"connect a store to ${t.node}"
+          Why(
+            "state_not_ready",
+            s"looks up ${t.node}, which keeps no rows of its own and runs on another level now: " +
+              s"connect a store to ${t.node}",
+            "table" -> t.node
+          )
         )
       case None => None
     }

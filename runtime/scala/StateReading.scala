@@ -210,7 +210,7 @@ private final case class StateQuery(
   def follows(r: StateRow): Boolean = after.forall(order.gt(r, _))
 }
 private object StateQuery {
-  private def bad(code: String, message: String): Nothing = throw new Refused("", "", code, message)
+  private def bad(code: String, message: String): Nothing = throw new Refused("", "", Why(code, message))
 
   def parse(j: JsonNode, layout: StoreLayout): StateQuery = {
     def text(p: String) = Option(j.get(p)).filterNot(_.isNull).map(_.asText)

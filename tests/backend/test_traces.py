@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from deployments import reconciling
 from deployments.models import Deployment
+from deployments.snapshots import Cause, Failure
 from millrace_workers import tasks, traces
 from millrace_workers.app import app
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -64,7 +65,8 @@ def test_a_start_is_a_trace_with_a_span_for_each_step(
     record = record_of(deployment)
     for name in ("compile", "check", "stage", "start"):
         record.step(name, "running")
-        record.step(name, "done", "2 topics are new" if name == "check" else None)
+        new = Cause("topics_new", "2 topics are new")
+        record.step(name, "done", new if name == "check" else None)
     record.step("start", "done")
     named = {span.name: span for span in received}
     assert sorted(span.name for span in received) == sorted(
@@ -89,7 +91,7 @@ def test_a_failed_step_is_an_error_of_the_trace(
 ) -> None:
     record = record_of(deployment)
     record.step("compile", "running")
-    record.step("compile", "failed", "The expression is not valid.")
+    record.step("compile", "failed", Failure("expression", "The expression is not valid."))
     assert [span.name for span in received] == ["compile", "deploy"]
     assert {span.status.message for span in received} == {"The expression is not valid."}
     assert {span.status.code for span in received} == {2}

@@ -86,7 +86,9 @@ def test_one_waits_until_another_has_ended(client: Any) -> None:
 
 def test_why_it_could_not_be_compared_is_reported(client: Any) -> None:
     name = begin(client)["id"]
-    why = {"code": "oracle_cannot", "facts": {}, "message": "No test driver runs this."}
+    why: dict[str, Any] = {
+        "code": "oracle_cannot", "facts": {}, "message": "No test driver runs this.", "cause": None,
+    }  # fmt: skip
     streams = ScriptedStreams([{"answer": {"error": why}}])
     assert advanced(client, name, streams)[-1] == ("failed", None)
     found = client.get(f"{PATH}/{name}").json()
@@ -97,6 +99,7 @@ def test_why_it_could_not_be_compared_is_reported(client: Any) -> None:
         "code": "streams_missing",
         "facts": {},
         "message": "This installation has no Kafka Streams to compare with.",
+        "cause": None,
     }
 
 
@@ -107,9 +110,11 @@ def test_only_what_can_be_simulated_whole_is_compared(
     assert begin(client, 503)["error"]["code"] == "simulator_starting"
     simulator.answer = {"diagnostics": [], "result": {**RESULT, "output_count": 7_000}}
     assert begin(client, 400)["error"]["code"] == "too_many_outputs"
-    error = {"severity": "error", "message": "No such column.", "hint": None}
+    error = {"severity": "error", "code": "x", "message": "No such column.", "hint": None}
     simulator.answer = {"diagnostics": [error], "result": None}
-    assert begin(client, 400)["error"]["message"] == "No such column."
+    refused = begin(client, 400)["error"]
+    assert refused["message"] == refused["cause"]["message"] == "No such column."
+    assert refused["cause"]["code"] == "x"
 
 
 def test_a_workspace_compares_so_many_at_a_time(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from millrace_runtime.simulator import Readers, Simulators
@@ -20,8 +20,16 @@ ANSWERING = (
     "breakpoints", "encoding", "expectations", "explaining", "input_lines", "simulating",
     "simulation", "state_reading", "storage", "store_reader", "task_states", "unbatched",
 )  # fmt: skip
-#: values that each sentence can name, beside the data of the refusal
-ALWAYS = {"found", "message"}
+#: refusals whose sentence in English follows the Chinese one
+QUOTED = {
+    "condition_failed", "condition_invalid", "has_checkpoint", "input_invalid", "not_json",
+    "option_invalid", "state_unreadable",
+}  # fmt: skip
+#: names of a call's arguments that are no values of a sentence
+_NO_VALUES = {"fields", "facts", "node", "parameter", "record", "hint"}
+
+#: a place where a code is given, with the names of the values that its sentence can have
+Site = tuple[str, set[str]]
 #: for programs only: the page does not send such requests
 PROGRAMS = {
     "authentication_failed", "cut_unknown", "method_not_allowed", "not_acceptable", "query_invalid",
@@ -49,13 +57,16 @@ def errors_in(modules: list[ast.Module], base: str) -> set[str]:
     return found
 
 
-def literals(node: ast.AST) -> Iterator[str]:
+def literals(node: ast.AST, local: Local | None = None) -> Iterator[str]:
     """The codes that an expression can be."""
     if isinstance(node, ast.IfExp):
-        yield from literals(node.body)
-        yield from literals(node.orelse)
+        yield from literals(node.body, local)
+        yield from literals(node.orelse, local)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
+    elif isinstance(node, ast.Name):
+        for value in (local or {}).get(node.id, ()):
+            yield from literals(value)
 
 
 def is_code_with_sentences(texts: Sequence[object]) -> bool:
@@ -65,20 +76,59 @@ def is_code_with_sentences(texts: Sequence[object]) -> bool:
     )
 
 
+#: what the variables of a function, or of a module, are set to
+Local = dict[str, list[ast.expr]]
+
+
+def variables(tree: ast.AST) -> Local:
+    found: Local = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+    return found
+
+
+def calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Local]]:
+    """All calls, each with the variables of the function that it is in."""
+    inner: dict[ast.Call, Local] = {}
+    own: list[ast.stmt] = [each for each in tree.body if isinstance(each, ast.Assign)]
+    outside = variables(ast.Module(own, []))
+    for scope in ast.walk(tree):  # outer functions come first
+        if isinstance(scope, ast.Module | ast.FunctionDef):
+            local = outside if scope is tree else outside | variables(scope)
+            for node in ast.walk(scope):
+                if isinstance(node, ast.Call):
+                    inner[node] = local
+    yield from inner.items()
+
+
 def named_by_calls(tree: ast.Module, place_of: dict[str, int]) -> Iterator[tuple[str, set[str]]]:
-    """Codes and the names of their data, of calls whose argument at a place is a code."""
-    for call in ast.walk(tree):
-        place = place_of.get(name_of(call.func)) if isinstance(call, ast.Call) else None
-        if isinstance(call, ast.Call) and place is not None and len(call.args) > place:
-            data = {each.arg for each in call.keywords if each.arg} - {"fields"}
-            for each in call.keywords:
-                if each.arg == "facts" and isinstance(each.value, ast.Dict):
-                    data |= members(each.value).keys()
-            yield from ((code, data) for code in literals(call.args[place]))
+    """Codes and the names of their data, of calls whose argument at a place is a code.
+
+    A code of a class that cannot be read is `?` with its expression.
+    """
+    for call, local in calls(tree):
+        name = name_of(call.func)
+        place = place_of.get(name)
+        if place is None or len(call.args) <= place:
+            continue
+        data = {each.arg for each in call.keywords if each.arg} - _NO_VALUES
+        facts = [each.value for each in call.keywords if each.arg == "facts"]
+        for value in (*call.args[place + 1 :], *facts):
+            data |= members(value, local).keys()
+        found = list(literals(call.args[place], local))
+        if not found and name[:1].isupper():
+            found.append(f"? {ast.unparse(call.args[place])}")
+        yield from ((code, data) for code in found)
 
 
-def members(node: ast.expr) -> dict[str, ast.expr]:
+def members(node: ast.expr, local: Local | None = None) -> dict[str, ast.expr]:
     """The values of a dictionary by their names."""
+    if isinstance(node, ast.Name):
+        known = (local or {}).get(node.id, ())
+        return {name: value for each in known for name, value in members(each).items()}
     pairs = zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
     return {name: value for key, value in pairs if key is not None for name in literals(key)}
 
@@ -94,11 +144,11 @@ def named_by_data(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
         elif isinstance(node, ast.Tuple) and len(node.elts) in (2, 3):
             texts = [each.value for each in node.elts if isinstance(each, ast.Constant)]
             if len(texts) == len(node.elts) and is_code_with_sentences(texts):
-                yield str(texts[0]), set()
+                yield str(texts[0]), values_in(" ".join(map(str, texts[1:])))
 
 
-def codes(modules: list[ast.Module], base: str) -> dict[str, set[str]]:
-    """Codes with the names of the data that every refusal with this code has."""
+def sites(modules: list[ast.Module], base: str) -> Iterator[Site]:
+    """Where a class, one that derives from it, or a function with a `code` is called."""
     place_of = dict.fromkeys((*errors_in(modules, base), "__init__"), 0)
     for tree in modules:
         for node in ast.walk(tree):
@@ -106,29 +156,50 @@ def codes(modules: list[ast.Module], base: str) -> dict[str, set[str]]:
                 names = [each.arg for each in node.args.args if each.arg not in ("self", "cls")]
                 if "code" in names:
                     place_of[node.name] = names.index("code")
-    found: dict[str, set[str]] = {}
     for tree in modules:
         for code, named in (*named_by_calls(tree, place_of), *named_by_data(tree)):
-            if re.fullmatch(r"[a-z_]+", code):
-                found[code] = found[code] & named if code in found else named
-    return found
+            if code.startswith("?") or re.fullmatch(r"[a-z_]+", code):
+                yield code, named
 
 
-def answered() -> dict[str, set[str]]:
-    """All codes of the backend, those of the simulator that it passes on among them."""
-    found = codes(trees(sorted(BACKEND.rglob("*.py"))), "ApiError")
-    asked = codes(trees([RUNTIME / f"{name}.py" for name in ANSWERING]), "MillraceError")
-    limits = [each[0] for pool in (Simulators, Readers) for each in pool.messages.values()]
-    for code in (*asked, *limits):
-        found[code] = set()
-    return found
+def answered() -> list[Site]:
+    """The refusals of the backend, those of the simulator that it passes on among them."""
+    found = [*sites(trees(sorted(BACKEND.rglob("*.py"))), "ApiError")]
+    found += sites(trees([RUNTIME / f"{name}.py" for name in ANSWERING]), "MillraceError")
+    found += [(each[0], set()) for pool in (Simulators, Readers) for each in pool.messages.values()]
+    return [each for each in found if not each[0].startswith("?")]
 
 
-def sentences(path: Path) -> dict[str, str]:
-    """A table of Chinese sentences by their codes."""
+def sentences(path: Path) -> dict[str, list[str]]:
+    """A table of Chinese sentences by their codes, with the alternatives of each."""
     literal = r'"(?:[^"\\]|\\.)*"'
-    found = re.findall(rf"^  (\w+):\s+({literal}),$", path.read_text("utf-8"), re.MULTILINE)
-    return {code: json.loads(sentence) for code, sentence in found}
+    pattern = rf"^  (\w+):\s+(\[\s*{literal}(?:,\s*{literal})*,?\s*\]|{literal}),$"
+    return {
+        code: [json.loads(each) for each in re.findall(literal, texts)]
+        for code, texts in re.findall(pattern, path.read_text("utf-8"), re.MULTILINE)
+    }
+
+
+def untold(found: Mapping[str, Sequence[str]], known: Iterable[Site]) -> list[Site]:
+    """Sites for which no sentence has all of its values."""
+    return [
+        (code, data)
+        for code, data in known
+        if not any(values_in(each) <= data for each in found.get(code, ()))
+    ]
+
+
+def unused(found: Mapping[str, Sequence[str]], known: Iterable[Site]) -> list[str]:
+    """Sentences that name a value that no site gives."""
+    given: dict[str, set[str]] = {}
+    for code, data in known:
+        given.setdefault(code, set()).update(data)
+    return [
+        each
+        for code, texts in found.items()
+        for each in texts
+        if not values_in(each) <= given.get(code, set())
+    ]
 
 
 def values_in(sentence: str) -> set[str]:
@@ -137,9 +208,13 @@ def values_in(sentence: str) -> set[str]:
 
 
 def test_each_refusal_is_in_chinese_and_names_only_what_comes_with_it() -> None:
-    found, known = sentences(CHINESE), answered()
-    assert len(known) > 110
-    assert found.keys() == known.keys() - PROGRAMS - CAUSES
-    assert known.keys() >= PROGRAMS | CAUSES
-    for code, sentence in found.items():
-        assert values_in(sentence) <= ALWAYS | known[code], code
+    known = [
+        (code, data | {"found"} | ({"message"} if code in QUOTED else set()))
+        for code, data in answered()
+    ]
+    found, codes = sentences(CHINESE), {code for code, _ in known}
+    assert len(codes) > 110
+    assert found.keys() == codes - PROGRAMS - CAUSES
+    assert codes >= PROGRAMS | CAUSES | QUOTED
+    assert untold(found, [each for each in known if each[0] in found]) == []
+    assert unused(found, known) == []

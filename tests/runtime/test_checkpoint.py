@@ -56,7 +56,8 @@ def test_a_checkpoint_of_another_shape_is_refused_with_what_would_do(
     open_checkpoint(str(tmp_path), graph(), 4)
     with pytest.raises(MillraceError, match=rf"{what}.*new checkpoint folder") as refused:
         open_checkpoint(str(tmp_path), graph(level), tasks)
-    assert refused.value.code == "checkpoint_mismatch"
+    assert refused.value.code == f"checkpoint_mismatch_{what}"
+    assert refused.value.facts.keys() == {"folder", "before", "now"}
 
 
 def test_the_checkpoint_of_another_topology_is_refused(tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_the_checkpoint_of_another_topology_is_refused(tmp_path: Path) -> None:
     other["nodes"][0]["id"] = "elsewhere"
     with pytest.raises(MillraceError, match=r"another topology \(its sources: in\)") as refused:
         open_checkpoint(str(tmp_path), other, 4)
-    assert refused.value.code == "checkpoint_mismatch"
+    assert refused.value.code == "checkpoint_mismatch_topology"
 
 
 def test_a_store_of_another_kind_under_the_same_name_is_refused_at_its_node(
@@ -87,7 +88,7 @@ def test_a_checkpoint_whose_notes_are_damaged_is_refused(tmp_path: Path, text: s
     (tmp_path / "stores.json").write_text(text)
     with pytest.raises(MillraceError, match="cannot be read") as refused:
         open_checkpoint(str(tmp_path), graph(), 4)
-    assert refused.value.code == "checkpoint_mismatch"
+    assert refused.value.code == "checkpoint_mismatch_notes"
 
 
 def schema(value: str = "long", tasks: int = 4, **more: Any) -> dict[str, Any]:

@@ -61,8 +61,12 @@ def test_a_folder_without_the_jars_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MILLRACE_JARS", str(tmp_path))
-    with pytest.raises(MillraceError, match=r"does not contain .*kafka-clients-3\.9\.2\.jar"):
+    missing = pytest.raises(MillraceError, match=r"does not contain .*kafka-clients-3\.9\.2\.jar")
+    with missing as refused:
         jars.connector_jars()
+    facts = refused.value.facts
+    assert facts["folder"] == str(tmp_path)
+    assert "kafka-clients-3.9.2.jar" in facts["files"]
 
 
 def test_an_image_has_the_jars_of_s3_as_well(

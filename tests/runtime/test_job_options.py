@@ -118,7 +118,7 @@ def test_what_kafkas_client_refuses_is_reported_in_its_words() -> None:
             "configuration security.protocol: must be upper case."
         )
     )
-    assert error.code == "kafka_refused"
+    assert error.code == "kafka_client"
     assert error.message.endswith("security.protocol: must be upper case.")
     assert explain(RuntimeError("[JAVA_GATEWAY_EXITED] gone")).code == "spark_not_started"
     assert explain(RuntimeError("[PACKAGE_NOT_INSTALLED] Pandas")).code == "python_packages"

@@ -159,6 +159,10 @@ def test_an_incompatible_schema_of_a_sink_is_refused_in_the_registrys_words(
     assert (
         "rejects the request (status 409): Schema being registered is incompat" in fault["message"]
     )
+    cause = fault["cause"]
+    assert (cause["code"], cause["message"]) == ("registry_answer", fault["message"])
+    assert (cause["facts"]["registry"], cause["facts"]["status"]) == (registry.url, "409")
+    assert cause["facts"]["reason"].startswith("Schema being registered")
 
 
 # ---- Protobuf ------------------------------------------------------------------------------------
@@ -363,6 +367,7 @@ def test_a_registry_that_fails_stops_the_job_and_no_record_is_dropped_for_it(
     assert result.error is not None
     assert (result.error["node"], result.error["code"]) == ("in", "registry")
     assert "responds with status 503: Error in the backend" in result.error["message"]
+    assert result.error["cause"]["code"] == "registry_answer"
     assert result.error["record"]["offset"] == 0
 
 
@@ -383,6 +388,8 @@ def test_a_registry_that_is_away_when_the_job_starts_is_reported_at_its_node(
         f"the schema registry at 127.0.0.1:{port} responds with status 503: "
         "Error in the backend data store"
     )
+    assert error.cause is not None
+    assert (error.cause.code, error.cause.facts["status"]) == ("registry_answer", "503")
 
 
 def test_credentials_open_the_registry_and_are_shown_nowhere(

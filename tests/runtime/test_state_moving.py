@@ -112,7 +112,7 @@ def test_the_old_checkpoint_is_the_job_s_until_the_first_batch_on_the_new_one(
 
 def test_a_move_reports_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_moving, "PROGRESS_SECONDS", 0.01)
-    reported: list[str] = []
+    reported: list[Any] = []
     phases = iter([("reading", 0), ("writing", 12_000), ("checking", 30_000)])
 
     def progress() -> str:
@@ -124,11 +124,16 @@ def test_a_move_reports_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPa
         while len(reported) < 3:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-    assert reported == [
+    assert [each["message"] for each in reported] == [
         "Moving the state: reading it.",
         "Moving the state: 12,000 rows written.",
         "Moving the state: 30,000 rows written, reading them back.",
     ]
+    told = [(each["code"], each["facts"]["rows"]) for each in reported]
+    assert told == [
+        ("moving_state", "0"), ("moving_state_written", "12,000"),
+        ("moving_state_checked", "30,000"),
+    ]  # fmt: skip
 
 
 def commit(stream: Path, batch: int, offsets: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from millrace_workers.doubles import Bench
+from millrace_workers.model import Cause
 from millrace_workers.states.starting import START_PATIENCE_SECONDS
 
 from tests.workers.kit import driver, running
@@ -50,9 +51,10 @@ def test_a_driver_that_reports_how_far_it_is_is_waited_for(bench: Bench) -> None
     pid = _replaced(bench)
     for rows in (10, 20, 30):
         bench.now += START_PATIENCE_SECONDS - 1
-        bench.say("starting", detail=f"{rows} rows written.")
+        detail = Cause("moving_state_written", f"{rows} rows written.", facts={"rows": str(rows)})
+        bench.say("starting", detail=detail)
         assert bench.tick() == "starting"
-        assert bench.steps[-1] == ("start", "running", f"{rows} rows written.")
+        assert bench.steps[-1] == ("start", "running", detail)
     assert bench.launcher.killed == []
     bench.now += START_PATIENCE_SECONDS + 1
     bench.tick()

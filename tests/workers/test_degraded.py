@@ -34,6 +34,11 @@ def test_a_driver_that_is_silent_is_degraded_then_restarted_with_its_threads_kep
     bench.tick()
     assert bench.launcher.killed == [first]
     assert bench.outcomes == ["killed"]
+    failure = bench.deployment.failure or {}
+    assert failure["code"] == "driver_restarted"
+    cause = failure["cause"]
+    assert (cause["code"], cause["facts"]) == ("driver_silent", {"seconds": "46"})
+    assert failure["message"].startswith(cause["message"])
     (kept,) = (bench.deployment.directory / "threads").iterdir()
     assert f"threads of {first}" in kept.read_text()
     bench.now += 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from millrace_workers.doubles import Bench
 from millrace_workers.launchers import JobSpec
-from millrace_workers.model import Failure, plain_state
+from millrace_workers.model import Cause, Failure, plain_state
 
 from tests.workers.kit import driver, running
 
@@ -21,7 +21,7 @@ PLAIN: dict[str, Any] = {"dialect": "plain"}
 def plain(bench: Bench) -> Bench:
     bench.deployment = replace(bench.deployment, settings=PLAIN)
     bench.compiler.program = "one"
-    bench.cold = "cold"
+    bench.cold = Cause("cold_plain", "cold")
     return bench
 
 
@@ -207,7 +207,7 @@ def test_a_plain_program_that_did_nothing_leaves_the_exact_checkpoint_as_it_is(
     bench: Bench,
 ) -> None:
     running(bench)
-    bench.cold = "cold"
+    bench.cold = Cause("cold_plain", "cold")
     home = bench.deployment.directory
     commits(home / "checkpoint" / "stream", 3, {"in": {"0": 20, "1": 21}})
     spec = again(bench, 1, "one", **PLAIN)

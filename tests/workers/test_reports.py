@@ -7,6 +7,7 @@ import time
 import pytest
 import redis
 from millrace_runtime.report import RedisReporter
+from millrace_workers.model import Cause
 from millrace_workers.monitors import Reports
 
 pytestmark = pytest.mark.services
@@ -63,13 +64,15 @@ def test_a_start_that_takes_long_reports_how_far_it_is_until_it_runs(redis_url: 
     address = reports.grant("7-3")
     reporter = RedisReporter(address, "7-3")
     reporter.state("starting")
-    for rows in (10, 20):
-        reporter.step(f"Moving the state: {rows} rows written.")
+    for rows in ("10", "20"):
+        message = f"Moving the state: {rows} rows written."
+        reporter.step({"code": "moving", "message": message, "facts": {"rows": rows}})
+    last = Cause("moving", "Moving the state: 20 rows written.", facts={"rows": "20"})
     deadline = time.monotonic() + 30
-    while (found := reports.last_state("7-3")) is None or not (found.detail or "").count("20"):
+    while (found := reports.last_state("7-3")) is None or found.detail != last:
         assert time.monotonic() < deadline, found
         time.sleep(0.05)
-    assert (found.state, found.detail) == ("starting", "Moving the state: 20 rows written.")
+    assert found.state == "starting"
     reporter.state("running")
     reporter.close()
     found = reports.last_state("7-3")

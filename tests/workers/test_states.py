@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from millrace_workers.doubles import Bench
-from millrace_workers.model import Failure
+from millrace_workers.model import Cause, Failure
 from millrace_workers.states import STATES, TRANSITIONS
 from millrace_workers.states.restarting import LIMIT, wait_after
 
@@ -197,7 +197,7 @@ def test_a_driver_without_room_for_another_is_stopped_once_the_new_version_is_st
     running(bench)
     old = driver(bench)
     bench.launcher.deaf = True
-    bench.cold = "1,792 MB are needed, 900 MB are free."
+    bench.cold = Cause("cold_memory", "1,792 MB are needed, 900 MB are free.")
     bench.deployment = replace(bench.deployment, version=2)
     assert bench.tick() == "stopping"
     assert (bench.deployment.directory / "jobs" / "v2" / "job.py").exists()
@@ -240,11 +240,27 @@ def test_a_driver_started_by_a_worker_that_died_is_adopted_not_doubled(bench: Be
     assert driver(bench) in bench.launcher.alive
 
 
+def test_a_driver_that_cannot_be_started_says_why(bench: Bench) -> None:
+    bench.launcher.refuses = "[Errno 2] No such file or directory: 'python'"
+    assert bench.tick() == "failed"
+    failure = bench.deployment.failure or {}
+    assert (failure["code"], failure["facts"]) == (
+        "start_failed",
+        {"reason": bench.launcher.refuses},
+    )
+    assert failure["message"] == f"The driver could not be started: {bench.launcher.refuses}"
+    name, state, detail = bench.steps[-1]
+    assert (name, state, detail and detail.told()) == ("start", "failed", Cause.of(failure).told())
+
+
 def test_a_start_waits_for_the_driver_that_holds_the_checkpoint(bench: Bench) -> None:
-    bench.launcher.holder = "Another driver runs on the checkpoint: process 7 on there."
+    bench.launcher.holder = "process 7 on there"
     assert bench.tick() == "starting"
-    assert ("start", "running", bench.launcher.holder) in bench.steps
+    (detail,) = [detail for name, _, detail in bench.steps if name == "start" and detail]
+    assert detail.message == "Another driver runs on the checkpoint: process 7 on there."
     assert bench.deployment.outage is not None
+    assert bench.deployment.outage.code == detail.code == "checkpoint_in_use"
+    assert bench.deployment.outage.facts == detail.facts == {"holder": "process 7 on there"}
     bench.launcher.holder = None
     bench.now += 1
     assert bench.tick() == "starting"
@@ -275,8 +291,9 @@ def test_the_cluster_overrules_the_partitions_of_the_design_and_reports_it(bench
     bench.topics.there = {"in": 5, "out": 1}
     bench.tick()
     assert bench.compiler.written[0]["topics"]["in"]["partitions"] == 5
-    details = [detail for name, _, detail in bench.steps if name == "check" and detail]
-    assert details == ["in has 5 partitions, the topology declares 2"]
+    (detail,) = [detail for name, _, detail in bench.steps if name == "check" and detail]
+    assert detail.message == "in has 5 partitions, the topology declares 2"
+    assert (detail.code, detail.facts) == ("partitions_differ", {"topics": "in: 5 ≠ 2"})
 
 
 def test_a_driver_that_never_reports_is_ended_and_started_anew(bench: Bench) -> None:

@@ -10,6 +10,8 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from millrace_workers.model import Cause, Failure, Rejected, Unanswered
+
 ANSWER_SECONDS = 8.0
 #: error codes of Kafka's client for an unreachable cluster; all others are the cluster's answer
 AWAY = frozenset(
@@ -54,7 +56,7 @@ class KafkaTopics:
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
         """Name to partitions of those needed topics that are there, after creating the rest.
 
-        Raises ConnectionError where the cluster does not answer, RuntimeError where it refuses.
+        Raises Unanswered where the cluster does not answer, Rejected where it refuses.
         """
         admin = AdminClient(self._config)
         try:
@@ -73,17 +75,21 @@ class KafkaTopics:
             reason = error.args[0]
             text = reason.str() if isinstance(reason, KafkaError) else str(reason)
             if isinstance(reason, KafkaError) and reason.code() not in AWAY:
-                raise RuntimeError(
-                    f"Kafka at {self._servers} rejected the request: {text}."
-                ) from error
+                message = f"Kafka at {self._servers} rejected the request: {text}."
+                facts = {"servers": self._servers, "reason": text}
+                raise Rejected(Failure("kafka_refused", message, facts=facts)) from error
             # Why a broker did not let the client in is an event of its own.
             admin.poll(0)
             if self._not_let_in:
-                raise RuntimeError(
+                message = (
                     f"Kafka at {self._servers} does not let Millrace in: {self._not_let_in}. Check "
                     "the settings of Kafka clients (MILLRACE_KAFKA_…) of the workers."
-                ) from error
-            raise ConnectionError(f"Kafka at {self._servers} does not respond: {text}") from error
+                )
+                facts = {"servers": self._servers, "reason": self._not_let_in}
+                raise Rejected(Failure("kafka_login_failed", message, facts=facts)) from error
+            message = f"Kafka at {self._servers} does not respond: {text}"
+            facts = {"servers": self._servers, "reason": text}
+            raise Unanswered(Cause("broker_unreachable", message, facts=facts)) from error
         return {
             name: len(there[name].partitions)
             for name in needed

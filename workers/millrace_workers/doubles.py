@@ -10,10 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Standby
-from millrace_workers.model import Deployment, Failure, Outage, Process, Run
+from millrace_workers.model import (
+    Cause,
+    Deployment,
+    Failure,
+    Outage,
+    Process,
+    Rejected,
+    Run,
+    Unanswered,
+)
 from millrace_workers.monitors import Pulse, StateReport
 from millrace_workers.states import TRANSITIONS, step
 from millrace_workers.states.tools import Tools
+
+AWAY = Cause("broker_unreachable", "Kafka at nowhere:1 does not answer")
 
 
 @dataclass
@@ -200,9 +211,9 @@ class ScriptedTopics:
         """Creates what is missing if allowed."""
         self.asked += 1
         if self.away:
-            raise ConnectionError("Kafka at nowhere:1 does not answer")
+            raise Unanswered(AWAY)
         if self.refuses:
-            raise RuntimeError(self.refuses)
+            raise Rejected(Failure("kafka_refused", self.refuses))
         if create:
             for name, partitions in needed.items():
                 self.there.setdefault(name, partitions)
@@ -218,7 +229,7 @@ class Bench:
     reports: ScriptedReports = field(default_factory=ScriptedReports)
     compiler: ScriptedCompiler = field(default_factory=ScriptedCompiler)
     topics: ScriptedTopics = field(default_factory=ScriptedTopics)
-    steps: list[tuple[str, str, str | None]] = field(default_factory=list)
+    steps: list[tuple[str, str, Cause | None]] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
     now: float = 1000.0
     #: a shadow that has ended
@@ -226,10 +237,10 @@ class Bench:
     #: bytes on the disk
     free: int = 1_000_000_000
     #: why no driver can be prepared beside the one that runs
-    cold: str | None = None
+    cold: Cause | None = None
 
     # -- Record ---------------------------------------------------------------------------------
-    def step(self, name: str, state: str, detail: str | None = None) -> None:
+    def step(self, name: str, state: str, detail: Cause | None = None) -> None:
         """Keep the step."""
         self.steps.append((name, state, detail))
 
@@ -278,7 +289,7 @@ class Bench:
     def delete(self) -> None:
         """A shadow has ended."""
         if self.topics.away:
-            raise ConnectionError("Kafka at nowhere:1 does not answer")
+            raise Unanswered(AWAY)
         self.deleted = True
 
     def arrived(self) -> None:
@@ -317,7 +328,9 @@ class Bench:
             self.deployment = replace(before, observed=left, since=self.now, outage=outage)
         raise AssertionError("the states go round in a circle")
 
-    def say(self, state: str, failure: Failure | None = None, *, detail: str | None = None) -> None:
+    def say(
+        self, state: str, failure: Failure | None = None, *, detail: Cause | None = None
+    ) -> None:
         """The living driver reports this."""
         if self.deployment.run is None:
             raise AssertionError("nothing runs that could report")

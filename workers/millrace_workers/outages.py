@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from millrace_workers.model import Outage
+from millrace_workers.model import Cause, Outage
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
@@ -22,16 +22,17 @@ CODES = frozenset(
         "storage_unreachable",
     }
 )
-DISK_FULL = "The disk of the data folder is full. Free some space; it continues by itself."
+DISK_FULL = Cause(
+    "disk_full", "The disk of the data folder is full. Free some space; it continues by itself."
+)
 
 
 class Away(Exception):
     """A part that the deployment needs does not answer; it is asked again later."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause.message)
+        self.cause = cause
 
 
 def pause_after(attempts: int) -> float:
@@ -42,7 +43,10 @@ def pause_after(attempts: int) -> float:
 def after(before: Outage | None, away: Away, now: float) -> Outage:
     """The outage as it stands after one more attempt; it began with whatever was away first."""
     attempts, since = (1, now) if before is None else (before.attempts + 1, before.since)
-    return Outage(away.code, away.message, since, attempts, now + pause_after(attempts))
+    cause, retry_at = away.cause, now + pause_after(attempts)
+    return Outage(
+        cause.code, cause.message, since, attempts, retry_at, facts=cause.facts, cause=cause.cause
+    )
 
 
 def is_full(error: OSError) -> bool:

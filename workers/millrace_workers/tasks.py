@@ -29,7 +29,7 @@ from millrace_workers.cluster import KafkaTopics
 from millrace_workers.configuration import Configuration
 from millrace_workers.jobs import Jobs
 from millrace_workers.launchers import Launcher, LocalLauncher
-from millrace_workers.model import Deployment, Failure, Outage, Process, Run, Start
+from millrace_workers.model import Cause, Deployment, Failure, Outage, Process, Run, Start
 from millrace_workers.monitors import Reports
 from millrace_workers.states import TRANSITIONS, Tools, step
 from millrace_workers.states.tools import RunExists
@@ -145,7 +145,7 @@ class DatabaseRecord:
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
 
-    def step(self, name: str, state: str, detail: str | None = None) -> None:
+    def step(self, name: str, state: str, detail: Cause | None = None) -> None:
         """A step is running, done or failed."""
         changed = reconciling.record_step(self._deployment.id, name, state, detail)
         ended = state == "failed" or (name, state) == ("start", "done")
@@ -225,8 +225,8 @@ def tools_for(deployment: Deployment) -> Tools:
     )
 
 
-def cold(deployment: Deployment) -> str | None:
-    """Why the driver of a change cannot be prepared beside the one that runs, as a sentence."""
+def cold(deployment: Deployment) -> Cause | None:
+    """Why the driver of a change cannot be prepared beside the one that runs."""
     return reconciling.cold_reason(
         deployment.settings, deployment.directory, paused=deployment.paused
     )

@@ -51,11 +51,12 @@ def send(start: Start) -> None:
     inside = trace.set_span_in_context(whole)
     for step in steps:
         span = tracer.start_span(step["name"], inside, start_time=_nanoseconds(step["started_at"]))
+        detail = None if step["detail"] is None else step["detail"]["message"]
         if step["state"] == "failed":
-            span.set_status(Status(StatusCode.ERROR, step["detail"]))
-            whole.set_status(Status(StatusCode.ERROR, step["detail"]))
-        elif step["detail"]:
-            span.set_attribute("millrace.detail", step["detail"])
+            span.set_status(Status(StatusCode.ERROR, detail))
+            whole.set_status(Status(StatusCode.ERROR, detail))
+        elif detail is not None:
+            span.set_attribute("millrace.detail", detail)
         span.end(_nanoseconds(step["finished_at"]))
     whole.end(_nanoseconds(steps[-1]["finished_at"]))
     provider.shutdown()

@@ -115,7 +115,9 @@ class StepSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=StepState.choices)
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
-    detail = serializers.CharField(allow_null=True)
+    detail = CauseSerializer(
+        allow_null=True, help_text="How far it is, what was found, or why it failed."
+    )
 
 
 class FailingRecordSerializer(serializers.Serializer[Any]):
@@ -151,30 +153,28 @@ class DecidedRecordSerializer(RecordDecisionSerializer):
     removed_at = serializers.DateTimeField(required=False)
 
 
-class OutageSerializer(serializers.Serializer[Any]):
+class _KeptCauseSerializer(CauseSerializer):
+    facts = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        required=False,
+        help_text="What the sentence names; causes of earlier versions have none.",
+    )
+
+
+class OutageSerializer(_KeptCauseSerializer):
     """What a deployment waits for; it continues automatically when the service responds again."""
 
-    code = serializers.CharField()
-    message = serializers.CharField()
     since = serializers.DateTimeField()
     attempts = serializers.IntegerField(min_value=1)
     retry_at = serializers.DateTimeField(help_text="When the next attempt is made.")
 
 
-class FailureSerializer(CauseSerializer):
+class FailureSerializer(_KeptCauseSerializer):
     """Why a deployment failed, with the node that caused it, if known."""
 
-    facts = serializers.DictField(
-        child=serializers.CharField(allow_blank=True),
-        required=False,
-        help_text="What the sentence names; failures of earlier versions have none.",
-    )
     node = serializers.CharField(allow_null=True)
     parameter = serializers.CharField(allow_null=True)
     record = FailingRecordSerializer(allow_null=True)
-    cause = CauseSerializer(
-        allow_null=True, required=False, help_text="The failure that the sentence quotes."
-    )
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from millrace_backend.schema import CauseSerializer
+from millrace_backend.schema import CauseField, SentenceSerializer
 from millrace_compiler.conditions import MOST
 from rest_framework import serializers
 
@@ -271,12 +271,20 @@ class SimulationErrorSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
     code = serializers.CharField(allow_null=True)
     message = serializers.CharField()
+    facts = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        required=False,
+        help_text="What the message names, for a message in another language.",
+    )
+    cause = CauseField(
+        allow_null=True, required=False, help_text="The cause that the message quotes."
+    )
     node = serializers.CharField(allow_null=True, required=False)
     parameter = serializers.CharField(allow_null=True, required=False)
     after = serializers.IntegerField()
 
 
-class DifferenceSerializer(CauseSerializer):
+class DifferenceSerializer(SentenceSerializer):
     """A difference from what was expected, with the sentence in English."""
 
 

@@ -50,7 +50,9 @@ describe("the API client", () => {
         hint: null,
       });
       expect(said("of_a_newer_server")).toMatchObject({ message: "Ada saved.", hint: "Merge." });
-      expect(said("kafka_refused").text).toBe("Kafka 拒绝了此请求：Ada saved.");
+      expect(said("kafka_refused").text).toBe("Ada saved. Merge.");
+      const refused = { code: "kafka_refused", message: "Kafka rejected it: No.", reason: "No." };
+      expect(new ApiError(400, { error: refused }).text).toBe("Kafka 拒绝了此请求：No.");
       const role = { code: "role_too_small", message: "This needs…", needed: "operator" };
       expect(new ApiError(403, { error: role }).message).toContain("操作员");
       const taken = { code: "name_taken", fields: { name: ["This name is taken."] } };

@@ -1,6 +1,7 @@
 /** The API client: CSRF header, JSON, and errors as `ApiError` with the message of the server. */
 
 import createClient from "openapi-fetch";
+import { type Cause, toldCause } from "../problems/prose";
 import { diagnosticTexts, errorText, language, phrase, t } from "../ui/i18n";
 import type { paths } from "./schema";
 
@@ -11,6 +12,8 @@ interface ErrorEnvelope {
     hint?: string | null;
     fields?: Record<string, string[] | string>;
     facts?: Record<string, string>;
+    /** What the message quotes. */
+    cause?: Cause | null;
     [data: string]: unknown;
   };
 }
@@ -29,7 +32,8 @@ export class ApiError extends Error {
   constructor(status: number, envelope: ErrorEnvelope | null) {
     const error = envelope?.error ?? {};
     const code = error.code ?? "";
-    const known = errorText(code, { found: error.message, ...error });
+    const cause = error.cause ? toldCause(error.cause) : undefined;
+    const known = errorText(code, { found: error.message, ...error, ...error.facts, cause });
     // The refusal of a schema is a diagnostic of the compiler.
     const found = error.facts === undefined ? undefined : diagnosticTexts(code, error.facts);
     super(known ?? found?.message ?? error.message ?? fallback(status));

@@ -1721,8 +1721,10 @@ export interface components {
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
         };
-        /** @description Why something is not as it should be, with the sentence in English. */
+        /** @description Why something is as it is, with the sentence in English. */
         Cause: {
+            /** @description The cause that the sentence quotes. */
+            cause?: components["schemas"]["Cause"] | null;
             code: string;
             /** @description What the sentence names, for a sentence in another language. */
             facts: {
@@ -2309,10 +2311,10 @@ export interface components {
         };
         /** @description Why a deployment failed, with the node that caused it, if known. */
         Failure: {
-            /** @description The failure that the sentence quotes. */
+            /** @description The cause that the sentence quotes. */
             cause?: components["schemas"]["Cause"] | null;
             code: string;
-            /** @description What the sentence names; failures of earlier versions have none. */
+            /** @description What the sentence names; causes of earlier versions have none. */
             facts?: {
                 [key: string]: string;
             };
@@ -3016,7 +3018,13 @@ export interface components {
         /** @description What a deployment waits for; it continues automatically when the service responds again. */
         Outage: {
             attempts: number;
+            /** @description The cause that the sentence quotes. */
+            cause?: components["schemas"]["Cause"] | null;
             code: string;
+            /** @description What the sentence names; causes of earlier versions have none. */
+            facts?: {
+                [key: string]: string;
+            };
             message: string;
             /**
              * Format: date-time
@@ -3986,7 +3994,13 @@ export interface components {
         /** @description Why the job stopped, at the input line `after`. */
         SimulationError: {
             after: number;
+            /** @description The cause that the message quotes. */
+            cause?: components["schemas"]["Cause"] | null;
             code: string | null;
+            /** @description What the message names, for a message in another language. */
+            facts?: {
+                [key: string]: string;
+            };
             kind: string;
             message: string;
             node?: string | null;
@@ -4253,7 +4267,8 @@ export interface components {
         StatusEnum: "ok" | "degraded";
         /** @description A step of a deployment. */
         Step: {
-            detail: string | null;
+            /** @description How far it is, what was found, or why it failed. */
+            detail: components["schemas"]["Cause"] | null;
             /** Format: date-time */
             finished_at: string | null;
             /** @description compile, check, stage or start */

@@ -4,6 +4,7 @@ import IconLoader2 from "@tabler/icons-react/dist/esm/icons/IconLoader2.mjs";
 import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import type { Deployment, DeploymentStep } from "../api/types";
+import { toldCause } from "../problems/prose";
 import { known } from "../runtime/figures";
 import { useNow } from "../runtime/useNow";
 import { span } from "../ui/format";
@@ -68,8 +69,8 @@ export function DeploymentSteps({ deployment }: { deployment: Deployment }) {
           <Sign state={step.state} />
           <span className={classes.stepTitle}>
             {titleOf(step.name)}
-            {step.detail === null || step.detail === "" ? null : (
-              <span className={classes.stepDetail}>{step.detail}</span>
+            {step.detail === null ? null : (
+              <span className={classes.stepDetail}>{toldCause(step.detail)}</span>
             )}
           </span>
           <span className={classes.stepTime}>{known(lengthOf(step, now), span)}</span>

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
+import { toldCause } from "../problems/prose";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
@@ -316,7 +317,10 @@ function Messages({ bad }: { bad: number }) {
       {shown === null ? null : <BreakpointNotes shown={shown} />}
       {error === null ? null : (
         <Note tone="failed">
-          {t("Stopped at record {n}: {why}", { n: error.after, why: error.message })}
+          {t("Stopped at record {n}: {why}", {
+            n: error.after,
+            why: toldCause({ ...error, code: error.code ?? "" }),
+          })}
         </Note>
       )}
       <ProgressLine />

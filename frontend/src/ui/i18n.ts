@@ -77,6 +77,11 @@ export type Phrase = string & { readonly [marked]: true };
 type Values = Readonly<Record<string, string | number>>;
 type Table = Readonly<Record<string, string>>;
 
+/** A sentence, or several: the first one whose values are all there is shown. */
+export type Alternatives = string | readonly string[];
+
+type Alternating = Readonly<Record<string, Alternatives>>;
+
 /** Message and hint by the code of a diagnostic. */
 type Sentences = Readonly<Record<string, readonly [string, string]>>;
 
@@ -90,10 +95,10 @@ export interface Forms {
 let translations: {
   readonly texts: Table;
   readonly catalog: Table;
-  readonly causes: Table;
+  readonly causes: Alternating;
   readonly diagnostics: Sentences;
   readonly differences: Table;
-  readonly errors: Table;
+  readonly errors: Alternating;
   readonly forms?: Forms;
   readonly words: Table;
 } = {
@@ -154,14 +159,12 @@ export function differenceText(
   return text === undefined ? undefined : fill(text, facts);
 }
 
-/** A refusal of the server in the page's language; undefined without a translation. */
+/** A refusal of the server in the page's language; undefined without a translation whose values are all there. */
 export function errorText(
   code: string,
   data: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const text = language() === "en" ? undefined : translations.errors[code];
-  if (text === undefined) return undefined;
-  return fill(text, inWords(data));
+  return language() === "en" ? undefined : filled([translations.errors[code]], data);
 }
 
 /** A cause in the page's language; undefined without a translation whose values are all there. */
@@ -171,8 +174,17 @@ export function causeText(
 ): string | undefined {
   if (language() === "en") return undefined;
   const { causes, diagnostics, errors } = translations;
-  const texts = [causes[code], errors[code], diagnostics[code]?.[0]];
-  const text = texts.find((each) => each !== undefined && namesIn(each).every((n) => n in data));
+  return filled([causes[code], errors[code], diagnostics[code]?.[0]], data);
+}
+
+/** The first text whose values are all there. */
+function filled(
+  texts: readonly (Alternatives | undefined)[],
+  data: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const text = texts
+    .flatMap((each) => each ?? [])
+    .find((each) => namesIn(each).every((name) => data[name] != null));
   return text === undefined ? undefined : fill(text, inWords(data));
 }
 

@@ -270,14 +270,21 @@ class Driver:
         cause = explain(self.ended or RuntimeError(text))
         node = cause.node or self.queries.get(query)
         if cause.code != "internal":
-            return _Failed(MillraceError(cause.code, cause.message, node=node))
+            cause.node = node
+            return _Failed(cause)
         refused = type(self.ended).__name__ in ("AnalysisException", "ParseException", "SystemExit")
-        code = "program_refused" if refused and not query else "query_failed"
-        message = f"The query “{query}” failed: {sentence(whole)}" if query else sentence(whole)
+        reason = sentence(whole)
         errors = (self.ended, RuntimeError(text))
         found = (each for error in errors if error is not None for each in causes(error))
         of_record = any(each.state.startswith(_OF_RECORDS) for each in found)
-        return _Failed(MillraceError(code, message, node=node), of_record=of_record)
+        if query:
+            message = f"The query “{query}” failed: {reason}"
+            facts = {"query": query, "reason": reason}
+            failed = MillraceError("query_failed", message, node=node, facts=facts)
+        else:
+            code = "program_refused" if refused else "internal"
+            failed = MillraceError(code, reason, facts={"reason": reason})
+        return _Failed(failed, of_record=of_record)
 
 
 def sentence(text: str) -> str:

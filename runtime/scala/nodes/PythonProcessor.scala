@@ -259,7 +259,8 @@ private[millrace] object StoreAccess {
     case "window" => new WindowAccess(s, c, owner)
     case "session" => new SessionAccess(s, c, owner)
     case "versioned" => new VersionedAccess(s, c, owner)
-    case other => throw new Refused(owner.node, "store", "kind", s"${s.name} is a store of an unknown kind: $other")
+    case other =>
+      throw new Refused(owner.node, "store", Why("kind", s"${s.name} is a store of an unknown kind: $other"))
   }
 }
 

@@ -38,8 +38,11 @@ private[millrace] final class SlidingAggregation(
       val close = clocks(input).advance(r.timestamp) - grace
       if (r.timestamp + difference < close) late(r.timestamp, r.timestamp + difference, close)
       else if (difference == 0) // Kafka Streams takes such a graph, and cannot make the first window
-        throw new IllegalArgumentException(
-          "a sliding window with difference 0 has no length: no record can be counted in it"
+        throw new Misfit(
+          Why(
+            "window_without_length",
+            "a sliding window with difference 0 has no length: no record can be counted in it"
+          )
         )
       else {
         val work = new Work(r, keys.encode(r.key), close, inputs(input))

@@ -103,13 +103,13 @@ private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
   override def create(): Node = {
     val (keyType, valueType, pairs) = (out.key.dataType, out.value, op == "flat_map")
     new Node(this) {
+      private def missing(why: Why) = new ParameterFailure(parameter, new NullPointerException(why.message), why)
       override def process(r: Record, input: Int): Unit = {
         val a = items(r, context).asInstanceOf[ArrayData]
-        if (a == null) throw new ParameterFailure(parameter, new NullPointerException("the array is null"))
+        if (a == null) throw missing(Why("array_null", "the array is null"))
         val n = a.numElements()
-        val missing = if (pairs) (0 until n).indexWhere(a.isNullAt) else -1
-        if (missing >= 0)
-          throw new ParameterFailure(parameter, new NullPointerException(s"element $missing is null"))
+        val gap = if (pairs) (0 until n).indexWhere(a.isNullAt) else -1
+        if (gap >= 0) throw missing(Why("element_null", s"element $gap is null", "index" -> gap))
         var i = 0
         while (i < n) {
           if (!pairs) forward(r.withValue(if (a.isNullAt(i)) null else a.get(i, element)))

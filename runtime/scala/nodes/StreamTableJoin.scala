@@ -43,7 +43,9 @@ private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends No
     else if (buffer == null) join(r)
     else {
       if (r.key == null)
-        throw new IllegalArgumentException("a record that waits for its table needs a key, but its key is null")
+        throw new Misfit(
+          Why("waiting_without_key", "a record that waits for its table needs a key, but its key is null")
+        )
       if (!buffer.put(r)) join(r) else buffer.release(join)
     }
 

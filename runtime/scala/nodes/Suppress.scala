@@ -92,14 +92,20 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     }
     if (crowded) {
       if (!s.emits)
-        throw new IllegalStateException(
-          s"the buffer holds ${count(records)} records and ${count(bytes)} bytes, " +
-            "more than max_records or max_bytes allow"
+        throw full(
+          Why(
+            "buffer_full",
+            s"the buffer holds ${count(records)} records and ${count(bytes)} bytes, " +
+              "more than max_records or max_bytes allow",
+            "records" -> count(records),
+            "bytes" -> count(bytes)
+          )
         )
       while (first != null && crowded) { send(first); first = buffer.first(Bytes.next(first), null) }
     }
   }
 
+  private def full(why: Why) = new ParameterFailure(null, new IllegalStateException(why.message), why)
   private def count(c: Clock): Long = math.max(0L, c.value)
   private def crowded: Boolean = count(records) > s.maxRecords || count(bytes) > s.maxBytes
 

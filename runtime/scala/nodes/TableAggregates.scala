@@ -21,7 +21,7 @@ private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
     override def process(r: Record, input: Int): Unit = {
       val c = r.change
       if (r.key == null)
-        throw new IllegalArgumentException("an update of a grouped table needs a key, but its key is null")
+        throw new Misfit(Why("update_without_key", "an update of a grouped table needs a key, but its key is null"))
       if (!parentVersioned || c.isLatest) {
         val (newKey, newValue) =
           if (c.newValue == null) (null, null) else (keyOf(r, c.newValue, context), valueOf(r, c.newValue, context))
@@ -98,7 +98,7 @@ private[millrace] final class TableAggregation(s: TableAggregationSpec) extends 
     else s.subtractor(agg, r.key, r.change.oldValue, r.timestamp)
 
   override def process(r: Record, input: Int): Unit = {
-    if (r.key == null) throw new IllegalArgumentException("a group of a table needs a key, but its key is null")
+    if (r.key == null) throw new Misfit(Why("group_without_key", "a group of a table needs a key, but its key is null"))
     val c = r.change
     val k = own.keys.encode(r.key)
     val found = own.get(k)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from millrace_workers.model import Process
+from millrace_workers.model import Cause, Failure, Process
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,19 @@ class JobSpec:
 
 class CheckpointInUse(OSError):
     """Another driver holds the checkpoint; the text identifies it."""
+
+    def __init__(self, holder: str) -> None:
+        message = f"Another driver runs on the checkpoint: {holder}."
+        super().__init__(message)
+        self.cause = Cause("checkpoint_in_use", message, facts={"holder": holder})
+
+
+class NotStarted(OSError):
+    """A driver could not be started; `failure` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 @dataclass(frozen=True)

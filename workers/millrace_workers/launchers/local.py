@@ -16,11 +16,17 @@ from typing import Any
 
 import psutil
 
-from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Standby
+from millrace_workers.launchers.base import (
+    CheckpointInUse,
+    Ended,
+    JobSpec,
+    NotStarted,
+    Standby,
+)
 from millrace_workers.launchers.environment import of_driver
 from millrace_workers.launchers.shim import LOG_BYTES, born, locked, write
 from millrace_workers.launchers.threads import dump
-from millrace_workers.model import Process
+from millrace_workers.model import Failure, Process
 
 START_DEADLINE_SECONDS = 15.0
 #: a shim writes down the end of its driver at once
@@ -48,7 +54,9 @@ class LocalLauncher:
         note = self._launch(spec, directory, "now", spec.arguments)
         process = self._process(note)
         if process is None:
-            raise OSError("the driver ended as soon as it was started")
+            raise NotStarted(
+                Failure("start_ended", "The driver ended as soon as it was started; see its log.")
+            )
         self._list(str(spec.deployment), note)
         return process
 
@@ -228,11 +236,11 @@ class LocalLauncher:
                     if note["shim"] == shim and name == "process.json":
                         return note
                     if note["shim"] == shim:
-                        raise CheckpointInUse(
-                            f"Another driver runs on the checkpoint: {note['holder'] or 'unknown'}."
-                        )
+                        raise CheckpointInUse(note["holder"] or "–")
             time.sleep(0.02)
-        raise OSError(f"the driver did not start within {START_DEADLINE_SECONDS:.0f} s")
+        seconds = f"{START_DEADLINE_SECONDS:.0f}"
+        message = f"The driver did not start within {seconds} s."
+        raise NotStarted(Failure("start_slow", message, facts={"seconds": seconds}))
 
 
 def _folders(deployment_directory: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from millrace_compiler.driver_events import (
     run_stream,
 )
 
-from millrace_workers.model import Failure
+from millrace_workers.model import Cause, Failure
 
 #: how far back a state event is looked for; progress and log events lie between
 LOOK_BACK = 500
@@ -41,7 +41,7 @@ class StateReport:
     at: float
     failure: Failure | None
     #: the progress of a long start, as reported last
-    detail: str | None = None
+    detail: Cause | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Reports:
         for event in self._newest(report_id, LOOK_BACK):
             if event["event"] == "state":
                 at = step["at"] if step else event["at"]
-                detail = step["detail"] if step else None
+                detail = _detail(step) if step else None
                 failure = failure_of(event.get("error"))
                 return StateReport(event["state"], at / 1000, failure, detail)
             if event["event"] == "step" and step is None:
@@ -143,11 +143,11 @@ def failure_of(error: ErrorFields | None) -> Failure | None:
     """The failure in a state event."""
     if error is None:
         return None
-    return Failure(
-        code=error.get("code") or "driver_failed",
-        message=error.get("message") or "The driver failed without a message.",
-        node=error.get("node"),
-        parameter=error.get("parameter"),
-        record=error.get("record"),
-        facts=error.get("facts") or {},
-    )
+    message = error.get("message") or "The driver failed without a message."
+    known = {name: value for name, value in error.items() if value is not None}
+    return Failure.of({**known, "code": error.get("code") or "driver_failed", "message": message})
+
+
+def _detail(step: StepEvent) -> Cause:
+    """Drivers of an earlier version report the sentence alone."""
+    return Cause(step.get("code", ""), step["detail"], facts=step.get("facts", {}))

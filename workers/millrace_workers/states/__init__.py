@@ -79,7 +79,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     except OSError as error:
         if not is_full(error):
             raise
-        reason = Away("disk_full", DISK_FULL)
+        reason = Away(DISK_FULL)
     tools.record.outage(after(deployment.outage, reason, tools.now()))
     return None
 

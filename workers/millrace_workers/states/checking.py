@@ -1,8 +1,11 @@
 """Check the cluster and its topics before the job starts."""
 
-from millrace_compiler.needs import topics_of, with_partitions
+from collections.abc import Iterable, Mapping
 
-from millrace_workers.model import Deployment, Failure
+from millrace_compiler.needs import Need, topics_of, with_partitions
+
+from millrace_workers.model import Cause, Deployment, Failure, Rejected, Unanswered
+from millrace_workers.outages import Away
 from millrace_workers.states.compiling import refuse
 from millrace_workers.states.tools import Tools
 
@@ -15,11 +18,9 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     create = bool(deployment.settings.get("create_topics"))
     needed = topics_of(deployment.document)
     try:
-        found = tools.topics.ensure({need.topic: need.partitions for need in needed}, create)
-    except ConnectionError as error:
-        return refuse(deployment, tools, "check", Failure("broker_unreachable", str(error)))
-    except RuntimeError as error:
-        return refuse(deployment, tools, "check", Failure("kafka_refused", str(error)))
+        found = _ensure(tools, {need.topic: need.partitions for need in needed}, create=create)
+    except Rejected as error:
+        return refuse(deployment, tools, "check", error.failure)
     missing = next((need for need in needed if need.topic not in found), None)
     if missing is not None:
         message = (
@@ -44,15 +45,29 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         tasks = max(found.values(), default=1)
         between = dict.fromkeys(tools.compiler.between(document), tasks)
         try:
-            tools.topics.ensure(between, create=True)
-        except ConnectionError as error:
-            return refuse(deployment, tools, "check", Failure("broker_unreachable", str(error)))
-        except RuntimeError as error:
-            return refuse(deployment, tools, "check", Failure("kafka_refused", str(error)))
-    differing = [
-        f"{need.topic} has {found[need.topic]} partitions, the topology declares {need.partitions}"
-        for need in needed
-        if need.assumed and found[need.topic] != need.partitions
-    ]
-    tools.record.step("check", "done", "; ".join(differing) or None)
+            _ensure(tools, between, create=True)
+        except Rejected as error:
+            return refuse(deployment, tools, "check", error.failure)
+    tools.record.step("check", "done", _differing(needed, found))
     return "staging"
+
+
+def _ensure(tools: Tools, needed: Mapping[str, int], *, create: bool) -> dict[str, int]:
+    try:
+        return tools.topics.ensure(needed, create)
+    except Unanswered as error:
+        tools.record.step("check", "running", error.cause)
+        raise Away(error.cause) from error
+
+
+def _differing(needed: Iterable[Need], found: Mapping[str, int]) -> Cause | None:
+    """Topics with other numbers of partitions than the topology declares."""
+    others = [each for each in needed if each.assumed and found[each.topic] != each.partitions]
+    if not others:
+        return None
+    sentences = [
+        f"{each.topic} has {found[each.topic]} partitions, the topology declares {each.partitions}"
+        for each in others
+    ]
+    topics = [f"{each.topic}: {found[each.topic]} ≠ {each.partitions}" for each in others]
+    return Cause("partitions_differ", "; ".join(sentences), facts={"topics": "; ".join(topics)})

@@ -29,9 +29,9 @@ def refuse(deployment: Deployment, tools: Tools, name: str, failure: Failure) ->
     Raises Away for an outage, which is unrelated to the document.
     """
     if failure.code in CODES:
-        tools.record.step(name, "running", failure.message)
-        raise Away(failure.code, failure.message)
-    tools.record.step(name, "failed", failure.message)
+        tools.record.step(name, "running", failure)
+        raise Away(failure)
+    tools.record.step(name, "failed", failure)
     tools.record.fail(failure)
     if deployment.run is None:
         return "failed"

@@ -1,7 +1,6 @@
 """A driver does not respond, or its batch does not end: wait a little, then restart it."""
 
 import contextlib
-from dataclasses import replace
 
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.states.tools import Tools
@@ -38,7 +37,11 @@ def _restart(deployment: Deployment, tools: Tools, run: Run, found: Failure) -> 
     # A full disk must not keep a driver that hangs.
     with contextlib.suppress(OSError):
         keep(deployment, run, f"{found.message}\n\n{threads}")
-    failure = replace(found, message=f"{found.message} It was restarted; a thread dump was saved.")
+    failure = Failure(
+        "driver_restarted",
+        f"{found.message} It was restarted; a thread dump was saved.",
+        cause=found,
+    )
     tools.record.end_run("killed", failure)
     if deployment.fallback is not None and not arrived(deployment, tools):
         return fall_back(deployment, tools, failure)

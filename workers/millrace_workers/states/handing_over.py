@@ -1,14 +1,17 @@
 """The wanted version is prepared beside the driver that runs, and then takes its checkpoint."""
 
 from millrace_workers.launchers import JobSpec, Standby
-from millrace_workers.model import Deployment, Failure, Run
+from millrace_workers.model import Cause, Deployment, Failure, Run
 from millrace_workers.outages import CODES, Away, is_full
 from millrace_workers.states.compiling import refuse
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import control, fell_back, lost, reported
+from millrace_workers.states.watching import control, fell_back, lost, not_started, reported
 
 #: a driver that has not prepared itself within so long is given up
 PREPARE_PATIENCE_SECONDS = 300.0
+PREPARING = Cause(
+    "standby_prepares", "The new driver is being prepared; the previous one continues."
+)
 
 
 def begin(deployment: Deployment, tools: Tools, spec: JobSpec) -> str | None:
@@ -23,10 +26,8 @@ def begin(deployment: Deployment, tools: Tools, spec: JobSpec) -> str | None:
     except OSError as error:
         if is_full(error):
             raise
-        return refuse(deployment, tools, "stage", Failure("start_failed", str(error)))
-    tools.record.step(
-        "stage", "running", "The new driver is being prepared; the previous one continues."
-    )
+        return refuse(deployment, tools, "stage", not_started(error))
+    tools.record.step("stage", "running", PREPARING)
     return None
 
 
@@ -47,8 +48,8 @@ def go_on(
             )
         cause = reported(report) or lost(standby.ended)
         if cause.code in CODES:
-            tools.record.step("stage", "running", cause.message)
-            raise Away(cause.code, cause.message)
+            tools.record.step("stage", "running", cause)
+            raise Away(cause)
         return _refused(deployment, tools, run, cause)
     control(deployment)
     if standby.ready:

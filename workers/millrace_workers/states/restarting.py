@@ -1,6 +1,6 @@
 """The driver was lost: wait a little longer each time, give up when it keeps happening."""
 
-from millrace_workers.model import Deployment, Failure
+from millrace_workers.model import Cause, Deployment, Failure, Unanswered
 from millrace_workers.outages import DISK_FULL, NEEDED_SPACE, Away
 from millrace_workers.states.tools import Tools
 
@@ -18,10 +18,10 @@ def look_again(deployment: Deployment, tools: Tools) -> None:
     """Raises Away while what ended the driver lasts: a driver takes seconds to find it out."""
     try:
         tools.topics.ensure({}, create=False)
-    except ConnectionError as error:
-        raise Away("broker_unreachable", str(error)) from error
+    except Unanswered as error:
+        raise Away(error.cause) from error
     if tools.free_space(deployment.directory) < NEEDED_SPACE:
-        raise Away("disk_full", DISK_FULL)
+        raise Away(DISK_FULL)
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
@@ -31,7 +31,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     recent = [at for at in deployment.crashes if tools.now() - at < WINDOW_SECONDS]
     if len(recent) >= LIMIT:
         last = deployment.failure or {"code": "driver_failed", "message": "The driver was lost."}
-        cause = Failure(last["code"], last["message"], facts=last.get("facts") or {})
+        cause = Cause.of(last)
         minutes = f"{WINDOW_SECONDS / 60:.0f}"
         tools.record.fail(
             Failure(

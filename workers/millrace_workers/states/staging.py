@@ -4,7 +4,7 @@ import shutil
 
 from millrace_compiler.needs import topics_of, with_partitions
 
-from millrace_workers.model import Deployment
+from millrace_workers.model import Deployment, Unanswered
 from millrace_workers.states import handing_over
 from millrace_workers.states.compiling import refuse
 from millrace_workers.states.starting import spec_of
@@ -51,8 +51,8 @@ def _write(deployment: Deployment, tools: Tools) -> str | None:
     needed = {need.topic: need.partitions for need in topics_of(deployment.document)}
     try:
         found = tools.topics.ensure(needed, create=False)
-    except ConnectionError as error:
-        tools.record.step("stage", "running", str(error))
+    except Unanswered as error:
+        tools.record.step("stage", "running", error.cause)
         return "checking"
     document = with_partitions(deployment.document, found)
     failure = tools.compiler.write(document, fresh, plain=deployment.plain)

@@ -12,7 +12,13 @@ from millrace_workers.launchers import CheckpointInUse, JobSpec
 from millrace_workers.model import Deployment, Failure, Follows, Process, plain_state
 from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import FELL_BACK, after_end, control, fall_back
+from millrace_workers.states.watching import (
+    FELL_BACK,
+    after_end,
+    control,
+    fall_back,
+    not_started,
+)
 
 #: runs a program of the plain dialect as it is
 PLAIN_DRIVER = "millrace_runtime.plain.driving"
@@ -81,13 +87,13 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
         try:
             process = tools.launcher.start(spec)
         except CheckpointInUse as error:
-            tools.record.step("start", "running", str(error))
-            raise Away("checkpoint_in_use", str(error)) from error
+            tools.record.step("start", "running", error.cause)
+            raise Away(error.cause) from error
         except OSError as error:
             if is_full(error):
                 raise
-            tools.record.step("start", "failed", str(error))
-            failure = Failure("start_failed", str(error))
+            failure = not_started(error)
+            tools.record.step("start", "failed", failure)
             if deployment.fallback is not None:
                 return fall_back(deployment, tools, failure)
             tools.record.fail(failure)

@@ -1,6 +1,6 @@
 """Nothing runs, as wanted."""
 
-from millrace_workers.model import Deployment
+from millrace_workers.model import Deployment, Unanswered
 from millrace_workers.outages import Away
 from millrace_workers.states.tools import Tools
 
@@ -10,7 +10,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if deployment.ending:
         try:
             tools.record.delete()
-        except ConnectionError as error:
-            raise Away("broker_unreachable", str(error)) from error
+        except Unanswered as error:
+            raise Away(error.cause) from error
         return None
     return "compiling" if deployment.wants_to_run else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from millrace_workers.launchers import Launcher
-from millrace_workers.model import Deployment, Failure, Outage, Process, Run
+from millrace_workers.model import Cause, Deployment, Failure, Outage, Process, Run
 from millrace_workers.monitors import Pulse, StateReport
 
 
@@ -35,7 +35,7 @@ class ReportReader(Protocol):
 class Record(Protocol):
     """Writes down what happened; each call is one transaction with its event."""
 
-    def step(self, name: str, state: str, detail: str | None = None) -> None:
+    def step(self, name: str, state: str, detail: Cause | None = None) -> None:
         """A step of the deployment: running, done or failed."""
         ...
 
@@ -68,7 +68,7 @@ class Record(Protocol):
         ...
 
     def delete(self) -> None:
-        """A shadow has ended: delete it. Raises ConnectionError where Kafka does not answer."""
+        """A shadow has ended: delete it. Raises Unanswered where Kafka does not answer."""
         ...
 
     def arrived(self) -> None:
@@ -106,7 +106,7 @@ class Topics(Protocol):
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
         """Create what is missing (name to partitions) if allowed; what is there afterwards.
 
-        Raises ConnectionError where the cluster does not answer, RuntimeError where it refuses.
+        Raises Unanswered where the cluster does not answer, Rejected where it refuses.
         """
         ...
 
@@ -129,7 +129,7 @@ class Tools:
     #: a driver that has reported nothing for so long is degraded; then, after more, restarted
     silent_seconds: float
     degraded_seconds: float
-    #: why a driver cannot be prepared beside the one that runs, as a sentence; None: it can
-    cold: Callable[[Deployment], str | None]
+    #: why a driver cannot be prepared beside the one that runs; None: it can
+    cold: Callable[[Deployment], Cause | None]
     #: bytes free on the disk of a folder
     free_space: Callable[[Path], int]

@@ -1,6 +1,6 @@
 """What the end of a driver means, wherever it is noticed."""
 
-from millrace_workers.launchers import Ended
+from millrace_workers.launchers import Ended, NotStarted
 from millrace_workers.model import Deployment, Failure
 from millrace_workers.monitors import Pulse, StateReport
 from millrace_workers.outages import CODES, Away, after
@@ -101,6 +101,16 @@ def lost(ended: Ended) -> Failure:
     )
 
 
+def not_started(error: OSError) -> Failure:
+    """The failure of a driver that could not be started."""
+    if isinstance(error, NotStarted):
+        return error.failure
+    reason = str(error)
+    return Failure(
+        "start_failed", f"The driver could not be started: {reason}", facts={"reason": reason}
+    )
+
+
 def after_end(
     deployment: Deployment, tools: Tools, ended: Ended, report: StateReport | None
 ) -> str | None:
@@ -114,7 +124,7 @@ def after_end(
     failure = reported(report) or lost(ended)
     if failure.code in CODES:
         tools.record.end_run("outage", failure)
-        away = Away(failure.code, failure.message)
+        away = Away(failure)
         tools.record.outage(after(deployment.outage, away, tools.now()))
         return "restarting"
     lasting = ended.exit_code in LASTING

@@ -1,10 +1,13 @@
 /**
- * Refusals of the server by their code: what was found, and what to do. `{message}` is the server's own sentence, for
- * causes that only it names, and `{found}` the field of an invalid request; other
- * values are data of the refusal.
+ * Refusals of the server by their code: what was found, and what to do. `{cause}` is the cause that the refusal
+ * quotes, `{reason}` what another program said, `{message}` the server's own sentence in English, and `{found}` the
+ * field of an invalid request; other values are data of the refusal. Of several sentences, the first one whose values
+ * are all there is shown.
  */
 
-export const errors: Readonly<Record<string, string>> = {
+import type { Alternatives } from "../i18n";
+
+export const errors: Readonly<Record<string, Alternatives>> = {
   // ---- accounts
   account_closed: "该账户已停用。请先启用它。",
   already_member: "该用户已经是此工作区的成员。请更改现有成员的角色。",
@@ -33,10 +36,11 @@ export const errors: Readonly<Record<string, string>> = {
   too_large: "请求太大。请发送更少的内容。",
   // ---- services
   analyzer_unreachable: "分析器没有响应，因此无法检查表达式。请几秒后重试。",
-  kafka_denied: "Kafka 拒绝了此请求，集群的 ACL 不允许它。请联系集群的管理员。{message}",
-  kafka_refused: "Kafka 拒绝了此请求：{message}",
+  kafka_client: "Kafka 客户端没有启动：{reason}",
+  kafka_denied: "集群的 ACL 不允许此请求，请联系集群的管理员。Kafka 的回答：{reason}",
+  kafka_refused: "Kafka 拒绝了此请求：{reason}",
   kafka_login_failed:
-    "Kafka 拒绝了 Millrace 的登录，请检查服务器的 Kafka 客户端设置（MILLRACE_KAFKA_…）。{message}",
+    "Kafka 拒绝了 Millrace 的登录，请检查 Kafka 客户端的设置（MILLRACE_KAFKA_…）。Kafka 的回答：{reason}",
   kafka_unreachable: "Kafka broker 没有响应，请在其运行后重试。",
   readers_busy: "此刻读取主题的人太多。请几秒后重试。",
   redis_unreachable: "Redis 没有响应，请在其运行后重试。",
@@ -44,18 +48,23 @@ export const errors: Readonly<Record<string, string>> = {
   simulator_starting: "模拟器正在启动，请几秒后重试。",
   simulator_unreachable: "模拟器没有响应，正在自动重启。",
   spark_lost: "Spark 的 JVM 进程已结束或被终止。请检查机器的内存和日志。",
-  storage_unreachable: "无法读取检查点的存储：{message}",
-  storage_unsupported: "Spark 没有该存储的文件系统：{message}",
+  storage_unreachable: [
+    "无法读取检查点的位置 {location}。请检查其地址、权限和 HADOOP_CONF_DIR 中的 core-site.xml。存储的回答：“{reason}”。",
+    "检查点的存储没有响应，或拒绝了请求。请检查其地址、网络、凭据以及它是否在运行。它的回答：“{reason}”。",
+    "检查点的存储没有响应，或拒绝了请求。请检查其地址、网络、凭据以及它是否在运行。",
+  ],
+  storage_unsupported:
+    "Spark 没有 {scheme}:// 的文件系统。请将其 Hadoop 连接器加入类路径，或使用 s3a://、hdfs:// 或文件夹。",
   // ---- topologies
   does_not_compile: "该版本有错误，没有可导出的代码。请修复问题并保存新版本。",
   draft_conflict: "此草稿已在另一个窗口中更改。",
-  invalid_document: "拓扑有错误：{message}",
+  invalid_document: "拓扑有错误：{cause}",
   name_taken: "这个名称已被使用。请选择其他名称。",
   no_such_template: "没有这个模板。",
   no_such_topology: "此工作区没有这个拓扑。",
   no_such_verification: "没有这个比较；比较只保留一小时。请重新开始。",
   no_such_version: "没有这个版本。",
-  not_compiled: "该版本无法编译：{message}",
+  not_compiled: "该版本无法编译：{cause}",
   tests_missing:
     "此工作区只部署经过测试的版本，但该拓扑没有测试。请在“模拟”中运行它，并将结果保存为测试。",
   tests_not_passed: "这些测试在该版本中尚未通过：{tests}。请打开该版本，运行所有测试，然后部署。",
@@ -68,7 +77,7 @@ export const errors: Readonly<Record<string, string>> = {
   condition_failed: "无法求值测试的条件：{message}",
   condition_invalid: "测试的条件无效：{message}",
   input_invalid: "输入无效：{message}",
-  internal: "{message}",
+  internal: "作业失败：{reason}",
   reads_its_own: "该拓扑读取自己写入的主题。",
   simulation_cancelled: "模拟已取消。",
   simulation_ended:
@@ -81,7 +90,7 @@ export const errors: Readonly<Record<string, string>> = {
   already_deployed: "该拓扑已有部署。请用应运行的版本重新部署，或先删除它。",
   checkpoint_not_local: "影子需要检查点在本地文件夹中。",
   compares_already: "正在比较输出。请等待，或取消它。",
-  conversion_invalid: "转换的表达式无效：{message}",
+  conversion_invalid: "转换的表达式无效：{reason}",
   decision_used: "部署已读过该偏移量。要处理该记录，请从它的偏移量启动部署。",
   has_checkpoint: "该部署必须从它的检查点继续：{message}",
   has_shadow: "该部署有影子。请先结束它。",
@@ -121,8 +130,8 @@ export const errors: Readonly<Record<string, string>> = {
   state_unreadable: "无法读取检查点中的状态：{message}",
   // ---- topics and records
   already_generated: "已有生成器在写入该主题。请先停止它，或选择其他主题。",
-  format_unusable: "无法使用此格式：{message}",
-  invalid_expression: "表达式无效：{message}",
+  format_unusable: "无法使用此格式：{cause}",
+  invalid_expression: "表达式无效：{cause}",
   no_such_partition: "该主题没有这个分区。",
   no_such_reader: "没有已保存的拓扑的节点以自己的格式读写该主题。",
   no_such_record: "该分区在此偏移量没有记录：它已被删除、过期或压缩。",
@@ -133,12 +142,12 @@ export const errors: Readonly<Record<string, string>> = {
     "模式有 {length} 个字符，最多可以有 {most} 个。请删除其中的说明和不需要的类型，或使用模式注册中心。",
   too_many_generators: "此工作区运行的生成器太多。请先停止其中一个。",
   topic_in_use: "该主题正在使用中。请先停止使用它的部署。",
-  topic_not_allowed: "此工作区不能使用该主题。请向整个安装的管理员申请它的前缀。",
+  topic_not_allowed: "此工作区不能使用主题 {topic}。请向整个安装的管理员申请它的前缀。",
   unknown_field: "模式没有字段 {field}。",
-  unreadable_format: "无法按此格式读取：{message}",
+  unreadable_format: "无法按此格式读取：{cause}",
   unreadable_record: "无法反序列化该记录，因此不能遮盖其字段。请不遮盖地跟踪它。",
   value_null: "null 不是此格式的值。没有键或值的记录请选择“空值”。",
-  value_unfit: "该值不符合模式：{message}",
+  value_unfit: ["该值不符合其格式：{cause}", "该值不符合其格式：{reason}"],
   // ---- alerts
   too_many_rules: "此工作区的规则已达上限。请删除一条，或用一条规则覆盖所有部署。",
 };
