@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 from millrace_compiler.kafka_clients import for_librdkafka, settings
 
 SCRAM = (
@@ -112,11 +112,13 @@ def test_librdkafka_accepts_what_is_made_of_a_login() -> None:
                 "security.protocol": "SASL_PLAINTEXT",
                 "sasl.mechanism": mechanism,
                 "sasl.jaas.config": text,
-                "sasl.oauthbearer.token.endpoint.url": "https://login.example.com/token",
+                "sasl.oauthbearer.token.endpoint.url": "https://localhost:1/token",
                 "ssl.endpoint.identification.algorithm": "",
             }
         )
-        assert len(Producer({**found, "log_level": 0})) == 0
+        Producer({**found, "log_level": 0})  # what it does not know, it refuses
+        with pytest.raises(KafkaException):
+            Producer({**found, "sasl.mechanism": "UNKNOWN"})
 
 
 @pytest.mark.parametrize(
