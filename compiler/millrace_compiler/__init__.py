@@ -1,31 +1,30 @@
-"""Topology documents in, diagnostics, a plan and a PySpark job out.
+"""Compiles topology documents to diagnostics, a plan and a PySpark job.
 
-The compiler is a pure library: no Spark, no web framework, no queue. It asks one outside part, the
-*analyzer* (:class:`Analyzer`), what type a Spark SQL expression has. The whole interface:
+The compiler is a pure library: no Spark, no web framework, no queue. One external component, the
+*analyzer* (:class:`Analyzer`), determines the types of Spark SQL expressions. The public API:
 
 ``load_document(text)``
-    JSON text to the raw document (a ``dict``). Raises :class:`DocumentError`, whose ``diagnostics``
-    say what is wrong with the text. A document that is already a ``dict`` needs no loading.
+    Parses JSON text into the raw document (a ``dict``). Raises :class:`DocumentError`, whose
+    ``diagnostics`` describe the faults. A document that is already a ``dict`` needs no loading.
 
 ``compile_document(document, analyzer, schemas=None)``
-    The full result for a document, including an invalid one: a :class:`Compilation`
-    with ``ok``, ``diagnostics``, ``ports``, ``plan``, ``code``, ``source_map`` and ``summaries``.
-    ``plan`` is ``None`` where a fault hides the shape of the graph; ``code`` is ``None`` as long as
-    there is an error. Never raises for a bad document. ``Compilation.to_json()`` is the answer of
-    the compile endpoint.
+    Compiles a document, valid or not, to a :class:`Compilation` with ``ok``, ``diagnostics``,
+    ``ports``, ``plan``, ``code``, ``source_map`` and ``summaries``. ``plan`` is ``None`` if a
+    fault hides the shape of the graph; ``code`` is ``None`` if there is an error. Never raises
+    for a bad document. ``Compilation.to_json()`` is the response of the compile endpoint.
 
 ``describe(document, analyzer)``
-    A :class:`Description`: ``text`` in the manner of ``Topology#describe`` and ``to_json()``.
-    Raises :class:`Refused` with the diagnostics for a graph that is refused.
+    Returns a :class:`Description`: ``text`` in the manner of ``Topology#describe``, and
+    ``to_json()``. Raises :class:`Refused` with the diagnostics if the graph is refused.
 
 ``bundle_files(compilation, runtime, operator_jar=None)``
-    The files of an exported job by their path (``job.py``, the runtime, ``README.md`` ...).
+    Returns the files of an exported job by path (``job.py``, the runtime, ``README.md`` ...).
 
 ``catalog()``
-    The catalog of operators, formats, settings and functions, ready for JSON.
+    Returns the catalog of operators, formats, settings and functions, ready for JSON.
 
-Analyzers: :class:`SocketAnalyzer` (a running server), :class:`CachingAnalyzer` (remembers answers
-of another one) and :class:`RecordedAnalyzer` (answers kept in a file; a double for tests).
+Analyzers: :class:`SocketAnalyzer` (a running server), :class:`CachingAnalyzer` (an LRU cache in
+front of another one) and :class:`RecordedAnalyzer` (answers from a file; a double for tests).
 """
 
 from millrace_compiler.analysis import (

@@ -1,8 +1,8 @@
-"""What the compiler asks of Spark: the types of expressions.
+"""Analyzers, which determine the types of Spark SQL expressions for the compiler.
 
-:class:`Analyzer` is the interface. The real one is a warm Spark session behind a socket
-(:class:`SocketAnalyzer`); :class:`CachingAnalyzer` keeps answers; :class:`RecordedAnalyzer` is the
-double for tests: it knows answers that a real one once gave.
+:class:`Analyzer` is the interface. :class:`SocketAnalyzer` connects to a running Spark session,
+:class:`CachingAnalyzer` caches answers, and :class:`RecordedAnalyzer` is a double for tests, which
+replays recorded answers.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LONGEST_ANSWER = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class ExpressionRequest:
-    """An expression over named columns. ``expects`` is the type that it must give, if any."""
+    """An expression over named columns. ``expects`` is its required type, if any."""
 
     text: str
     columns: tuple[tuple[str, str], ...]
     expects: str | None = None
 
     def to_json(self) -> dict[str, object]:
-        """As it goes over the wire."""
+        """The request in its wire format."""
         return {"text": self.text, "columns": dict(self.columns), "expects": self.expects}
 
 
@@ -40,7 +40,7 @@ class ExpressionRequest:
 class ExpressionError:
     """Why Spark refuses an expression. ``start`` and ``stop`` are character offsets in its text.
 
-    ``condition`` is Spark's error condition, or the operator's own; ``facts`` are what it names.
+    ``condition`` is Spark's error condition or the analyzer's own; ``facts`` are its parameters.
     """
 
     message: str
@@ -60,7 +60,7 @@ class ExpressionResult:
 
     @staticmethod
     def from_json(raw: Mapping[str, object]) -> ExpressionResult:
-        """Reads an answer from the wire."""
+        """Reads a result in its wire format."""
         error, columns, type_ = raw.get("error"), raw.get("columns"), raw.get("type")
         found = None
         if isinstance(error, dict):
@@ -80,7 +80,7 @@ class ExpressionResult:
         )
 
     def to_json(self) -> dict[str, object]:
-        """As it goes over the wire."""
+        """The result in its wire format."""
         error = self.error
         return {
             "type": self.type,
@@ -98,21 +98,21 @@ class ExpressionResult:
 
 
 class AnalyzerUnavailable(RuntimeError):
-    """The analyzer is unreachable or silent; the message contains the cause and a remedy."""
+    """The analyzer is unreachable or does not respond; the message contains cause and remedy."""
 
 
 class Analyzer(Protocol):
-    """Answers one result for each request, in order. Raises :class:`AnalyzerUnavailable`."""
+    """Determines the types of expressions. Raises :class:`AnalyzerUnavailable`."""
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
-        """Types of expressions; a faulty expression gives a result with an error."""
+        """One result for each request, in order; a faulty expression has a result with an error."""
         ...
 
 
 class SocketAnalyzer:
-    """Asks a running analyzer server: one JSON object a line over TCP.
+    """Sends requests to a running analyzer server: one JSON object per line over TCP.
 
-    Threads ask side by side, each on a connection of its own; connections are kept for later.
+    Thread-safe: each call uses a connection of its own. Idle connections are reused.
     """
 
     def __init__(self, host: str, port: int, timeout: float = _TIMEOUT) -> None:
@@ -121,12 +121,12 @@ class SocketAnalyzer:
 
     @staticmethod
     def from_environment() -> SocketAnalyzer | None:
-        """The one that ``MILLRACE_ANALYZER`` (``host:port``) names, if it is set."""
+        """An analyzer for the address in ``MILLRACE_ANALYZER`` (``host:port``), if it is set."""
         host, _, port = os.environ.get(ENVIRONMENT, "").rpartition(":")
         return SocketAnalyzer(host, int(port)) if host and port.isdigit() else None
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
-        """Sends all requests at once; tries again once where a kept connection has died."""
+        """Sends all requests at once; retries if an idle connection has been closed."""
         if not requests:
             return []
         while True:
@@ -139,7 +139,7 @@ class SocketAnalyzer:
                 answers = connection.ask(requests)
             except (OSError, ValueError) as error:
                 connection.close()
-                # A kept one may have died since; a server that is slow is not asked again.
+                # An idle connection may have been closed since; a slow server gets no retry.
                 if kept is None or isinstance(error, TimeoutError):
                     raise self._unavailable(error) from error
                 continue
@@ -153,7 +153,7 @@ class SocketAnalyzer:
         return [ExpressionResult.from_json(answer) for answer in answers]
 
     def close(self) -> None:
-        """Close idle connections."""
+        """Closes idle connections."""
         while self._idle:
             self._idle.pop().close()
 
@@ -175,7 +175,7 @@ class _Connection:
         self._serial = 0
 
     def ask(self, requests: Sequence[ExpressionRequest]) -> list[Mapping[str, object]]:
-        """Answers in the order of the requests. Raises OSError or ValueError for a broken one."""
+        """The answers, in order. Raises OSError or ValueError if the connection is broken."""
         self._serial += 1
         body = {"id": self._serial, "expressions": [r.to_json() for r in requests], "types": []}
         self._socket.sendall(json.dumps(body, ensure_ascii=False).encode() + b"\n")
@@ -194,7 +194,7 @@ class _Connection:
 
 
 class CachingAnalyzer:
-    """Remembers the answers of another analyzer, the last used ones first to stay."""
+    """LRU cache in front of another analyzer."""
 
     def __init__(self, inner: Analyzer, size: int = _CACHED) -> None:
         self.inner, self.size = inner, size
@@ -202,7 +202,7 @@ class CachingAnalyzer:
         self._lock = threading.Lock()
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
-        """Asks the inner analyzer only for what is not known, once for each."""
+        """Passes only distinct requests that are not cached to the inner analyzer."""
         with self._lock:
             known = {r: self._known[r] for r in requests if r in self._known}
             for request in known:
@@ -218,19 +218,19 @@ class CachingAnalyzer:
 
 
 def _lasting(result: ExpressionResult) -> bool:
-    """Whether the answer will be the same the next time: a deadline may have been bad luck."""
+    """Whether a result can be cached. A deadline may not be exceeded the next time."""
     return result.error is None or result.error.condition != "DEADLINE"
 
 
 class UnknownExpression(LookupError):
-    """A :class:`RecordedAnalyzer` was asked what it has no answer for."""
+    """A :class:`RecordedAnalyzer` has no answer for a request."""
 
 
 class RecordedAnalyzer:
-    """Answers from a file of recorded answers: a double of the real analyzer, without Spark.
+    """Replays recorded answers from a file: a double of the real analyzer, without Spark.
 
-    With an ``inner`` analyzer unknown requests are passed on and their answers are kept;
-    :meth:`save` writes them. Without one an unknown request raises :class:`UnknownExpression`.
+    Unknown requests are passed to the ``inner`` analyzer, whose answers :meth:`save` writes to the
+    file. Without one, an unknown request raises :class:`UnknownExpression`.
     """
 
     def __init__(self, path: Path, inner: Analyzer | None = None) -> None:
@@ -242,7 +242,7 @@ class RecordedAnalyzer:
 
     @staticmethod
     def key(request: ExpressionRequest) -> str:
-        """How a request is named in the file."""
+        """The key of a request in the file."""
         columns = ", ".join(f"{name} {type_}" for name, type_ in request.columns)
         return f"{request.text} ⟵ {columns} ⟶ {request.expects or '?'}"
 
@@ -258,7 +258,7 @@ class RecordedAnalyzer:
         return [self.answers[key] for key in keys]
 
     def save(self) -> None:
-        """Writes all answers, one a line, in a stable order."""
+        """Writes all answers, one per line, sorted by key."""
         rows = (
             f"{json.dumps(key, ensure_ascii=False)}: "
             f"{json.dumps(self.answers[key].to_json(), ensure_ascii=False)}"

@@ -1,4 +1,4 @@
-"""Avro schemas as Spark types, after the table in Spark's documentation of ``from_avro``."""
+"""Converts Avro schemas to Spark types, as documented for Spark's ``from_avro``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NoAvroSchema(NoType):
 def avro_type(text: str, imported: Sequence[str] = ()) -> DataType:
     """The Spark type of an Avro schema in JSON. Raises :class:`NoAvroSchema`.
 
-    `imported`: the schemas whose types it uses, each behind those that it uses itself.
+    `imported`: the schemas that it refers to, each preceded by its own references.
     """
     reader = _Reader()
     for other in imported:

@@ -11,9 +11,9 @@ from millrace_compiler.kubernetes import Profile, manifests, name_of, text_of
 from millrace_compiler.state_schema import state_schema
 
 PYSPARK = "pyspark==4.3.0"
-#: What Spark's transformWithState needs beside pyspark.
+#: Packages that Spark's transformWithState needs beside pyspark.
 WITH_STATE = ("pandas>=2.2,<3", "pyarrow>=18", "protobuf>=6.33")
-# What the compiler matches topic patterns with.
+# Matches topic patterns in the compiler.
 RE2 = "google-re2==1.1.20251105"
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
 MANIFESTS = "kubernetes.yaml"
@@ -28,11 +28,10 @@ def bundle_files(
 ) -> dict[str, bytes]:
     """Files by path. ``runtime`` is the package ``millrace_runtime`` or the folder that holds it.
 
-    ``operator_jar`` is the compiled operator; without it the bundle carries its sources, which the
-    job compiles at its first start. ``profile``: how it runs on Kubernetes; by default in one pod.
-
-    Raises :class:`Refused` for a document that is refused, and ``FileNotFoundError`` where the
-    runtime is not there.
+    ``operator_jar`` is the compiled operator; without it the bundle contains the sources, which the
+    job compiles at its first start. ``profile``: how the job runs on Kubernetes; by default in one
+    pod. Raises :class:`Refused` for a refused document, and ``FileNotFoundError`` if ``runtime``
+    does not contain the package.
     """
     code = compilation.require().code or {}
     files = {path: text.encode() for path, text in code.items()}
@@ -47,7 +46,7 @@ def bundle_files(
     needed = [PYSPARK, *(() if plain else (RE2,)), *(WITH_STATE if stateful else ())]
     files["requirements.txt"] = "".join(f"{each}\n" for each in needed).encode()
     files["jars.txt"] = _jars(runtime).encode()
-    if plain:  # nothing of Millrace is needed to run it
+    if plain:  # A plain program runs without any package of Millrace.
         files["plan.json"] = _json({"between": list(compilation.between)})
         return files
     files["plan.json"] = _json(compilation.plan_json())
@@ -103,7 +102,7 @@ def _package(folder: Path, prefix: str) -> dict[str, bytes]:
 
 
 def _jars(runtime: Path) -> str:
-    """Maven coordinates of the connector's jars, from the lock."""
+    """Maven coordinates of the connector's jars, one per line, from ``jars.lock``."""
     folders = (runtime, runtime.parent)
     lock = next((f / "jars.lock" for f in folders if (f / "jars.lock").is_file()), None)
     if lock is None:

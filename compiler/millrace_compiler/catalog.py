@@ -1,4 +1,4 @@
-"""The catalog: everything the page needs to know of operators, made from their declarations."""
+"""The catalog: what the page needs to know about operators, generated from their declarations."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def catalog() -> dict[str, object]:
 
 
 def catalog_text() -> str:
-    """The catalog as it is committed."""
+    """The text of ``catalog.json``, which is committed."""
     return json.dumps(catalog(), ensure_ascii=False, indent=1) + "\n"
 
 
 def _kind(cls: type[Operator]) -> dict[str, object]:
     shown = example(cls.kind)
-    # The palette's card is small: times where they matter.
+    # The palette's card is small: show timestamps only where they matter.
     times = cls.reads_clock or cls.has_timestamps
     return {
         "kind": cls.kind,
@@ -65,7 +65,7 @@ def _inputs(cls: type[Operator]) -> list[dict[str, object]]:
 
 
 def _roles(roles: tuple[str, ...]) -> list[str]:
-    """Windowed tables are tables with a mark of their own on the page."""
+    """The roles as the page shows them: it marks windowed tables differently from other tables."""
     return [
         shown
         for role in roles

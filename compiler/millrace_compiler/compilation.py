@@ -1,4 +1,4 @@
-"""The compiler's passes in their order, and what comes out."""
+"""Runs the compiler's passes in order; the result is a :class:`Compilation`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Refused(ValueError):
 
 @dataclass
 class Compilation:
-    """Everything that was found out about a document."""
+    """The result of compiling a document."""
 
     document: Document
     graph: Graph
@@ -48,16 +48,16 @@ class Compilation:
     source_map: list[Span] = field(default_factory=list)
     summaries: dict[str, str] = field(default_factory=dict)
     dialect: Dialect = "exact"
-    #: Topics that a plain program writes and reads between its queries.
+    #: Topics through which the queries of a plain program exchange records.
     between: tuple[str, ...] = ()
-    #: Which checkpoints a plain program can continue: those of the same identity.
+    #: A plain program can continue only checkpoints of the same identity.
     identity: str | None = None
-    #: What the stream-task operator runs (:mod:`millrace_compiler.task_graph`).
+    #: Input of the stateful operator (:mod:`millrace_compiler.task_graph`).
     task_graph: dict[str, Any] | None = None
 
     @property
     def differences(self) -> list[dict[str, str | None]]:
-        """What the plain dialect does otherwise than Kafka Streams: code and node of each."""
+        """Code and node of each difference between the plain dialect and Kafka Streams."""
         found = [d for d in self.diagnostics if d.severity == "difference"]
         return [{"code": d.code, "node": d.node} for d in found]
 
@@ -67,13 +67,13 @@ class Compilation:
         return self.code is not None
 
     def require(self) -> Compilation:
-        """Itself, if there is code. Raises :class:`Refused` otherwise."""
+        """Returns itself if there is code. Raises :class:`Refused` otherwise."""
         if not self.ok:
             raise Refused(self.diagnostics)
         return self
 
     def to_json(self) -> dict[str, object]:
-        """The answer of the compile endpoint, without ``revision``."""
+        """The response of the compile endpoint, without ``revision``."""
         ports: dict[str, dict[str, object]] = {}
         for (node, port), found in self.ports.items():
             ports.setdefault(node, {})[port] = found.to_json()
@@ -93,9 +93,9 @@ class Compilation:
         }
 
     def plan_json(self) -> dict[str, object]:
-        """What `plan.json` beside a program has: what `describe` shows, with levels and tasks.
+        """The content of a program's `plan.json`: what `describe` shows, with levels and tasks.
 
-        Raises :class:`Refused` for a document that was refused.
+        Raises :class:`Refused` for a refused document.
         """
         plan = self.require().plan
         if plan is None or self.task_graph is None:
@@ -153,7 +153,7 @@ class Compilation:
 
 
 def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> dict[str, object]:
-    """One sub-topology as ``describe --json`` has it, with its levels if asked for."""
+    """A sub-topology in the JSON form of ``describe --json``, optionally with its levels."""
     sub = plan.subtopologies[index]
     found: dict[str, object] = {
         "id": sub.id,
@@ -177,12 +177,12 @@ def compile_document(
     real_time: bool = False,
     dialect: Dialect = "exact",
 ) -> Compilation:
-    """Compiles a raw document. Never raises for what stands in it, nor for a silent analyzer.
+    """Compiles a raw document. Never raises for its content, nor for an unavailable analyzer.
 
-    ``schemas`` is asked for the types of formats that name a schema registry and no schema; by
-    default the registry itself, over HTTP. ``real_time``: whether it is to run in real time, for
-    which not all settings are possible; the code is the same. ``dialect``: ``exact`` gives Kafka
-    Streams' results, ``plain`` is ordinary Structured Streaming, with what differs as diagnostics.
+    ``schemas`` provides the schemas of formats that name only a schema registry; by default it asks
+    the registry over HTTP. ``real_time``: whether the program is to run in real time, which
+    excludes some settings; the code is the same. ``dialect``: ``exact`` gives Kafka Streams'
+    results, ``plain`` is ordinary Structured Streaming, with its differences as diagnostics.
     """
     report = Diagnostics()
     document = read_document(raw, report)
@@ -236,7 +236,7 @@ def _check_real_time(graph: Graph, report: Diagnostics) -> None:
 
 
 def _unread(graph: Graph, report: Diagnostics) -> set[str]:
-    """Nodes with an unreadable parameter: their sentence would describe a placeholder."""
+    """Nodes with an unreadable parameter, whose summary would describe a placeholder."""
     found = set()
     for diagnostic in report:
         operator = graph.operators.get(diagnostic.node or "")

@@ -1,10 +1,10 @@
-"""Conditions of a test: predicates over the records of a topic, or over the rows of a store.
+"""Conditions of a test: predicates over the records of a topic or the rows of a store.
 
 A condition is ``{"topic" or "store", "predicate", "records"}``. The predicate is Spark SQL over
 ``key``, ``value``, ``timestamp`` and, for a topic, ``headers``; null counts as false. ``records``
-says for how many records it is true: ``every`` (of at least one; the default), ``any`` (at least
-one), or their exact number. This module checks conditions against a document, and builds the
-topology that evaluates them: the operator itself, as in any filter.
+states how many records must satisfy it: ``every`` (all, and at least one; the default), ``any``
+(at least one), or an exact number. This module checks conditions against a document and builds a
+topology that evaluates them with filters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from millrace_compiler.ports import Columns
 from millrace_compiler.types import BINARY, BOOLEAN, HEADERS, STRING, TIMESTAMP, DataType, windowed
 
 EVERY, ANY = "every", "any"
-#: conditions of one test
+#: maximum number of conditions of one test
 MOST = 50
 _FIELDS = ("topic", "store", "predicate", "records")
 
@@ -42,12 +42,12 @@ class Condition:
 
     @property
     def place(self) -> str:
-        """What it is about: ``topic`` or ``store``."""
+        """Which of the two is set: ``topic`` or ``store``."""
         return "store" if self.topic is None else "topic"
 
 
 def read_conditions(raw: object) -> list[Condition]:
-    """Conditions of a test file; none for None. Raises ValueError that says what one needs."""
+    """Reads the conditions of a test file; None is an empty list. Raises ValueError."""
     if raw is None:
         return []
     if not isinstance(raw, list) or len(raw) > MOST:
@@ -74,9 +74,9 @@ def _read(raw: object, place: str) -> Condition:
 
 
 class Checked:
-    """Conditions of a document: their columns, and what is wrong with them.
+    """Conditions that are checked against a document: their columns and diagnostics.
 
-    ``diagnostics`` have paths such as ``conditions[0].predicate``.
+    Paths of ``diagnostics`` have the form ``conditions[0].predicate``.
     """
 
     def __init__(
@@ -90,11 +90,11 @@ class Checked:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """In the order of the conditions."""
+        """Faults of the conditions, in their order."""
         return list(self._report)
 
     def to_json(self) -> list[dict[str, object]]:
-        """Of each condition its diagnostics and the types that its predicate sees."""
+        """The diagnostics of each condition, and the types of its predicate's columns."""
         found: list[dict[str, object]] = []
         for number, columns in enumerate(self.columns):
             mine = f"conditions[{number}]."
@@ -104,9 +104,9 @@ class Checked:
         return found
 
     def topology(self) -> dict[str, Any]:
-        """The document that evaluates them, once none has a diagnostic.
+        """The document that evaluates the conditions, which must have no diagnostics.
 
-        The condition n reads the topic ``n``, as JSON, and writes those for which it is true.
+        Condition n reads topic ``n`` as JSON, and writes the records that satisfy it to ``met-n``.
         """
         nodes: list[dict[str, Any]] = []
         edges = []
@@ -129,7 +129,7 @@ class Checked:
         return {
             "format": "millrace.topology/1",
             "name": "conditions",
-            # A predicate that raises is not true.
+            # A record for which the predicate raises does not satisfy it.
             "settings": {"processing_handler": "continue"},
             "nodes": nodes,
             "edges": edges,
@@ -185,7 +185,7 @@ class Checked:
 
 
 class _Seen:
-    """What records of topics and rows of stores look like."""
+    """The columns of the topics and stores of a compiled document."""
 
     def __init__(self, compilation: Compilation) -> None:
         self._compilation = compilation
@@ -199,7 +199,7 @@ class _Seen:
         self.stores = {each.store_name() for each in self._stores}
 
     def topic(self, name: str | None) -> Iterator[Columns]:
-        """Of each sink that may write the topic."""
+        """The columns of a topic, once for each sink that may write it."""
         for sink in self._sinks:
             if sink.topic_expression or sink.topic == name:
                 for edge in self._compilation.graph.inputs[sink.id]["in"]:
@@ -210,7 +210,7 @@ class _Seen:
             yield _columns((BINARY, BINARY), headers=True)
 
     def store(self, name: str | None) -> Iterator[Columns]:
-        """Of the store node of that name, as its first user has it."""
+        """The columns of the store node of that name, with the types of its first user."""
         store = next((each for each in self._stores if each.store_name() == name), None)
         if store is None:
             return
@@ -249,5 +249,5 @@ def _shown(columns: Columns) -> str:
 
 
 def _readable(type_: DataType | None) -> DataType:
-    """The type that JSON is read as; a null has none of its own."""
+    """The type as which JSON is read: a null, or an unknown type, is read as a string."""
     return STRING if type_ is None or type_.name == "VOID" else type_

@@ -13,13 +13,13 @@ from millrace_compiler.plan_text import plan_text
 
 @dataclass(frozen=True)
 class Description:
-    """What a topology consists of when it runs."""
+    """The parts of a running topology."""
 
     plan: Plan
     nodes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def to_json(self, *, guarantees: bool = False) -> dict[str, object]:
-        """As ``describe --json`` prints it, with each node's guarantee if asked for."""
+        """The output of ``describe --json``, optionally with the guarantee of each node."""
         count = len(self.plan.subtopologies)
         return {
             "subtopologies": [subtopology_json(self.plan, i, levels=False) for i in range(count)],
@@ -29,7 +29,7 @@ class Description:
 
     @property
     def promises(self) -> str:
-        """How each node runs, what it guarantees and why it is done so, as text."""
+        """How each node runs, what it guarantees and why, as text."""
         lines = ["Guarantees:"]
         for id_, node in self.nodes.items():
             lines.append(f"    {id_} ({str(node['runs_as']).replace('_', ' ')})")
@@ -38,17 +38,17 @@ class Description:
 
     @property
     def text(self) -> str:
-        """In the manner of Kafka Streams' ``Topology#describe``."""
+        """The plan in the manner of Kafka Streams' ``Topology#describe``."""
         return plan_text(self.plan)
 
 
 def describe(raw: Mapping[str, object] | object, analyzer: Analyzer) -> Description:
-    """Describes a document. Raises :class:`Refused` where it is refused."""
+    """Describes a document. Raises :class:`Refused` if it is refused."""
     return description_of(compile_document(raw, analyzer))
 
 
 def description_of(compilation: Compilation) -> Description:
-    """Describes what was compiled. Raises :class:`Refused` where it was refused."""
+    """Describes a compiled document. Raises :class:`Refused` if it was refused."""
     plan = compilation.require().plan
     if plan is None:
         raise ValueError("a compiled document has a plan")

@@ -1,7 +1,7 @@
-"""What is wrong with a document, as data with an address.
+"""Diagnostics: the faults of a document, as data with an address.
 
-A :class:`Diagnostic` carries a code and the facts; its sentences are made by the one table in
-:mod:`millrace_compiler.prose`. A pass reports all it finds into a :class:`Diagnostics` and goes on.
+A :class:`Diagnostic` has a code and facts; the table in :mod:`millrace_compiler.prose` has its
+sentences. A pass adds all its findings to a :class:`Diagnostics` and continues.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST = 600
 
 
 def shown(value: object) -> str:
-    """A JSON value as it may stand in a sentence: short, on one line, never failing."""
+    """A JSON value, shortened to one line for a sentence. Never raises."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -61,11 +61,11 @@ class Position:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One fault or warning.
+    """A finding: a fault, a warning or a difference.
 
-    ``node`` is the id of the node it belongs to, ``None`` for the document as a whole.
-    ``parameter`` is the parameter or port; ``path`` leads to the exact place inside a parameter
-    made of parts (``branches[1].predicate``).
+    ``node`` is the id of the node that it is about, ``None`` for the document as a whole.
+    ``parameter`` is the parameter or port; ``path`` is the exact place within a structured
+    parameter (``branches[1].predicate``).
     """
 
     code: str
@@ -77,9 +77,9 @@ class Diagnostic:
 
     @property
     def severity(self) -> Severity:
-        """``error`` keeps the document from being compiled; ``warning`` and ``difference`` do not.
+        """Only an ``error`` prevents compilation; a ``warning`` or a ``difference`` does not.
 
-        A difference describes where the plain dialect deviates from Kafka Streams.
+        A ``difference`` describes where the plain dialect deviates from Kafka Streams.
         """
         return SENTENCES[self.code].severity
 
@@ -95,7 +95,7 @@ class Diagnostic:
 
     @property
     def hint(self) -> str:
-        """What would do."""
+        """How to fix it."""
         return SENTENCES[self.code].hint.format(**self._told)
 
     @property
@@ -109,7 +109,7 @@ class Diagnostic:
         }
 
     def to_json(self) -> dict[str, object]:
-        """As the compile endpoint shows it."""
+        """The diagnostic as in the response of the compile endpoint."""
         position = self.position
         return {
             "code": self.code,
@@ -133,7 +133,7 @@ class Diagnostic:
 
 
 class Diagnostics:
-    """Collects diagnostics in the order in which they are found; the same one is kept once."""
+    """Collects diagnostics in the order in which they are found, without duplicates."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Diagnostic] = {}
@@ -148,11 +148,11 @@ class Diagnostics:
         position: Position | None = None,
         **data: object,
     ) -> None:
-        """Notes one finding; ``data`` are the facts that its sentence names."""
+        """Adds a finding; ``data`` are the facts of its sentence."""
         self.put(Diagnostic(code, node, parameter, path, position, data))
 
     def put(self, found: Diagnostic) -> None:
-        """Notes a finding that is made already."""
+        """Adds an existing diagnostic."""
         key = (found.code, found.node, found.parameter, found.path, found.position, found.message)
         self._found.setdefault(key, found)
 

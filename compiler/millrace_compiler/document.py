@@ -1,7 +1,7 @@
-"""The topology document: from JSON to nodes, edges, topics and settings.
+"""Reads topology documents: from JSON to nodes, edges, topics and settings.
 
-Whatever stands in the JSON, reading it ends in a :class:`Document` with all that could be
-understood and in diagnostics for all that could not.
+Reading never fails: the result is a :class:`Document` with the parts that are valid, and
+diagnostics for all others.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class DocumentError(ValueError):
 
 @dataclass(frozen=True)
 class Node:
-    """One node as the document has it. ``index`` is its place in the list."""
+    """A node of the document. ``index`` is its position in the list."""
 
     id: str
     kind: str
@@ -56,7 +56,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Document:
-    """What could be read of a document. Ids are unique, ends of edges are not yet checked."""
+    """The valid parts of a document. Ids are unique; the ends of edges are not yet checked."""
 
     name: str
     description: str | None
@@ -126,7 +126,7 @@ def read_document(raw: object, report: Diagnostics) -> Document:
 
 
 def _with_whole_characters(raw: dict[str, object], report: Diagnostics) -> dict[str, object]:
-    """The document without unpaired surrogates, which no file can contain."""
+    """The document without unpaired surrogates, which UTF-8 cannot encode."""
     try:
         json.dumps(raw, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

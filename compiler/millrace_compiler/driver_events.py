@@ -1,7 +1,8 @@
-"""What a running driver reports to Redis: its events, and the names of its keys.
+"""The events that a running driver reports to Redis, and the names of its keys.
 
-The runtime writes the events, and workers and backend read them. Every entry of the stream has one
-field with an event as JSON. A driver of an earlier version may leave out what was added later.
+The runtime writes the events; the workers and the backend read them. Each entry of the stream has
+one field with an event as JSON. A driver of an earlier version may omit fields that were added
+later.
 """
 
 from __future__ import annotations
@@ -12,27 +13,27 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 
 
 def run_stream(report_id: str) -> str:
-    """The events of a run's driver."""
+    """Key of the stream with the events of a run's driver."""
     return f"millrace:run:{report_id}"
 
 
 def run_snapshot(report_id: str) -> str:
-    """The driver's last progress."""
+    """Key of the driver's last progress event."""
     return f"{run_stream(report_id)}:snapshot"
 
 
 def run_open(report_id: str) -> str:
-    """Exists while a page shows the run: its driver then reports every second."""
+    """Key that exists while a page shows the run; its driver then reports every second."""
     return f"{run_stream(report_id)}:open"
 
 
 def run_watched(report_id: str) -> str:
-    """Exists while a page shows the run's records."""
+    """Key that exists while a page shows the run's records."""
     return f"{run_stream(report_id)}:watched"
 
 
 def run_records(report_id: str) -> str:
-    """The last records over each edge of the run, while a page shows them."""
+    """Key of the last records over each edge of the run, while a page shows them."""
     return f"{run_stream(report_id)}:records"
 
 
@@ -43,12 +44,12 @@ def run_keys(report_id: str) -> tuple[str, ...]:
 
 
 class CauseFields(TypedDict):
-    """Why something is as it is: a code, the sentence in English, and what it names."""
+    """A cause or reason: its code, its sentence in English, and the facts in the sentence."""
 
     code: str
     message: str
     facts: NotRequired[dict[str, str]]
-    #: the one behind it, which the sentence quotes
+    #: the underlying cause, which the sentence quotes
     cause: NotRequired[CauseFields]
 
 
@@ -75,7 +76,7 @@ class StateEvent(TypedDict):
 
 
 class StepEvent(TypedDict):
-    """How far a long start is, as a sentence, and its code and facts."""
+    """Progress of a long start: a sentence with its code and facts."""
 
     event: Literal["step"]
     at: int
@@ -85,7 +86,7 @@ class StepEvent(TypedDict):
 
 
 class LogEvent(TypedDict):
-    """A line for people, at a node of the topology if it is about one."""
+    """A log line, with the node of the topology that it is about, if any."""
 
     event: Literal["log"]
     at: int
@@ -94,7 +95,7 @@ class LogEvent(TypedDict):
     message: str
 
 
-#: A node's totals since the start of the run. `latency` has histograms by `event` and `arrival`.
+#: Totals of a node since the start of the run. `latency` has histograms by `event` and `arrival`.
 NodeFigures = TypedDict(
     "NodeFigures",
     {
@@ -126,10 +127,10 @@ class TaskFigures(TypedDict):
 
 
 class ProgressEvent(TypedDict):
-    """Figures of a run up to its last batch. `at` is epoch ms; durations are ms, rates per second.
+    """Metrics of a run up to its last batch. `at` is epoch ms; durations are ms, rates per second.
 
-    `batch_ms`: for how long the batch after the last one has been running. `topic_partitions`: how
-    far each is read, where no tasks are known (plain dialect).
+    `batch_ms`: for how long the current batch has been running. `topic_partitions`: the position in
+    each partition, if there are no tasks (plain dialect).
     """
 
     event: Literal["progress"]
@@ -154,12 +155,12 @@ _KINDS = ("state", "step", "log", "progress")
 
 
 def encode(event: DriverEvent) -> str:
-    """The event as text."""
+    """The event as JSON text."""
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
 def decode(text: bytes | str | None) -> DriverEvent | None:
-    """The event of a text; ``None`` for a text that is none."""
+    """The event in a JSON text; ``None`` if the text is not an event."""
     try:
         event = json.loads(text) if text else None
     except ValueError:
@@ -170,5 +171,5 @@ def decode(text: bytes | str | None) -> DriverEvent | None:
 
 
 def of_entry(fields: Mapping[Any, Any]) -> DriverEvent | None:
-    """The event of an entry of the stream."""
+    """The event in an entry of the stream, or ``None``."""
     return decode(next(iter(fields.values()), None))

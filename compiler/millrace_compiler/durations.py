@@ -1,4 +1,4 @@
-"""Durations of the document: whole milliseconds, or text such as ``"5 minutes"``."""
+"""Durations in documents: whole milliseconds, or text such as ``"5 minutes"``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NoDuration(ValueError):
 
 
 def parse_duration(raw: object) -> int:
-    """Milliseconds. Raises :class:`NoDuration` for anything else than the two accepted forms."""
+    """The duration in milliseconds. Raises :class:`NoDuration` for any other form."""
     if isinstance(raw, bool):
         raise NoDuration
     if isinstance(raw, int):
@@ -44,7 +44,7 @@ def parse_duration(raw: object) -> int:
 
 
 def show_duration(milliseconds: int) -> str:
-    """The shortest exact way to write it: ``"1 hour"``, ``"90 seconds"``, ``"250 ms"``."""
+    """The duration in its largest exact unit: ``"1 hour"``, ``"90 seconds"``, ``"250 ms"``."""
     for unit, factor in (
         ("day", 86_400_000),
         ("hour", 3_600_000),

@@ -1,8 +1,8 @@
-"""What each operator does to records: a small topology, its inputs, and what came out.
+"""An example of each operator: a small topology, its input records, and its output.
 
 A file of ``examples/`` has the shape of a conformance scenario. Its ``expected`` was recorded from
-Kafka Streams (``./millrace golden``), and a test runs it on Spark: pages, pictures and the
-palette show what really happens.
+Kafka Streams (``./millrace golden``), and a test runs it on Spark, so pages, pictures and the
+palette show actual results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """One input record and the records that came of it, in their order."""
+    """An input record and its output records, in order."""
 
     record: Json
     results: tuple[Json, ...]
@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Example:
-    """An example of a kind: a title, the document, its node of that kind, what happened."""
+    """An example of a kind: title, document, the node of that kind, inputs with their results."""
 
     title: str
     topology: Json
@@ -50,12 +50,12 @@ class Example:
         return tuple(dict.fromkeys(found))
 
     def before(self, *, times: bool) -> list[dict[str, object]]:
-        """The inputs in short, as the palette shows them."""
+        """The input records, shortened for the palette."""
         several = len(self.sources) > 1
         return [_short(step.record, several, times) for step in self.steps]
 
     def after(self, *, times: bool) -> list[dict[str, object]]:
-        """The results in short."""
+        """The results, shortened for the palette."""
         several = len(self.targets) > 1
         results = (result for step in self.steps for result in step.results)
         return [_short(result, several, times) for result in results]
@@ -86,10 +86,10 @@ def example(kind: str) -> Example:
 
 
 def example_text(raw: Json) -> str:
-    """An example's file: indented, with short objects in one line each."""
+    """The text of an example's file: indented, with each short object on one line."""
     text = json.dumps(raw, ensure_ascii=False, indent=1)
     return _SHORT.sub(lambda found: " ".join(found[0].split()), text) + "\n"
 
 
-# An object or list without others inside, of a few lines.
+# A short object or list without nested ones.
 _SHORT = re.compile(r"[{\[](?:[^{}\[\]\"]|\"(?:[^\"\\]|\\.){0,60}\"){0,160}[}\]]")

@@ -1,8 +1,8 @@
-"""Spark's errors for an invalid expression, as diagnostics of the compiler.
+"""Converts Spark's errors for invalid expressions to diagnostics of the compiler.
 
-Spark names a condition and the facts of it. Here the common conditions become codes of
-:mod:`millrace_compiler.prose`, with the nearest name that is known and the narrowest place in the
-text; what is rarer keeps Spark's words.
+Spark reports an error condition with parameters. The common conditions have codes of their own in
+:mod:`millrace_compiler.prose`, with the closest known name and the narrowest position in the text;
+other errors keep Spark's message.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MISMATCH = re.compile(r"gives (.+), needs (.+)", re.DOTALL)
 _WORD = re.compile(r"\w+|`[^`]+`")
 _CALLED = re.compile(r"`[^`]+`|[\w.]+")
 _TOKEN = re.compile(r"\w+|['\"`].*|[^\w\s]+", re.DOTALL)
-#: what keyboards and editors of texts put in the place of SQL's own characters
+#: characters that keyboards and word processors put in place of SQL's own
 _LOOKALIKES = {
     "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "（": "(", "）": ")", "，": ",", "：": ":",
     "；": ";", "＝": "=", "＋": "+", "－": "-", "–": "-", "—": "-", "×": "*", "÷": "/", "≠": "<>",
@@ -47,13 +47,13 @@ class Fault:
 
 
 def certain(error: ExpressionError) -> bool:
-    """Whether it is a fault also if the type of some column is not known."""
+    """Whether the error is certain even if the types of some columns are unknown."""
     condition = error.condition or ""
     return condition.startswith((*_SYNTAX, *_CERTAIN))
 
 
 def fault_of(text: str, columns: Columns, error: ExpressionError) -> Fault:
-    """The diagnostic for what Spark refuses in an expression over the columns."""
+    """The diagnostic for Spark's error in an expression over the columns."""
     found = _Found(text, columns, error)
     condition = error.condition or ""
     mismatch = _MISMATCH.fullmatch(error.message)
@@ -90,17 +90,17 @@ class _Found:
 
     @property
     def marked(self) -> str:
-        """The text at the place."""
+        """The text at the position of the error."""
         return self.text[self.position.start : self.position.stop]
 
     def only(self, pattern: re.Pattern[str]) -> Position:
-        """The place, as far as it begins with the pattern."""
+        """The start of the marked text that matches the pattern; all of it if nothing matches."""
         begins = pattern.match(self.marked)
         start = self.position.start
         return Position(start, start + begins.end()) if begins else self.position
 
     def last(self, name: str) -> Position:
-        """The last word of that name within the place."""
+        """The last occurrence of a word in the marked text; all of it if there is none."""
         words = re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", self.marked, re.IGNORECASE)
         start = self.position.start
         places = [Position(start + word.start(), start + word.end()) for word in words]
@@ -109,7 +109,7 @@ class _Found:
     # ---- words -----------------------------------------------------------------------------
 
     def reason(self) -> str:
-        """Spark's message, or a fallback if it has none. Ends with a full stop."""
+        """Spark's message, or a fallback if it has none. Ends with a period."""
         error = self.error
         if error.message:
             detail = error.message.split(" due to data type mismatch: ")[-1]
@@ -121,13 +121,13 @@ class _Found:
         return f"{(error.condition or 'it is not valid').replace('_', ' ').lower()}."
 
     def fact(self, name: str) -> str:
-        """A fact without Spark's quotes."""
+        """A parameter of the error, without Spark's quotes."""
         value = self.facts.get(name, "")
         return value.strip('"') if value.startswith('"') else value.strip("`")
 
 
 def _position(text: str, error: ExpressionError) -> Position:
-    """Where the fault is: at least one character, the whole text where the place is not known."""
+    """Position of the error: at least one character, the whole text if it is unknown."""
     if error.start is None or error.start < 0:
         return Position(0, max(1, len(text)))
     start = max(0, min(error.start, len(text) - 1))
@@ -157,7 +157,7 @@ def _syntax(found: _Found) -> Fault:
         return Fault("expression_statement", {}, found.position)
     token = found.facts.get("error", "").strip("'")
     if token and not found.marked.startswith(token):
-        # The text of a type, within the expression.
+        # The error is in the text of a type within the expression.
         return Fault("expression_data_type", {"found": token}, found.last(token))
     word = text[at : place.stop][:40]
     shown = f"“{word}”" if word.isprintable() else " ".join(f"U+{ord(c):04X}" for c in word)
@@ -269,7 +269,7 @@ def _data_type(found: _Found) -> Fault:
 
 
 def _named(code: str) -> Callable[[_Found], Fault]:
-    """A refusal that names the marked text."""
+    """An answer whose sentence names the marked text."""
 
     def answer(found: _Found) -> Fault:
         return Fault(code, {"found": _short(found.marked)}, found.position)
@@ -278,7 +278,7 @@ def _named(code: str) -> Callable[[_Found], Fault]:
 
 
 def _reasoned(code: str) -> Callable[[_Found], Fault]:
-    """A refusal of the whole text, with the reason."""
+    """An answer whose sentence contains the error's message."""
 
     def answer(found: _Found) -> Fault:
         return Fault(code, {"reason": found.error.message}, found.position)
@@ -328,7 +328,7 @@ _ANSWERS: tuple[tuple[str, Callable[[_Found], Fault | None]], ...] = (
     ("DEADLINE", _reasoned("expression_slow")),
     ("FUNCTION", _refused_function),
 )
-#: conditions that hold whatever the types are
+#: conditions that do not depend on the types of columns
 _CERTAIN = (
     "UNRESOLVED_ROUTINE", "WRONG_NUM_ARGS", "GENERATOR", "WINDOW", "SUBQUERY", "TOO_DEEP",
     "UNSUPPORTED_DATATYPE", "UNBOUND_SQL_PARAMETER", "TOO_LARGE", "DEADLINE", "FUNCTION",

@@ -1,4 +1,4 @@
-"""Formats: how keys and values are bytes on Kafka, and which type they have."""
+"""Formats: how keys and values are serialized on Kafka, and their types."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
 class Format:
     """A format with its properties. ``type`` is ``None`` if the data or a registry determine it.
 
-    ``message``: the fields of a message of Protobuf, which the stream task takes from here.
+    ``message``: the fields of a Protobuf message, for the stream task.
     """
 
     name: str
@@ -69,11 +69,11 @@ class Format:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What two sources of a topic must share; a type may be written in several ways."""
+        """The properties that all sources of a topic must share. Types are compared as parsed."""
         return self.name, self.type, () if self.name == "json" else self.properties
 
     def to_json(self) -> dict[str, object]:
-        """As the stream task takes it, such as ``{"format": "json", "schema": "a INT"}``."""
+        """The JSON form that the stream task reads, ``{"format": "json", "schema": "a INT"}``."""
         if self.name == "json":
             return {"format": "json", "schema": self.type.schema if self.type else ""}
         message = {"message": self.message} if self.message else {}
@@ -81,7 +81,7 @@ class Format:
 
 
 def format_of(type_: DataType) -> Format:
-    """The format that fits a type: its own where it has one, ``json`` otherwise."""
+    """The format for a type: a simple one if there is one, ``json`` otherwise."""
     for name, simple in SIMPLE.items():
         if simple == type_:
             return Format(name, type_)
@@ -142,9 +142,9 @@ class FormatOf(Parameter[Format]):
 
 
 def read_schema(found: Format, schema: str, faults: Faults, imported: Sequence[str] = ()) -> Format:
-    """The format with the type that a schema gives; without one where it cannot be read.
+    """The format with the type of a schema; unchanged if the schema is not valid.
 
-    `imported`: the texts that it refers to, each behind those that it needs itself.
+    `imported`: the schemas that it refers to, each preceded by its own references.
     """
     try:
         if found.name == "avro":

@@ -1,6 +1,6 @@
-"""``python -m millrace_compiler.generate``: writes what is generated from the declarations.
+"""``python -m millrace_compiler.generate``: writes the files generated from the declarations.
 
-The catalog (``catalog.json`` beside this file) and the operators' pages (``docs/operators``).
+They are the catalog (``catalog.json``) and the pages of the operators (``docs/operators``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PAGES = Path(__file__).parents[2] / "docs" / "operators"
 
 
 def main() -> None:
-    """Writes both."""
+    """Writes the catalog and the pages."""
     CATALOG_FILE.write_text(catalog_text(), "utf-8")
     write_pages(PAGES)
 

@@ -1,4 +1,4 @@
-"""The typed graph's skeleton: operators, edges between ports that exist, an order, no cycles."""
+"""The graph of a document: operators, valid edges, and an order without cycles. No types yet."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ STORE_PORT = "store"
 
 
 class Graph:
-    """Operators and the edges that are sound.
+    """Operators and their valid edges.
 
-    ``order`` has the nodes that are no store and in no cycle, parents before children, children of
-    one parent in the order of its edges as far as that is possible. ``merged`` maps a source to an
-    earlier source of the same topics: the two count as one node.
+    ``order`` has the nodes that are neither stores nor part of a cycle: parents before children,
+    and the children of a parent in the order of its edges as far as possible. ``merged`` maps a
+    source to an earlier source of the same topics: the two are one node.
     """
 
     def __init__(self, document: Document, report: Diagnostics) -> None:
@@ -113,7 +113,7 @@ class Graph:
             return False
         outputs = source.outputs()
         if not outputs and source.dynamic_outputs:
-            sound = False  # the parameter that names the ports is at fault already
+            sound = False  # A fault of the parameter that names the ports is already reported.
         elif not outputs:
             add("edge_from_sink", source.id, edge.source_port, target=target.id)
             sound = False
@@ -271,7 +271,7 @@ class Graph:
         return list(done)
 
     def _siblings(self, nodes: list[str]) -> dict[str, list[Edge]]:
-        """Edges by their source, in the order of children; a merged source's after the first's."""
+        """Edges by source, in order; those of a merged source follow those of the first source."""
         found: dict[str, list[Edge]] = defaultdict(list)
         for id_ in nodes:
             if id_ not in self.merged:
@@ -282,7 +282,7 @@ class Graph:
         return found
 
     def _report_cycles(self, left: list[str]) -> None:
-        """Reports each cycle once, at its first node; nodes behind a cycle are left alone."""
+        """Reports each cycle once, at its first node; nodes after a cycle are not reported."""
         remaining = set(left)
         reported: set[str] = set()
         for start in left:
@@ -308,7 +308,7 @@ class Graph:
 
 
 def _count_earlier(siblings: dict[str, list[Edge]]) -> dict[str, int]:
-    """For each node, how many edges to others stand before the edges to it, over its parents."""
+    """Counts, for each node, the edges to other nodes that precede its own, over all parents."""
     counts: dict[str, int] = defaultdict(int)
     for edges in siblings.values():
         to: dict[str, int] = defaultdict(int)
@@ -319,7 +319,7 @@ def _count_earlier(siblings: dict[str, list[Edge]]) -> dict[str, int]:
 
 
 def _count_done(edges: list[Edge], done: str, counts: dict[str, int]) -> None:
-    """Takes a node that has its place out of the counts of those that stand after it."""
+    """Removes a placed node from the counts of the nodes that follow it."""
     before = 0
     for edge in edges:
         if edge.target == done:

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that is not known."""
+"""Guesses the intended name for an unknown one."""
 
 from __future__ import annotations
 

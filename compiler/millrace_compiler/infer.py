@@ -1,8 +1,8 @@
-"""Types of every port: a pass over the graph that asks the analyzer in as few rounds as it can.
+"""Infers the types of all ports, with as few round trips to the analyzer as possible.
 
-Each operator's inference is a generator that yields questions and is sent answers. All nodes whose
-inputs are known run side by side, so that one round trip answers for all of them. A faulty node
-does not stop the pass: its outputs keep what can still be inferred.
+Each operator's inference is a generator that yields questions and receives answers. The questions
+of all nodes with known inputs are sent in one round trip. A faulty node does not stop the pass:
+its outputs have the types that can still be inferred.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Running:
 
 
 def infer_ports(graph: Graph, analyzer: Analyzer, report: Diagnostics) -> Ports:
-    """The types of all output ports of which something is known."""
+    """The types of all output ports, as far as they are known."""
     return _Pass(graph, analyzer, report).run()
 
 
@@ -125,7 +125,7 @@ class _Pass:
     # ---- questions --------------------------------------------------------------------------
 
     def _answer(self) -> None:
-        """One round: the questions of all running nodes, together."""
+        """Asks the questions of all running nodes in one round trip."""
         nodes, self.running = self.running, []
         requests: list[ExpressionRequest] = []
         for node in nodes:
@@ -157,6 +157,6 @@ class _Pass:
 
 
 def _request(ask: Ask) -> ExpressionRequest:
-    """Columns of unknown type are left out; what does not use them can still be judged."""
+    """The request without columns of unknown type; other columns can still be checked."""
     columns = tuple((name, type_.text) for name, type_ in ask.columns if type_ is not None)
     return ExpressionRequest(ask.text, columns, ask.expects.text if ask.expects else None)

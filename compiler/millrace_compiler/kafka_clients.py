@@ -1,8 +1,8 @@
-"""Settings of Kafka clients that are given to Millrace from outside, such as security.
+"""Settings of Kafka clients from outside Millrace, such as security.
 
-They contain secrets, so they come from a file or from variables and never from a command line.
-Java's clients take them as they are. librdkafka, which the backend and the workers use, has other
-names for some of them (:func:`for_librdkafka`).
+They contain secrets, so they come from a file or from environment variables, never from a command
+line. Java's clients use them unchanged. librdkafka, which the backend and the workers use, has
+other names for some of them (:func:`for_librdkafka`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-#: the variable with the path of a file of `key=value` lines
+#: variable with the path of a file of `key=value` lines
 FILE = "MILLRACE_KAFKA_CONFIG"
-#: how variables with one setting begin
+#: prefix of variables that contain one setting
 PREFIX = "MILLRACE_KAFKA_"
 
-#: settings that librdkafka has under the same name
+#: settings that have the same name in librdkafka
 _SAME = (
     "security.protocol",
     "sasl.mechanism",
@@ -41,10 +41,10 @@ _OPTION = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*
 
 
 def settings(environment: Mapping[str, str], file: str | None = None) -> dict[str, str]:
-    """The settings, under Java's names.
+    """The settings under Java's names.
 
-    They come from `file` or else from the file that MILLRACE_KAFKA_CONFIG names, and from variables
-    such as MILLRACE_KAFKA_security_protocol, which win. Raises ValueError for a line that is no
+    They come from `file`, or else from the file that MILLRACE_KAFKA_CONFIG names; variables such as
+    MILLRACE_KAFKA_security_protocol take precedence. Raises ValueError for a line that is not a
     setting, OSError for a file that cannot be read.
     """
     found: dict[str, str] = {}
@@ -65,9 +65,9 @@ def settings(environment: Mapping[str, str], file: str | None = None) -> dict[st
 
 
 def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
-    """The settings of connection and security under librdkafka's names; others are left out.
+    """The connection and security settings under librdkafka's names; others are omitted.
 
-    Raises ValueError for what librdkafka as installed cannot do: Kerberos, stores of type JKS.
+    Raises ValueError for what the installed librdkafka does not support: Kerberos, JKS stores.
     """
     found = {name: given[name] for name in _SAME if name in given}
     if (
@@ -87,7 +87,7 @@ def for_librdkafka(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _login(text: str) -> dict[str, str]:
-    """What a value of sasl.jaas.config says. The message of an error has no part of it."""
+    """librdkafka's settings for a sasl.jaas.config; errors never contain its text."""
     match = _LOGIN.fullmatch(text)
     module = match[1].rpartition(".")[2] if match else ""
     if match is None or module not in _LOGINS:
@@ -106,7 +106,7 @@ def _login(text: str) -> dict[str, str]:
 
 
 def _trusted(given: Mapping[str, str]) -> dict[str, str]:
-    """Certificates of authorities."""
+    """librdkafka's settings for the certificates of authorities."""
     found = {}
     if "ssl.truststore.location" in given:
         _require_type(given, "ssl.truststore", "PEM")
@@ -117,7 +117,7 @@ def _trusted(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _own(given: Mapping[str, str]) -> dict[str, str]:
-    """The client's own certificate and key."""
+    """librdkafka's settings for the client's own certificate and key."""
     found = {}
     if "ssl.keystore.location" in given:
         place = given["ssl.keystore.location"]

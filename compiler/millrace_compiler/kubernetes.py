@@ -1,8 +1,9 @@
-"""Manifests that run an exported job on Kubernetes, from a profile.
+"""Generates the manifests that run an exported job on Kubernetes, from a profile.
 
-The driver is the one pod of a StatefulSet, which Kubernetes never runs twice, and restarts. Without
-executors Spark runs inside it; with them the driver is Spark's client on Kubernetes: it creates one
-pod for each executor, of the same image, and a headless service gives it an address.
+The driver is the only pod of a StatefulSet, so Kubernetes restarts it and never runs it twice.
+Without executors, Spark runs in local mode inside this pod. With executors, the driver runs in
+client mode: it creates a pod of the same image for each executor, and a headless service gives it
+an address.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Manifest = dict[str, Any]
 #: the user of the image, as in Spark's own
 USER = 185
 DRIVER_PORT, BLOCKS_PORT = 7078, 7079
-#: of the memory of a pod, for what is not on the heap: RocksDB, Python, the JVM itself
+#: memory for RocksDB, Python and the JVM itself, as a share of the heap, and its minimum
 OVERHEAD, LEAST_OVERHEAD_MB = 0.4, 384
 CHECKPOINT = "/checkpoint"
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -34,11 +35,11 @@ class ProfileError(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """Where and how large. `cores` and `memory_mb` are those of the pod that runs the tasks.
+    """Place and size of a job. `cores` and `memory_mb` are those of the pods that run the tasks.
 
-    `executors`: pods beside the driver's; 0 runs the tasks in the driver. `checkpoint`: a URI; if
-    empty, a volume of the size `volume`. `secret`: the name of a Secret whose entries become
-    variables of all pods, for credentials of Kafka and of the checkpoint.
+    `executors`: number of pods beside the driver's; 0 runs the tasks in the driver. `checkpoint`: a
+    URI; if empty, a volume of the size `volume` is created. `secret`: the name of a Secret whose
+    entries become variables of all pods, for credentials of Kafka and of the checkpoint.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Profile:
     volume: str = "10Gi"
     storage_class: str = ""
     secret: str = ""
-    #: further options of the job, such as `--real-time`
+    #: more options of the job, such as `--real-time`
     options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -87,7 +88,7 @@ def _require(pattern: re.Pattern[str], found: str, field: str, needed: str) -> N
 
 
 def name_of(title: str) -> str:
-    """A name for Kubernetes, from that of a topology."""
+    """A valid Kubernetes name, derived from the name of a topology."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:50].strip("-") or "topology"
 
 
@@ -140,13 +141,13 @@ def _account(profile: Profile) -> Manifest:
         "apiVersion": "v1",
         "kind": "ServiceAccount",
         "metadata": _metadata(profile),
-        # Processors run in these pods: only a driver that creates pods has a token.
+        # Processors run user code in these pods: only a driver that creates pods has a token.
         "automountServiceAccountToken": False,
     }
 
 
 def _rights(profile: Profile) -> list[Manifest]:
-    """What a driver with executors may do in its namespace."""
+    """The permissions of a driver with executors in its namespace."""
     if profile.executors == 0:
         return []
     group = "rbac.authorization.k8s.io"
@@ -190,7 +191,7 @@ def _config(profile: Profile) -> Manifest:
 
 
 def _executor_config(profile: Profile) -> list[Manifest]:
-    """The template of Spark's executor pods; Spark has no settings for what is in it."""
+    """The template of executor pods, for properties that Spark has no settings for."""
     if profile.executors == 0:
         return []
     template = json.dumps(executor_template(profile), indent=1)
@@ -205,7 +206,7 @@ def _executor_config(profile: Profile) -> list[Manifest]:
 
 
 def executor_template(profile: Profile) -> Manifest:
-    """An executor is as confined as the driver and has the same credentials."""
+    """The template of an executor's pod, with the driver's restrictions and secrets."""
     container: Manifest = {
         "name": "executor",
         "envFrom": _secrets(profile),
@@ -313,7 +314,7 @@ def _driver_pod(profile: Profile) -> Manifest:
         "serviceAccountName": profile.name,
         "automountServiceAccountToken": not alone,
         "securityContext": _POD_SECURITY,
-        # A stop waits for the end of the batch.
+        # Stopping waits for the end of the batch.
         "terminationGracePeriodSeconds": 60,
         "containers": [container],
         "volumes": _volumes(profile),
@@ -358,12 +359,12 @@ def _arguments(profile: Profile) -> list[str]:
 
 
 def spark_settings(profile: Profile) -> dict[str, str]:
-    """Spark's settings of a driver that creates its executors as pods."""
+    """Spark's settings for a driver that creates its executors as pods."""
     kubernetes = "spark.kubernetes"
     found = {
         "spark.driver.memory": f"{profile.driver_memory_mb}m",
         "spark.driver.host": f"{profile.name}.{profile.namespace}.svc",
-        # Spark's executors on Kubernetes connect to the address that the driver is bound to.
+        # Executors on Kubernetes connect to the address to which the driver is bound.
         "spark.driver.bindAddress": "$(SPARK_LOCAL_IP)",
         "spark.driver.port": str(DRIVER_PORT),
         "spark.driver.blockManager.port": str(BLOCKS_PORT),
@@ -376,7 +377,7 @@ def spark_settings(profile: Profile) -> dict[str, str]:
         f"{kubernetes}.authenticate.caCertFile": f"{ACCOUNT}/ca.crt",
         f"{kubernetes}.authenticate.oauthTokenFile": f"{ACCOUNT}/token",
         f"{kubernetes}.authenticate.executor.serviceAccountName": profile.name,
-        # The executors belong to the driver's pod, and go with it.
+        # The driver's pod owns the executors, so Kubernetes deletes them with it.
         f"{kubernetes}.driver.pod.name": "$(POD_NAME)",
         f"{kubernetes}.executor.podTemplateFile": "/profile/executor.json",
     }

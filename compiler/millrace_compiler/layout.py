@@ -1,7 +1,7 @@
-"""Python expressions as text, laid out as ruff would lay them out at 100 columns.
+"""Formats Python expressions as ruff does, at 100 columns.
 
-Works on the nodes of :mod:`ast` that the emitter builds: names, constants, calls, attributes,
-subscripts, lists, tuples, dicts. The text is a function of the tree alone.
+Supports the nodes of :mod:`ast` that the emitter builds: names, constants, calls, attributes,
+subscripts, lists, tuples, dicts. The text depends on the tree alone.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def _escape(char: str, quote: str) -> str:
 
 
 def block_text(value: str, *, opening: str = "\\\n") -> str:
-    """A text of several lines as a triple-quoted literal that reads like the text.
+    """A text of several lines as a triple-quoted literal.
 
-    ``opening`` stands behind the first quotes: by default the text begins on a line of its own.
+    ``opening`` follows the opening quotes: by default the text begins on a line of its own.
     """
     lines = [
         "\\\n".join(
@@ -51,13 +51,13 @@ def block_text(value: str, *, opening: str = "\\\n") -> str:
         )
         for line in value.split("\n")
     ]
-    # What ends the literal is a run of three quotes, or any before the closing ones.
+    # A run of three quotes would end the literal, as would any quote just before the closing ones.
     text = _QUOTES.sub(lambda run: '\\"' * len(run[0]), "\n".join(lines))
     return f'"""{opening}{text}"""'
 
 
 def _pieces(chars: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
-    """Characters in pieces that fit, which end behind a space if possible."""
+    """Splits characters into pieces that fit, after a space if possible."""
     pieces, piece, space = [], "", 0
     for char in chars:
         if not fits(piece + char):
@@ -71,7 +71,7 @@ def _pieces(chars: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
 
 
 def long_text(value: str, width: int) -> list[str]:
-    """A text as several literals, each at most some width long, which Python joins."""
+    """A text as several literals of at most ``width`` characters, which Python joins."""
     return [literal(each) for each in _pieces(value, lambda piece: len(literal(piece)) <= width)]
 
 
@@ -103,7 +103,7 @@ _Item = tuple[str, ast.expr]
 
 
 def _items(node: ast.expr) -> list[_Item]:
-    """What stands between the brackets: text before it (``name=`` or ``key: ``) and expression."""
+    """The items between brackets: the text before each (``name=`` or ``key: ``), and its node."""
     match node:
         case ast.Call(args=args, keywords=keywords):
             return [("", a) for a in args] + [(f"{k.arg}=", k.value) for k in keywords]
@@ -120,7 +120,7 @@ def _item(item: _Item) -> str:
 
 
 def _brackets(node: ast.expr) -> tuple[str, str, list[_Item]] | None:
-    """Opening text, closing text and items of an expression that can be broken."""
+    """Opening text, closing text and items of an expression that can be split over lines."""
     match node:
         case ast.Call(func=function):
             return f"{flat(function)}(", ")", _items(node)
@@ -136,7 +136,7 @@ def _brackets(node: ast.expr) -> tuple[str, str, list[_Item]] | None:
 
 
 def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> str:
-    """An expression at an indent, with the text before and after it on its lines."""
+    """An expression at an indent, with text before and after it on its first and last line."""
     one_line = f"{before}{flat(node)}{after}"
     if indent + len(one_line) <= WIDTH:
         return one_line
@@ -172,7 +172,7 @@ def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> st
 
 
 def _broken_text(value: str, indent: int, before: str, after: str) -> str:
-    """A text that is too long for a line: in brackets behind a name, else line below line."""
+    """A string that is too long for a line, as several literals; in parentheses after a name."""
     named = bool(before)
     inner = indent + (_STEP if named else 0)
     pieces = long_text(value, WIDTH - inner - (0 if named else len(after)))

@@ -1,8 +1,8 @@
-"""Levels: in which of the query's consecutive operators a step runs.
+"""Assigns steps to levels, the consecutive stateful operators of the query.
 
 A record that crosses a repartition topic is processed one level later. A step that looks up a
-table runs on the level where the table's rows are kept; where that cannot be, because the table
-itself depends on the step's input through a repartition, the table's updates travel to the step.
+table runs on the level that stores the table's rows. If that is impossible, because the table
+depends on the step's input through a repartition, the table's updates are sent to the step.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def assign_levels(graph: Graph, physical: Physical, report: Diagnostics) -> dict
 def _late(
     levels: dict[str, int], edges: list[tuple[str, str, int]], equal: list[tuple[str, str]]
 ) -> dict[str, int]:
-    """Moves steps up to the level where their results are wanted.
+    """Moves steps to the latest possible level, where their results are used.
 
-    What a sub-topology does for a later level it then does on that level, beside the steps that
-    share its task and clock, and no record has to be carried over.
+    They then run beside the steps that share their task and clock, and no record has to be passed
+    on to a later level.
     """
     together: dict[str, set[str]] = {id_: {id_} for id_ in levels}
     for a, b in equal:
@@ -100,7 +100,7 @@ def _stores_of(graph: Graph, node: str) -> str:
 def _solve(
     steps: list[str], edges: list[tuple[str, str, int]], equal: list[tuple[str, str]]
 ) -> dict[str, int] | None:
-    """Least levels that respect edges and equalities; ``None`` where there are none."""
+    """The lowest levels that satisfy edges and equalities; ``None`` if there are none."""
     groups = UnionFind(steps)
     for a, b in equal:
         groups.unite(a, b)

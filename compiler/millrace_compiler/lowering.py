@@ -1,8 +1,8 @@
-"""From typed nodes to the steps that run.
+"""Lowers typed nodes to the steps that run.
 
-Steps are made in the order in which Kafka Streams would add its processors, so a parent's children
-are in the order that decides which gets a record first. Repartition topics appear where a grouping
-or join needs records by a new key [RP1].
+Steps are created in the order in which Kafka Streams would add its processors, which determines
+the order in which the children of a parent receive a record. A grouping or join that needs records
+by a new key adds a repartition topic [RP1].
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NodeLowering:
     # ---- inputs ---------------------------------------------------------------------------
 
     def input(self, port: str = "in") -> Handle:
-        """What comes in at a port with one edge."""
+        """The input of a port with one edge."""
         return self._inputs[port][0][0]
 
     def out(self, port: str) -> Port:
@@ -52,15 +52,15 @@ class NodeLowering:
         return self._ports[port]
 
     def inputs(self, port: str = "in") -> list[tuple[Handle, Port]]:
-        """All that comes in at a port, in the order of the edges."""
+        """The inputs of a port with their types, in the order of the edges."""
         return self._inputs[port]
 
     def stream(self, port: str = "in") -> Handle:
-        """What comes in at a port, as a stream: a table means its updates."""
+        """The input of a port as a stream; a table is the stream of its updates."""
         return self.streams(port)[0]
 
     def streams(self, port: str = "in") -> list[Handle]:
-        """The same for all edges at a port."""
+        """The inputs of a port as streams, in the order of the edges."""
         found = self._inputs[port]
         return [
             self._as_stream(handle, "" if len(found) == 1 else f"-{index}")
@@ -73,10 +73,10 @@ class NodeLowering:
         return self.step("to_stream", handle, id=f"{self.node}-to-stream{suffix}")
 
     def parents_of_merge(self, port: str = "in") -> list[Handle]:
-        """The streams that a merge of all edges at a port has as its parents.
+        """The streams that are the parents of a merge of all edges at a port.
 
-        Kafka Streams merges two by two and knows the parents of a merge as a set, so a stream that
-        is merged with itself (two sources of one topic are one) comes once.
+        Kafka Streams merges streams in pairs and stores the parents of a merge as a set, so a
+        stream that is merged with itself (two sources of one topic are one) occurs once.
         """
         first, *others = self.streams(port)
         if others and (others[0].step, others[0].port) == (first.step, first.port):
@@ -84,7 +84,7 @@ class NodeLowering:
         return [first, *others]
 
     def merged(self, port: str = "in") -> Handle:
-        """All that comes in at a port as one stream."""
+        """All inputs of a port, merged into one stream."""
         first, *others = self.parents_of_merge(port)
         return self.step("merge", first, *others, id=f"{self.node}-merge") if others else first
 
@@ -102,10 +102,10 @@ class NodeLowering:
         params: Mapping[str, object] | None = None,
         **more: object,
     ) -> Handle:
-        """Adds one step and returns what it makes.
+        """Adds a step and returns its output.
 
-        Parents without a link are direct ones. ``params`` and ``more`` are the step's parameters;
-        those that are ``None`` are left out.
+        A parent that is a bare handle is linked directly. ``params`` and ``more`` are the step's
+        parameters; those that are ``None`` are omitted.
         """
         name = self.ids(id or self.node)
         links = [each if isinstance(each, Link) else Link(each, "direct") for each in parents]
@@ -127,7 +127,7 @@ class NodeLowering:
         partitions: int | None = None,
         through: str = "in",
     ) -> Handle:
-        """Writes a stream to a repartition topic and reads it again [RP1][RP2][RP5]."""
+        """Writes a stream to a repartition topic and reads it back [RP1][RP2][RP5]."""
         topic = f"{name}-repartition"
         writer = self.step(
             "repartition",
@@ -148,25 +148,25 @@ class NodeLowering:
         partitions: int | None = None,
         role: StepRole = "stream",
     ) -> Handle:
-        """The input step that reads a repartition topic."""
+        """Adds the step that reads a repartition topic."""
         reads = Reads((topic,))
         reader = self.step(op, Link(writer, "hop"), id=f"{topic}-source", role=role, reads=reads)
         self.topic(topic, writer.step, reader.step, partitions)
         return reader
 
     def topic(self, topic: str, writer: str, reader: str, partitions: int | None = None) -> None:
-        """Notes a repartition topic; a name used before is a clash, reported by the plan."""
+        """Registers a repartition topic; the plan reports a name that is used twice."""
         if topic in self.graph.topics:
             self.graph.clashes.append((self.node, topic))
         made = Repartition(topic, writer, reader, partitions, self.node)
         self.graph.topics[topic] = made
 
     def keyed(self, stream: Handle, name: str, through: str = "in") -> Handle:
-        """The stream by its key: repartitioned if the key changed."""
+        """The stream partitioned by its key: repartitioned if the key has changed."""
         return self.repartition(stream, name, through=through) if stream.key_changed else stream
 
     def together(self, *handles: Handle, parameter: str = "right") -> None:
-        """Notes that the inputs of the handles must be co-partitioned [RP4]."""
+        """Requires that the inputs of the handles are co-partitioned [RP4]."""
         sources = frozenset().union(*(h.sources for h in handles))
         self.graph.copartitions.append(Copartition(self.node, parameter, sources))
 
@@ -180,9 +180,9 @@ class NodeLowering:
         return Link(table, "shared")
 
     def materialize(self, table: Handle) -> None:
-        """Makes the steps whose rows are looked up keep them [KT2].
+        """Materializes the steps whose rows are looked up [KT2].
 
-        The rows of a join of tables are computed from both sides; those are looked up instead.
+        The rows of a join of tables are computed from both sides, so the sides are materialized.
         """
         for name in table.readers:
             step = self.graph.steps[name]

@@ -11,14 +11,14 @@ _ACRONYM = re.compile(r"[^a-z0-9]+")
 
 
 class Names:
-    """Hands out names that are unique in the job and hide nothing it uses."""
+    """Assigns names that are unique in the job and are neither built-ins nor keywords."""
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = taken
         self.words = set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
 
     def take(self, *preferred: str) -> str:
-        """The name of :meth:`free`, which is taken from now on."""
+        """Returns the name of :meth:`free` and reserves it."""
         name = self.free(*preferred)
         self.taken.add(name)
         return name
@@ -36,7 +36,7 @@ class Names:
 
 
 def identifier(text: str) -> str:
-    """``Count per word`` → ``count_per_word``; empty where nothing is left of the text."""
+    """``Count per word`` → ``count_per_word``; empty if the text cannot become a name."""
     if not text.isascii():
         return ""
     name = _ACRONYM.sub("_", text.lower()).strip("_")

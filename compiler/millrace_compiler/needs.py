@@ -1,4 +1,4 @@
-"""What a document needs of the cluster it is deployed to."""
+"""The topics that a document needs on the cluster to which it is deployed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Need:
     partitions: int
     node: str | None
     parameter: str
-    #: the document declares a number of partitions
+    #: whether the document declares the number of partitions
     assumed: bool
 
 
@@ -34,7 +34,7 @@ def topics_of(document: Mapping[str, Any]) -> list[Need]:
     for node in document.get("nodes", []):
         params = node.get("params") or {}
         if params.get("reader") is not None:
-            continue  # its records come from elsewhere
+            continue  # A reader's records do not come from the broker.
         operator = registry().get(node["kind"])
         for parameter in operator.topic_parameters if operator else ():
             named = params.get(parameter)
@@ -45,7 +45,7 @@ def topics_of(document: Mapping[str, Any]) -> list[Need]:
 
 
 def with_partitions(document: dict[str, Any], partitions: Mapping[str, int]) -> dict[str, Any]:
-    """The document with the partitions that the cluster really has: the cluster overrules."""
+    """The document with the cluster's numbers of partitions, which override its own."""
     topics = {name: dict(entry) for name, entry in (document.get("topics") or {}).items()}
     for name, count in partitions.items():
         topics.setdefault(name, {})["partitions"] = count

@@ -1,11 +1,11 @@
 """The base class of operators.
 
-A kind of the document is one subclass of :class:`Operator` in ``operators/<family>/<kind>.py``;
-an instance is one node with its parameters. The class declares ports, parameters and traits; the
-instance implements :meth:`~Operator.check` (are the parameters valid together),
-:meth:`~Operator.infer` (types of its outputs), :meth:`~Operator.lower` (steps of the job),
-:meth:`~Operator.summary` (one sentence). Palette, forms, catalog, pages, validation and lowering
-follow from these classes; nothing else in the project lists operators.
+Each kind is a subclass of :class:`Operator` in ``operators/<family>/<kind>.py``; an instance is a
+node with its parameters. The class declares ports, parameters and traits; the instance implements
+:meth:`~Operator.check` (validates the parameters together), :meth:`~Operator.infer` (types of the
+outputs), :meth:`~Operator.lower` (steps of the job) and :meth:`~Operator.summary` (one sentence).
+Palette, forms, catalog, pages, validation and lowering are derived from these classes; nothing else
+in the project lists operators.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ class Ask:
 
 @dataclass(frozen=True)
 class Buffer:
-    """Rows that an operator keeps in a form of its own: the key of one input, values of inputs.
+    """The rows of an operator that buffers its inputs instead of storing its result.
 
-    ``values`` are input ports by the names of the values.
+    ``keyed`` is the input port whose key the rows have. ``values`` maps the name of each value to
+    its input port.
     """
 
     kind: str
@@ -64,7 +65,7 @@ class Buffer:
 
 
 class Scope:
-    """What a node sees while types are inferred: its inputs, its stores, a place for faults."""
+    """The inputs of a node during type inference, and a place to report its faults."""
 
     def __init__(
         self, operator: Operator, inputs: Mapping[str, list[Port]], report: Diagnostics
@@ -72,7 +73,7 @@ class Scope:
         self.operator, self.inputs, self.report = operator, inputs, report
 
     def one(self, port: str = "in") -> Port:
-        """The one input at a port."""
+        """The input at a port with one edge."""
         return self.inputs[port][0]
 
     def all(self, port: str = "in") -> list[Port]:
@@ -87,7 +88,7 @@ class Scope:
         expects: DataType | None = None,
         path: str | None = None,
     ) -> Ask:
-        """A question for the analyzer; errors go to the parameter."""
+        """A question for the analyzer; errors are reported at the parameter."""
         return Ask(parameter, text, columns, expects, f"{parameter}{path}" if path else None)
 
     def fault(self, code: str, parameter: str, path: str | None = None, **data: object) -> None:
@@ -99,14 +100,14 @@ Inference = Generator[list[Ask], list[DataType | None], Mapping[str, Port]]
 
 
 class Operator:
-    """Base of all operators. See the module's text."""
+    """Base class of all operators; see the module's documentation."""
 
     kind: ClassVar[str] = ""
     title: ClassVar[str]
     icon: ClassVar[str]
     help: ClassVar[str]
     synonyms: ClassVar[tuple[str, ...]] = ()
-    #: What it guarantees, with the rule of Kafka Streams, and why it is not Spark's own operation.
+    #: Its guarantee, with Kafka Streams' rule, and why Spark's own operation is not used.
     guarantee: ClassVar[str]
     why: ClassVar[str] = (
         "The stream task processes records one by one, depth first, so order, timestamps and "
@@ -115,9 +116,9 @@ class Operator:
     rules: ClassVar[tuple[str, ...]] = ()
     in_ports: ClassVar[tuple[InPort, ...]] = ()
     out_ports: ClassVar[tuple[OutPort, ...]] = ()
-    #: Place in the palette within the family, lowest first.
+    #: Position in the palette within the family, lowest first.
     place: ClassVar[int] = 50
-    #: Parameters that stand first in the form.
+    #: Parameters that come first in the form.
     first: ClassVar[tuple[str, ...]] = ()
     dynamic_inputs: ClassVar[str | None] = None
     dynamic_outputs: ClassVar[str | None] = None
@@ -126,31 +127,31 @@ class Operator:
     stateful: ClassVar[bool] = False
     changes_key: ClassVar[bool] = False
     reads_clock: ClassVar[bool] = False
-    #: Input ports whose records lead to results, and not only to rows; None: all of them.
+    #: Input ports whose records produce results, not only rows; None: all ports.
     driving_ports: ClassVar[tuple[str, ...] | None] = None
-    #: A left or outer join of this kind keeps records with a null key, so nodes before it do.
+    #: A left or outer join of this kind keeps records with a null key, and so do nodes before it.
     keeps_null_keys: ClassVar[bool] = False
-    #: Each of its input records leads to one of its own.
+    #: Each input record produces exactly one output record.
     forwards_all: ClassVar[bool] = False
-    #: Its results are new records, with the metadata of none of its inputs.
+    #: Results are new records, without the metadata of an input record.
     makes_records: ClassVar[bool] = False
-    #: Its rows start with the value of an initializer, not with the first record's.
+    #: Rows start with the value of an initializer, not of the first record.
     initializes: ClassVar[bool] = False
-    #: Runs the user's own Python.
+    #: Runs the user's Python code.
     runs_python: ClassVar[bool] = False
-    #: The parameters that name topics outside, which it reads or writes.
+    #: Parameters that name topics on the broker, which it reads or writes.
     topic_parameters: ClassVar[tuple[str, ...]] = ()
-    #: Its example shows timestamps, as for one that reads a clock.
+    #: Shows timestamps in its example, even if it does not read a clock.
     has_timestamps: ClassVar[bool] = False
-    #: In a program, what comes of it has a variable of its own.
+    #: In a program, its result is assigned to a variable.
     names_result: ClassVar[bool] = False
-    #: It belongs to the table before it, whose variable it then is.
+    #: Continues the table before it: in a program, both share a variable.
     continues_table: ClassVar[bool] = False
-    #: Its call returns its output ports by their names.
+    #: In a program, its call returns its output ports by name.
     returns_ports: ClassVar[bool] = False
-    #: What it keeps beside stores, if it does.
+    #: Rows that it keeps beside stores, if any.
     buffer: ClassVar[Buffer | None] = None
-    #: Parameters that stand without their name in the program's call.
+    #: Parameters that are positional arguments of the program's call.
     positional: ClassVar[tuple[str, ...]] = ()
 
     family: ClassVar[str]
@@ -169,7 +170,7 @@ class Operator:
     def __init__(self, node: Node, report: Diagnostics) -> None:
         self.id, self.node = node.id, node
         self.stores: tuple[Store, ...] = ()
-        #: How many edges come in at each port.
+        #: Number of incoming edges of each port.
         self.incoming: Counter[str] = Counter()
         self.values: dict[str, object] = {}
         for name, parameter in self.parameters.items():
@@ -208,7 +209,7 @@ class Operator:
         report.put(Diagnostic(code, self.id, parameter, full, None, data))
 
     def check(self, report: Diagnostics) -> None:
-        """Whether the parameters are sound together; types are not known yet."""
+        """Reports parameters that are not valid together; types are not known yet."""
 
     def inputs(self) -> tuple[InPort, ...]:
         """The input ports of this node."""
@@ -219,17 +220,17 @@ class Operator:
         return tuple(port.name for port in self.out_ports)
 
     def infer(self, scope: Scope) -> Inference:
-        """Types of the outputs. Yields lists of questions, is sent lists of types."""
+        """Infers the types of the outputs: yields lists of questions, receives lists of types."""
         raise NotImplementedError
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        """Adds this node's steps to the job; gives what its output ports carry."""
+        """Adds this node's steps to the job and returns the handles of its output ports."""
         raise NotImplementedError
 
     def words(self) -> list[Call]:
-        """The calls that express it in a program: methods of its first input, or of the topology.
+        """The calls for this node in a program: methods of its first input, or of the topology.
 
-        The last one adds the node; the writer gives it ``name``.
+        The last call adds the node; the writer adds the argument ``name``.
         """
         words = self.changed()
         args = [words.pop(name) for name in self.positional if name in words]
@@ -238,7 +239,7 @@ class Operator:
         ]
 
     def changed(self, *skipped: str) -> dict[str, object]:
-        """The parameters that differ from their defaults, as a program has them."""
+        """The parameters that differ from their defaults, as arguments of a program's call."""
         found: dict[str, object] = {}
         for name, parameter in self.parameters.items():
             value = self.values[name]
@@ -248,27 +249,27 @@ class Operator:
         return found
 
     def raw(self, name: str) -> object:
-        """A parameter as the document has it, such as the text of a type."""
+        """A parameter's value in the document, such as the text of a type."""
         return self.node.params.get(name)
 
     def with_store(self, made: Call) -> Call:
-        """The call with the store that the operator materializes into, if there is one."""
+        """The call with the connected store as an argument, if there is one."""
         if not self.takes_store or not self.stores:
             return made
         return Call(made.function, made.args, (*made.keywords, ("store", self.stores[0])))
 
     def summary(self) -> str:
-        """One sentence from the parameters, without the final stop."""
+        """A sentence that describes the node, without the final period."""
         return self.title.lower()
 
     @property
     def evaluates(self) -> bool:
-        """Whether it computes expressions, or runs Python, for each record."""
+        """Whether it evaluates expressions or runs Python for each record."""
         expressions = (parameter.expression() for parameter in self.parameters.values())
         return self.runs_python or any(each is not None for each in expressions)
 
     def drives(self, port: str) -> bool:
-        """Whether the records of an input port lead to results, and not only to rows."""
+        """Whether the records of an input port produce results, not only rows."""
         return self.driving_ports is None or port in self.driving_ports
 
     @property
@@ -278,20 +279,20 @@ class Operator:
 
     @property
     def history(self) -> int | None:
-        """How far back the store that it materializes into keeps versions, in ms, if it does."""
+        """The history retention of its connected store, in ms, if that is versioned."""
         return self.store.history if self.store else None
 
     @property
     def store_type(self) -> str:
-        """The type of the store that it has where none is connected."""
+        """The type of its implicit store, which it has if none is connected."""
         return "key_value"
 
     def store_json(self) -> dict[str, object] | None:
-        """Its store as a parameter of its step; ``None``: an own one without a name."""
+        """Its connected store as a parameter of its step; ``None`` for an implicit one."""
         return self.store.to_json() if self.store else None
 
     def keeps(self, unnamed: Literal["always", "on_demand", "never"]) -> Keeps:
-        """Its store as its step keeps it; an ``unnamed`` one has the node's id as its name."""
+        """The stores of its step. ``unnamed``: when it has an implicit store, named by its id."""
         if self.store:
             return Keeps((self.store.store_name(),))
         if unnamed == "always":
@@ -308,7 +309,7 @@ class Store(Operator):
     )
 
     def words(self) -> list[Call]:
-        """``window_store("per-hour", retention="1 day")``; without its id."""
+        """The call, such as ``window_store("per-hour", retention="1 day")``, without the id."""
         keywords = self.changed("name")
         for name, value in keywords.items():
             if name in ("key_type", "value_type"):
@@ -319,7 +320,7 @@ class Store(Operator):
 
     @property
     def history(self) -> int | None:
-        """How far back it keeps versions, in ms; ``None``: only the latest."""
+        """The history retention in ms; ``None``: only the latest version is kept."""
         found = self.values.get("history_retention")
         return found if isinstance(found, int) else None
 
@@ -329,11 +330,11 @@ class Store(Operator):
         return self.kind.removeprefix("store.")
 
     def store_name(self) -> str:
-        """The name by which code and queries know it."""
+        """The name of the store in code and queries."""
         return str(self.values["name"])
 
     def to_json(self) -> dict[str, object]:
-        """As the stream task takes it: kind, name, node and the properties that are set."""
+        """The JSON form that the stream task reads: kind, name, node and the properties set."""
         found: dict[str, object] = {"kind": self.type, "name": self.store_name(), "node": self.id}
         for name, parameter in self.parameters.items():
             value = self.values[name]
@@ -348,7 +349,7 @@ class Store(Operator):
 
 
 def no_questions(ports: Mapping[str, Port]) -> Inference:
-    """Inference that asks nothing."""
+    """An inference without questions."""
     yield []
     return ports
 

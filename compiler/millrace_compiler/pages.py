@@ -1,4 +1,4 @@
-"""A page of documentation for each operator, made from declaration and recorded example."""
+"""Generates a page of documentation for each operator, from its declaration and its example."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Parameters of operators: each reads one JSON value, reports its errors, and describes
-its field in a form.
+"""Parameters of operators.
 
-A parameter is a class attribute of an operator (:mod:`millrace_compiler.operator`) and a
-descriptor: on an instance it is the value that was read. Where the JSON was wrong, the fault has
-been reported and the value is the parameter's *neutral* one, so that later passes can go on.
+A parameter reads a JSON value, reports its faults, and describes its field in a form. It is a class
+attribute of an operator (:mod:`millrace_compiler.operator`) and a descriptor: on an instance it is
+the value that was read. For invalid JSON the fault is reported and the value is the parameter's
+*neutral* one, so that later passes can continue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MISSING = object()
 
 
 class Faults:
-    """Where a parameter reports what is wrong with its value."""
+    """Reports faults of one parameter's value."""
 
     def __init__(self, report: Diagnostics, node: str | None, parameter: str) -> None:
         self.report, self.node, self.parameter = report, node, parameter
@@ -49,16 +49,16 @@ class Faults:
 
 @dataclass(frozen=True)
 class DependsOn:
-    """Shows a field only where another parameter has one of the values; without any, a value."""
+    """Shows a field only if another parameter has one of ``values`` or, if empty, any value."""
 
     parameter: str
     values: tuple[str, ...] = ()
 
 
 class Parameter(Generic[T]):
-    """One parameter: how it is read and how its field looks.
+    """Base class of parameters: reads a value and describes its field.
 
-    ``required`` parameters must be there; others have ``default`` when absent or null.
+    A ``required`` parameter must be present; others have ``default`` if absent or null.
     ``help`` is a sentence for the form and the operator's page.
     """
 
@@ -92,7 +92,7 @@ class Parameter(Generic[T]):
         return cast(T, cast(Any, instance).values[self.name])
 
     def parse(self, raw: object, faults: Faults) -> T:
-        """The value of a parameter that is there."""
+        """The value of a parameter that is present."""
         raise NotImplementedError
 
     def neutral(self) -> T:
@@ -109,7 +109,7 @@ class Parameter(Generic[T]):
         return self.parse(raw, faults)
 
     def expression(self) -> dict[str, object] | None:
-        """What its expressions see and have to return; None if it has none."""
+        """Columns and required type of its expressions; None if it has none."""
         return None
 
     def to_json(self) -> dict[str, object]:
@@ -134,7 +134,7 @@ class Parameter(Generic[T]):
 
 
 def optional(parameter: Parameter[T]) -> Parameter[T | None]:
-    """The same parameter, which may be left out and is then ``None``."""
+    """Makes a parameter optional: it is ``None`` if absent."""
     parameter.required = False
     return cast("Parameter[T | None]", parameter)
 
@@ -198,7 +198,7 @@ class Topics(Parameter[tuple[str, ...]]):
 
 
 class Pattern(Text):
-    """A regular expression over names of topics, as Java and RE2 read it alike."""
+    """A regular expression for topic names, which Java and RE2 interpret alike."""
 
     needed = "a regular expression"
 
@@ -273,7 +273,7 @@ class Duration(Parameter[int]):
 
 
 def read_duration(raw: object, faults: Faults, minimum: int | None, path: str | None) -> int:
-    """A duration with a lowest value, if there is one; 1 ms where it is wrong."""
+    """Reads a duration in ms. Reports an invalid one and returns 1, or the minimum."""
     try:
         value = parse_duration(raw)
     except NoDuration:
@@ -335,8 +335,7 @@ class Choice(Parameter[str]):
 class Expression(Parameter[str]):
     """A Spark SQL expression.
 
-    ``columns`` names what it sees (:mod:`millrace_compiler.scope`), ``expects`` the type it must
-    give, if that is fixed.
+    ``columns`` names the set of columns that it can use, ``expects`` its required type, if any.
     """
 
     widget = "expression"
@@ -363,7 +362,7 @@ class Expression(Parameter[str]):
 
 
 def read_expression(raw: object, faults: Faults, path: str | None) -> str:
-    """The text of an expression; empty where it is wrong, which later passes leave alone."""
+    """Reads the text of an expression. An invalid one is empty, and later passes skip it."""
     if not isinstance(raw, str):
         faults.shape(raw, "a Spark SQL expression as text", path)
         return ""

@@ -1,4 +1,4 @@
-"""Parameters that are made of parts: branches, groupings, inputs of a cogroup, code, types ..."""
+"""Structured parameters: branches, groupings, inputs of a cogroup, code, types ..."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PORT_NEEDED = "a port name: a letter, then letters, digits, “-” and “_”
 
 
 def read_port(raw: object, faults: Faults, path: str, taken: list[str]) -> str | None:
-    """The name of a port that is not among those taken; adds it to them."""
+    """Reads the name of a port, which must not be in ``taken``, and adds it to ``taken``."""
     if not isinstance(raw, str) or not PORT.fullmatch(raw) or raw == "store":
         faults.shape(raw, _PORT_NEEDED, path)
         return None
@@ -28,7 +28,7 @@ def read_port(raw: object, faults: Faults, path: str, taken: list[str]) -> str |
 
 
 def read_parts(raw: object, faults: Faults, path: str, known: tuple[str, ...]) -> dict[str, object]:
-    """An object with known parts only; reports others."""
+    """Reads an object, without null values; reports unknown properties."""
     if not isinstance(raw, dict):
         faults.shape(raw, f"an object with {', '.join(known)}", path)
         return {}
@@ -41,7 +41,7 @@ def read_parts(raw: object, faults: Faults, path: str, known: tuple[str, ...]) -
 def read_ports(
     raw: object, faults: Faults, what: str, known: tuple[str, ...]
 ) -> Iterator[tuple[str, str | None, dict[str, object]]]:
-    """Objects that each have a port: where each stands, its port and its parts."""
+    """Reads a list of objects with a port: yields path, port and properties of each."""
     if not isinstance(raw, list) or not raw:
         faults.shape(raw, f"a list of {what}")
         return
@@ -114,7 +114,7 @@ class PortName(Parameter[str]):
 
 @dataclass(frozen=True)
 class Grouping:
-    """What records are grouped by: the new key, and for a table the new value."""
+    """A grouping: the expression of the new key, and for a table of the new value."""
 
     key: str
     value: str | None = None
@@ -183,7 +183,7 @@ class CogroupInputs(Parameter[tuple[CogroupInput, ...]]):
 
 
 class TypeOf(Parameter[DataType | None]):
-    """A Spark type as DDL; ``None`` where it could not be read."""
+    """A Spark type as DDL; ``None`` if it is not valid."""
 
     widget = "type"
 
@@ -208,7 +208,7 @@ def read_type(raw: object, faults: Faults, path: str | None) -> DataType | None:
 
 @dataclass(frozen=True)
 class OutputTypes:
-    """Key and value type that a processor forwards; ``None``: that of its input."""
+    """Key and value type of a processor's output; ``None``: the type of its input."""
 
     key: DataType | None = None
     value: DataType | None = None
@@ -216,7 +216,7 @@ class OutputTypes:
 
 
 class OutputTypesOf(Parameter[OutputTypes]):
-    """``{"key": "STRING", "value": "BIGINT"}``; a part left out is the input's."""
+    """``{"key": "STRING", "value": "BIGINT"}``; an omitted type is the input's."""
 
     widget = "output_types"
 
@@ -233,7 +233,7 @@ class OutputTypesOf(Parameter[OutputTypes]):
 
 
 class KeyValues(Parameter[tuple[tuple[str, str], ...]]):
-    """Names and values, as a topic's configuration has them."""
+    """Names and values, such as a topic's configuration."""
 
     widget = "key_values"
 
@@ -292,5 +292,5 @@ def _position(text: str, line: int, column: int) -> Position:
 
 
 def classes_in(code: str) -> list[str]:
-    """Names of the classes at the top of a source that parses."""
+    """Names of the top-level classes in valid Python source."""
     return [item.name for item in ast.parse(code).body if isinstance(item, ast.ClassDef)]

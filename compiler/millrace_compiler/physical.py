@@ -1,4 +1,4 @@
-"""The physical graph of a typed graph: every sound node lowered, in order."""
+"""Lowers the valid nodes of a typed graph, in order, to the physical graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from millrace_compiler.steps import Handle, Physical
 
 
 class _Ids:
-    """Physical ids: the node's own id, or one made from it that nothing else has."""
+    """Assigns unique step ids, which are never the id of another node."""
 
     def __init__(self, reserved: set[str]) -> None:
         self.reserved, self.used = reserved, set[str]()
@@ -28,7 +28,7 @@ class _Ids:
 
 
 def lower_graph(graph: Graph, ports: Ports) -> Physical:
-    """Lowers all nodes whose inputs are there and fit; others, and what hangs on them, are left."""
+    """Lowers all nodes whose inputs are valid; skips other nodes and their descendants."""
     physical = Physical()
     ids = _Ids({node.id for node in graph.document.nodes})
     relaxed = keeping_null_keys(graph)
@@ -77,7 +77,7 @@ def _inputs(
 
 
 def keeping_null_keys(graph: Graph) -> set[str]:
-    """Nodes with a left or outer join at or after them: null keys pass a repartition [RP5]."""
+    """Left and outer joins and the nodes before them, whose repartitions keep null keys [RP5]."""
     below: dict[str, list[str]] = defaultdict(list)
     found = set()
     for id_, operator in graph.operators.items():

@@ -1,6 +1,6 @@
-"""The picture of an operator's page: each input record, and what came of it, line by line.
+"""Draws the picture of an operator's page: each input record with its results, line by line.
 
-SVG for light and dark, made from a recorded example; nothing in it is drawn by hand.
+The picture is SVG for light and dark themes, generated from a recorded example.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LEFT, _NODE, _NODE_WIDTH, _RIGHT = 60, 320, 132, 480
 _CHIP_WIDTH, _LINE, _PAD = 240, 30, 16
 _CHARACTER = 7.05  # a monospaced letter of 11.5 pixels
 
-# Hues of the families, light and dark: those of the designer (frontend/src/theme/tokens.css).
+# Hues of the families, light and dark, as in the designer (frontend/src/theme/tokens.css).
 HUES = {
     "sources": ("#12907f", "#34b3a0"),
     "stateless": ("#6b7a92", "#8492aa"),
@@ -58,7 +58,7 @@ text {{ font: 11.5px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; f
 
 
 def shown(value: Any) -> str:
-    """A key or value as people read it; a windowed key with its bounds."""
+    """A key or value as text; a windowed key with its bounds."""
     if value is None:
         return "null"
     if isinstance(value, bool):

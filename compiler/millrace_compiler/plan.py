@@ -1,8 +1,8 @@
 """The plan: sub-topologies, partitions, tasks and levels.
 
-Sub-topologies are what Kafka Streams would make of the same topology [SB1]; partitions of
-repartition topics follow its rules [RP3][RP4]. Levels order the sub-topologies' steps so that one
-query can run them one after the other.
+Sub-topologies are those of Kafka Streams for the same topology [SB1]; the partitions of repartition
+topics follow its rules [RP3][RP4]. Levels order the steps of sub-topologies, so that one query can
+run them one after the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Subtopology:
 
     @property
     def nodes(self) -> list[str]:
-        """The document's nodes that have a part here, in order."""
+        """The nodes of its steps, in order."""
         return list(dict.fromkeys(step.node for step in self.steps))
 
     @property
@@ -40,7 +40,7 @@ class Subtopology:
 
     @property
     def sinks(self) -> list[str]:
-        """Topics that it writes, as far as they are known by name."""
+        """Topics that it writes, without those that an expression computes."""
         written = (step.writes.topic for step in self.steps if step.writes)
         return list(dict.fromkeys(topic for topic in written if topic))
 
@@ -52,7 +52,7 @@ class Subtopology:
 
 @dataclass
 class Plan:
-    """What will run, and where."""
+    """The physical plan of a topology."""
 
     physical: Physical
     subtopologies: list[Subtopology]
@@ -64,11 +64,11 @@ class Plan:
 
     @property
     def tasks(self) -> int:
-        """The widest sub-topology."""
+        """The number of tasks of the widest sub-topology."""
         return max((sub.tasks for sub in self.subtopologies), default=1)
 
     def internal_topics(self) -> list[dict[str, object]]:
-        """Repartition topics and changelogs, as ``describe --json`` has them."""
+        """Repartition topics and changelogs, in the JSON form of ``describe --json``."""
         tasks = {name: sub.tasks for sub in self.subtopologies for name in sub.stores}
         repartitions: list[dict[str, object]] = [
             {"name": name, "partitions": self.partitions[name], "kind": "repartition"}
@@ -81,7 +81,10 @@ class Plan:
 
 
 def make_plan(graph: Graph, physical: Physical, report: Diagnostics) -> Plan:
-    """Groups, counts and places the steps; reports what cannot be co-partitioned."""
+    """Groups steps into sub-topologies and computes partitions, tasks and levels.
+
+    Reports inputs that are not co-partitioned and repartition topics with the same name.
+    """
     document = graph.document
     for node, topic in physical.clashes:
         name = topic.removesuffix("-repartition")
@@ -109,7 +112,7 @@ def make_plan(graph: Graph, physical: Physical, report: Diagnostics) -> Plan:
 
 
 def _group(physical: Physical) -> dict[str, list[Step]]:
-    """Steps that belong together: by edges other than repartitions, and by shared stores [SB1]."""
+    """Groups steps that are connected by edges except repartitions, or by shared stores [SB1]."""
     steps = {id_: step for id_, step in physical.steps.items() if not step.is_global}
     union = UnionFind(steps)
     users: dict[str, str] = {}
@@ -158,12 +161,11 @@ def _partitions(
     of_step: dict[str, int],
     report: Diagnostics,
 ) -> dict[str, int]:
-    """Partitions of what is not on the broker: repartition topics, and the topics of readers.
+    """Partitions of topics that are not on the broker: repartition topics and those of readers.
 
-    A repartition topic has what is asked for, else it is as wide as the sources [RP3].
-
-    As Kafka Streams does it: round after round, a topic gets the width of the widest source, among
-    those whose width is known by then, of the sub-topology that writes it.
+    A repartition topic has the configured number of partitions, or else as many as the widest
+    source of the sub-topology that writes it [RP3]. As in Kafka Streams, this is computed in
+    rounds, from the sources whose numbers are known so far.
     """
     known = {t.topic: t.partitions for t in physical.topics.values() if t.partitions}
     progress = True
@@ -193,7 +195,7 @@ def _partitions(
 def _copartition(
     document: Document, physical: Physical, known: dict[str, int], report: Diagnostics
 ) -> None:
-    """Gives repartition topics the partitions of their co-inputs; reports inputs that differ [RP4].
+    """Aligns the partitions of joined repartition topics; reports inputs that differ [RP4].
 
     Groups that have a topic in common are one group.
     """
@@ -224,7 +226,7 @@ def _copartition(
 
 
 def _fixed_widths(document: Document, physical: Physical, topics: set[str]) -> dict[str, int]:
-    """Partitions of the topics that are outside, and of repartitions that ask for a number."""
+    """Partitions of topics on the broker, and of repartition topics with a configured number."""
     widths: dict[str, int] = {}
     for topic in topics:
         made = physical.topics.get(topic)
@@ -251,7 +253,7 @@ def _changelogs(graph: Graph, subs: list[Subtopology]) -> list[str]:
 
 
 def runs_as(plan: Plan, operator: Operator) -> str | None:
-    """``stream_task`` or ``python``; ``None`` for a node without steps."""
+    """How a node runs: ``stream_task`` or ``python``; ``None`` for a node without steps."""
     node = plan.physical.aliases.get(operator.id, operator.id)
     steps = plan.physical.node_steps.get(node, [])
     if not steps:

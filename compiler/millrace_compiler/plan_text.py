@@ -11,13 +11,13 @@ from millrace_compiler.steps import Reads, Step
 
 
 def plan_text(plan: Plan) -> str:
-    """Sub-topologies with their sources, processors, stores and sinks, and what follows on what."""
+    """The sub-topologies with sources, processors, stores and sinks, and their connections."""
     return _Text(plan).text()
 
 
 @dataclass
 class _Part:
-    """One line group of the text: a source, processor or sink by Kafka Streams' reckoning."""
+    """A source, processor or sink of Kafka Streams, which is one group of lines."""
 
     name: str
     head: str
@@ -83,7 +83,7 @@ class _Text:
 
 
 def _parts(step: Step) -> list[_Part]:
-    """The processors that Kafka Streams has for a step."""
+    """The sources, processors and sinks that Kafka Streams would create for a step."""
     source = _source(step.reads) if step.reads else ""
     writes = step.writes
     if step.reads and not writes and step.role in ("stream", "grouped"):
@@ -91,7 +91,7 @@ def _parts(step: Step) -> list[_Part]:
     if writes and not writes.repartition:
         where = f"topic: {writes.topic}" if writes.topic else "extractor class: expression"
         return [_Part(step.id, f"Sink: {step.id} ({where})", sink=True)]
-    # Kafka Streams writes repartition topics behind a filter of null keys.
+    # Kafka Streams writes repartition topics after a filter that drops null keys.
     name = f"{step.id}-filter" if step.op == "repartition" else step.id
     found = [_Part(name, f"Processor: {name} (stores: [{', '.join(step.keeps.stores)}])")]
     if step.reads:

@@ -1,4 +1,4 @@
-"""Ports: what an operator declares, and what flows through a port of a typed graph."""
+"""Ports: the declarations of operators, and the types of the ports of a typed graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ METADATA: Columns = (
 
 @dataclass(frozen=True)
 class InPort:
-    """An input: its name, what fits it, and whether several edges may end there."""
+    """An input: its name, the roles that it accepts, and whether it accepts several edges."""
 
     name: str
     roles: tuple[Role, ...]
@@ -39,7 +39,7 @@ class InPort:
 
 @dataclass(frozen=True)
 class OutPort:
-    """An output; ``role`` is ``same`` where it is what comes in."""
+    """An output; ``role`` is ``same`` if it is the role of the input."""
 
     name: str
     role: Role | Literal["same"]
@@ -47,11 +47,11 @@ class OutPort:
 
 @dataclass(frozen=True)
 class Port:
-    """What flows out of a port. A type is ``None`` where an error hides it.
+    """Role and types of an output port. A type is ``None`` if an error hides it.
 
-    ``key`` is the type that expressions see: for a windowed table the struct of key and window;
-    ``inner_key`` is the key alone. ``key_changed``: a shuffle comes before the next grouping.
-    ``history``: how far back a versioned table answers, in ms.
+    ``key`` is the type in expressions: for a windowed table, the struct of key and window;
+    ``inner_key`` is the key alone. ``key_changed``: the next grouping or join repartitions the
+    stream. ``history``: the history retention of a versioned table, in ms.
     """
 
     role: Role
@@ -64,7 +64,7 @@ class Port:
 
     @property
     def shown_role(self) -> str:
-        """The role as the page names it; windowed tables have one of their own."""
+        """The role that the page shows, which distinguishes windowed tables."""
         return "windowed_table" if self.role == "table" and self.window else self.role
 
     @property
@@ -73,19 +73,19 @@ class Port:
         return self.inner_key if self.window else self.key
 
     def record(self) -> Columns:
-        """The columns that an expression over one record sees."""
+        """The columns of an expression over one record."""
         return (("key", self.key), ("value", self.value), *METADATA)
 
     def with_value(self, value: DataType | None) -> Port:
-        """The same with another type of value."""
+        """The same port with another value type."""
         return replace(self, value=value)
 
     def rekeyed(self, key: DataType | None, value: DataType | None) -> Port:
-        """A stream with another key."""
+        """A stream with another key and value type."""
         return Port("stream", key, value, key_changed=True)
 
     def to_json(self) -> dict[str, object]:
-        """As the compile endpoint shows it; an unknown type is ``?``."""
+        """The port as in the response of the compile endpoint; an unknown type is ``?``."""
         return {
             "role": self.shown_role,
             "key": self.key.text if self.key else "?",
@@ -99,7 +99,7 @@ def table_of(
     value: DataType | None,
     window: Window | None = None,
 ) -> Port:
-    """A table, windowed if there is a window: then its key becomes key and window."""
+    """A table; with a window, its key is the struct of key and window."""
     if window is None:
         return Port("table", key, value)
     seen = windowed(key) if key else None

@@ -513,7 +513,7 @@ PROSE: dict[str, Prose] = {
         "The store's retention is {found}, but {operator} needs {needed}.",
         "Retain at least the window and its grace period, or leave the retention empty.",
     ),
-    # ---- the rest -------------------------------------------------------------------------
+    # ---- other ----------------------------------------------------------------------------
     "repartition_name_twice": Prose(
         "The repartition topic {topic} already exists.",
         "Choose a name other than {name} for one of the nodes.",

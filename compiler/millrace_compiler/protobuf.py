@@ -1,5 +1,5 @@
-"""Messages of a ``.proto`` text: their Spark types, after Spark's table of ``from_protobuf``, and
-their fields as the stream task takes them.
+"""Reads ``.proto`` files: the Spark types of messages, as documented for Spark's
+``from_protobuf``, and their fields for the stream task.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class NoProtobufSchema(NoType):
 
 @dataclass(frozen=True)
 class _Declared:
-    """A field as it is written. ``label``: repeated, optional, required, or ``map:`` and a type."""
+    """A declared field. ``label``: repeated, optional, required, or ``map:`` and the key type."""
 
     name: str
     number: int
@@ -70,11 +70,11 @@ class _Message:
 
 @dataclass(frozen=True)
 class _Field:
-    """A field whose type is resolved.
+    """A field with its resolved type.
 
     ``kind``: a scalar of Protobuf, ``timestamp``, ``enum``, ``message`` or ``map``. ``of``: the
-    name of its enum or message. ``implicit``: without presence (proto3), so that a default value is
-    not written. ``entry``: key and value of a map.
+    name of its enum or message. ``implicit``: the field has no presence (proto3), so its default
+    value is not written. ``entry``: key and value of a map.
     """
 
     name: str
@@ -87,7 +87,7 @@ class _Field:
     entry: tuple[_Field, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """As the stream task takes it."""
+        """The JSON form that the stream task reads."""
         found = {name: value for name, value in vars(self).items() if value}
         return found | ({"entry": [each.to_json() for each in self.entry]} if self.entry else {})
 
@@ -100,8 +100,8 @@ class Protobuf:
     message: Mapping[str, object]
 
 
-# Messages of Google's own files. Timestamp is a scalar; Struct, Value and ListValue contain
-# themselves.
+# Google's well-known messages. Timestamp is treated as a scalar; Struct, Value and ListValue are
+# recursive and have no Spark type.
 _TIMESTAMP = "google.protobuf.Timestamp"
 _RECURSIVE = {f"google.protobuf.{name}" for name in ("Struct", "Value", "ListValue")}
 _WELL_KNOWN = """
@@ -155,13 +155,13 @@ class _Reader:
         self.types: dict[str, DataType] = {}
 
     def more(self, tokens: list[str]) -> None:
-        """Another file's messages, where they are not there yet."""
+        """Adds the messages and enums of another file, except those already defined."""
         other = _Reader(tokens)
         other.file()
         self.messages = {**other.messages, **self.messages}
         self.enums = {**other.enums, **self.enums}
 
-    # ---- what is written --------------------------------------------------------------------
+    # ---- parsing ----------------------------------------------------------------------------
 
     def take(self) -> str:
         if self.at >= len(self.tokens):
@@ -170,7 +170,7 @@ class _Reader:
         return self.tokens[self.at - 1]
 
     def skip(self) -> list[str]:
-        """To the end of the statement; gives its tokens."""
+        """Skips to the end of the statement and returns its tokens."""
         start, depth = self.at, 0
         while True:
             token = self.take()
@@ -253,7 +253,7 @@ class _Reader:
         packed = options[1] == "true" if options else None
         found.fields.append(_Declared(name, number, token, label, packed))
 
-    # ---- what it means ----------------------------------------------------------------------
+    # ---- resolving --------------------------------------------------------------------------
 
     def resolved(self, message: str) -> list[_Field]:
         """The fields of a message."""
@@ -300,7 +300,7 @@ class _Reader:
         raise NoProtobufSchema(f"the type {name} is not known")
 
     def type_of(self, message: str, above: tuple[str, ...]) -> DataType:
-        """The type of a message; `above`: those that it is in."""
+        """The type of a message; `above`: the messages that contain it."""
         if message in above:
             raise NoProtobufSchema(
                 f"the message {message} contains itself, which Spark has no type for"
@@ -324,7 +324,7 @@ class _Reader:
         return array(type_) if found.repeated else type_
 
     def described(self, message: str) -> dict[str, object]:
-        """A message with all that its fields name, for the stream task."""
+        """A message with all messages and enums that it uses, for the stream task."""
         found, enums, waiting = dict[str, object](), dict[str, object](), [message]
         while waiting:
             name = waiting.pop()
@@ -341,7 +341,7 @@ class _Reader:
 
 
 def _all(fields: Sequence[_Field]) -> Iterator[_Field]:
-    """Fields with those of the entries of maps."""
+    """The fields, including key and value of maps."""
     for each in fields:
         yield each
         yield from each.entry

@@ -1,11 +1,11 @@
-"""Types of formats whose schema is in a schema registry.
+"""Reads the types of formats from schema registries.
 
-Asked are the latest schemas of subjects, over the registry's HTTP interface. Answers, also bad
-ones, are kept for a while, so that compiling at every keystroke asks once. Where
-MILLRACE_SCHEMA_REGISTRIES is set, only the hosts listed there are asked (none for an empty text);
-redirects are not followed, and one compilation has a :class:`Budget`. Credentials come by the
-variable MILLRACE_REGISTRY_PASSWORDS (`{"https://schemas.example": "user:password"}`) and go to the
-addresses named there alone; in a document they are refused.
+The latest schema of a subject is requested over the registry's HTTP API. Responses, including
+failures, are cached for a while, since the page compiles at every keystroke. If
+MILLRACE_SCHEMA_REGISTRIES is set, only the registries listed there are contacted (none if it is
+empty). Redirects are not followed, and each compilation has a :class:`Budget`. Credentials come
+from the variable MILLRACE_REGISTRY_PASSWORDS (`{"https://schemas.example": "user:password"}`) and
+are sent only to the addresses listed there; documents must not contain any.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from millrace_compiler.parameters import Faults
 ALLOWED = "MILLRACE_SCHEMA_REGISTRIES"
 PASSWORDS = "MILLRACE_REGISTRY_PASSWORDS"
 _TIMEOUT = 4.0
-#: seconds for which answers are kept: a new version of a schema is noticed after a minute
+#: seconds for which schemas and failures are cached; a new schema version is seen within a minute
 _GOOD_FOR, _BAD_FOR = 60.0, 15.0
 _CHUNK = 1 << 16
 
@@ -39,7 +39,7 @@ _CHUNK = 1 << 16
 class NoSchema(LookupError):
     """The schema cannot be fetched from the registry.
 
-    ``code`` and ``facts``: of its diagnostic, beside the registry and the subject.
+    ``code`` and ``facts`` are those of its diagnostic, without the registry and the subject.
     """
 
     def __init__(self, code: str = "", **facts: Any) -> None:
@@ -49,9 +49,9 @@ class NoSchema(LookupError):
 
 @dataclass(frozen=True)
 class Found:
-    """A schema's text, and the texts that it refers to, each behind those that it needs itself.
+    """A schema, and the schemas that it refers to, each preceded by its own references.
 
-    ``id``: the number under which the registry knows it.
+    ``id``: the schema's id in the registry.
     """
 
     text: str
@@ -60,21 +60,21 @@ class Found:
 
 
 class Budget:
-    """What one compilation may ask of registries: requests, bytes and seconds, in all."""
+    """Limits for one compilation's use of registries: total requests, bytes and seconds."""
 
     def __init__(self, requests: int = 20, size: int = 2_000_000, seconds: float = 10.0) -> None:
         self.requests, self.size = requests, size
         self._until = time.monotonic() + seconds
 
     def ask(self) -> None:
-        """Count a request. Raises :class:`NoSchema` where it is one too many."""
+        """Counts a request. Raises :class:`NoSchema` if the limit is exceeded."""
         self.requests -= 1
         if self.requests < 0:
             raise NoSchema("registry_requests")
         self.read(0)
 
     def read(self, size: int) -> None:
-        """Count bytes of an answer. Raises :class:`NoSchema` for too many, or too late ones."""
+        """Counts bytes of a response. Raises :class:`NoSchema` if a limit is exceeded."""
         self.size -= size
         if self.size < 0:
             raise NoSchema("registry_size")
@@ -83,7 +83,7 @@ class Budget:
 
 
 class Schemas(Protocol):
-    """Where schemas are looked up."""
+    """A source of schemas."""
 
     def latest(self, registry: str, subject: str, budget: Budget) -> Found:
         """The latest schema of a subject. Raises :class:`NoSchema`."""
@@ -91,10 +91,10 @@ class Schemas(Protocol):
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A registry that redirects could send requests anywhere."""
+    """Follows no redirects, since a registry could redirect requests anywhere."""
 
     def redirect_request(self, *_: object, **__: object) -> None:
-        """Leave the answer as it is, an error."""
+        """Returns None, so the response is handled as an error."""
 
 
 _OPENER = build_opener(_NoRedirects)
@@ -109,7 +109,7 @@ class HttpSchemas:
         self._lock = threading.Lock()
 
     def latest(self, registry: str, subject: str, budget: Budget | None = None) -> Found:
-        """The latest schema, kept for `good_for` seconds; a refusal is kept for less."""
+        """The latest schema, cached for `good_for` seconds; a failure is cached for less."""
         key, now = (registry, subject), time.monotonic()
         with self._lock:
             until, found = self._kept.get(key, (0.0, NoSchema()))
@@ -207,9 +207,9 @@ def _request(registry: str, subject: str, version: str) -> Request:
 
 
 def is_allowed(registry: str, listed: str | None) -> bool:
-    """Whether an address has scheme, host and port of one that is listed, separated by commas.
+    """Whether scheme, host and port of an address are in a comma-separated list.
 
-    ``None``: any may be asked.
+    ``None``: all addresses are allowed.
     """
     if listed is None:
         return True
@@ -218,7 +218,7 @@ def is_allowed(registry: str, listed: str | None) -> bool:
 
 
 def _origin(address: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port; None for what is no address of HTTP."""
+    """Scheme, host and port; None if the address is not an HTTP or HTTPS address."""
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -230,7 +230,7 @@ def _origin(address: str) -> tuple[str, str, int] | None:
 
 
 class Unasked:
-    """Sends no requests: for a document whose author may not send requests."""
+    """Refuses all schemas, for documents whose author is not permitted to send requests."""
 
     def latest(self, registry: str, subject: str, budget: Budget) -> Found:
         """Raises :class:`NoSchema`."""
@@ -241,10 +241,10 @@ DEFAULT = HttpSchemas()
 
 
 def resolve_schemas(graph: Graph, schemas: Schemas, report: Diagnostics) -> None:
-    """Gives the formats of sources and sinks that name only a registry their types.
+    """Sets the types of formats of sources and sinks that name only a registry.
 
-    A source needs its type to be compiled. A sink's registry may be one that only the running job
-    reaches: what cannot be asked now is compared with the data when the job starts.
+    A source needs its type for compilation. A sink's registry may be reachable only from the
+    running job: a schema that cannot be fetched now is compared with the data when the job starts.
     """
     budget = Budget()
     for operator in graph.operators.values():
@@ -259,7 +259,7 @@ def resolve_schemas(graph: Graph, schemas: Schemas, report: Diagnostics) -> None
 def read_formats(
     formats: Mapping[str, object], schemas: Schemas, report: Diagnostics
 ) -> dict[str, Format]:
-    """Formats as a document has them, by their names; without a type where one has a fault."""
+    """Reads formats in the JSON form of documents; a faulty one has no type."""
     budget, found = Budget(), {}
     for name, raw in formats.items():
         faults = Faults(report, None, name)
@@ -271,7 +271,10 @@ def read_formats(
 def _typed(
     format_: Format, schemas: Schemas, budget: Budget, faults: Faults, *, needed: bool
 ) -> Format:
-    """The format with its type, which the registry may have; `needed`: it is a fault if not."""
+    """The format with its type, from the registry if necessary.
+
+    `needed`: report a fault if the registry does not return the schema.
+    """
     properties = dict(format_.properties)
     if format_.type is not None or "schema" in properties:
         return format_

@@ -1,4 +1,4 @@
-"""The document's settings."""
+"""The settings of a document: their declarations, and how they are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HANDLERS = ("fail", "continue", "dead_letter")
 
 
 class _Settings:
-    """Holds the declarations, as an operator holds its parameters."""
+    """The declarations, which need a class because parameters are descriptors."""
 
     processing_guarantee = Choice(
         "Guarantee",
@@ -47,7 +47,7 @@ SETTINGS: dict[str, Parameter[Any]] = {
 
 
 def read_settings(document: Document, report: Diagnostics) -> dict[str, object]:
-    """The settings that the document gives, checked; defaults are left out."""
+    """Reads and checks the settings in the document; does not add defaults."""
     found: dict[str, object] = {}
     for name, parameter in SETTINGS.items():
         raw = document.settings.get(name, MISSING)

@@ -1,15 +1,15 @@
-"""What becomes of each store and each source when one version of a topology replaces another.
+"""Compares the state of two versions of a topology: the verdict on each store and each source.
 
-The one place of this rule: the compiler states it before a deployment, the workers and the job
-apply it. The module works on plain JSON values and imports nothing but the standard library, so
-that a job can carry it along.
+This module is the only implementation of the rules: the compiler reports the verdicts before a
+deployment, and the workers and the job apply them. It works on plain JSON values and imports only
+the standard library, so that it can be bundled with a job.
 
 A *state schema* is ``{"stores": [store], "topics": [name], "patterns": [regular expression],
-"known": [name]}``: what is read by name, by pattern, and further topics that a pattern may match.
+"known": [name]}``: topics read by name, patterns, and further topics that a pattern may match.
 A store is ``{"id", "name", "kind", "key", "values", "windows", "tasks"}``: ``key`` and each of
-``values`` (by part: a join of streams has ``left`` and ``right``) are types as Spark writes them
-in JSON, ``windows`` is ``None`` or type, size, advance or gap in ms, ``tasks`` is ``None`` for a
-store that is whole on every task. ``duplicates`` is there for a window store that keeps several
+``values`` (by part: a join of streams has ``left`` and ``right``) are types in Spark's JSON form.
+``windows`` is ``None``, or type, size, advance or gap in ms. ``tasks`` is ``None`` for a store of
+which every task has a full copy. ``duplicates`` is set for a window store that keeps several
 values of one key and time, ``row_tasks`` for a foreign-key join that keeps its result beside its
 subscriptions, on the tasks of the left table.
 """
@@ -35,7 +35,7 @@ _SHORT = {"byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIG
 
 @dataclass(frozen=True)
 class StoreChange:
-    """The verdict on one store; ``old`` and ``new`` are its schemas, as far as it has them."""
+    """The verdict on one store; ``old`` and ``new`` are its schemas, if it has them."""
 
     id: str
     kind: str
@@ -45,7 +45,7 @@ class StoreChange:
     new: Json | None
 
     def to_json(self) -> dict[str, Any]:
-        """As ``compare-state --json`` prints it."""
+        """The output of ``compare-state --json`` for this store."""
         return {
             "id": self.id,
             "kind": self.kind,
@@ -56,14 +56,14 @@ class StoreChange:
 
 @dataclass(frozen=True)
 class StateChange:
-    """The whole answer: stores by id, topics of sources by name."""
+    """The result of a comparison: stores by id, topics of sources by name."""
 
     stores: tuple[StoreChange, ...]
     sources: tuple[tuple[str, SourceVerdict], ...]
 
     @property
     def undecided(self) -> tuple[StoreChange, ...]:
-        """Stores whose rows cannot be carried over: a person has to decide, by name."""
+        """Stores whose rows cannot be carried over, so a person has to decide about each."""
         return tuple(s for s in self.stores if s.verdict in ("lost", "incompatible"))
 
     @property
@@ -72,7 +72,7 @@ class StateChange:
         return not self.undecided
 
     def to_json(self) -> dict[str, Any]:
-        """As ``compare-state --json`` prints it."""
+        """The output of ``compare-state --json``."""
         return {
             "stores": [store.to_json() for store in self.stores],
             "sources": [{"topic": topic, "verdict": verdict} for topic, verdict in self.sources],
@@ -102,17 +102,17 @@ def _store(id_: str, old: Json | None, new: Json | None) -> StoreChange:
 
 
 def convertible(store: StoreChange) -> bool:
-    """Whether an expression over the old values can make all that is incompatible fit."""
+    """Whether an expression over the old values can resolve all incompatibilities."""
     return INCOMPATIBLE & set(store.reasons) == _CHANGED
 
 
 def store_reasons(old: Json, new: Json) -> frozenset[str]:
-    """All that changed about a store that both versions have."""
+    """The changes of a store that is in both versions."""
     found: set[str] = set()
     whole = (store["tasks"] is None for store in (old, new))
     if any(old.get(part) != new.get(part) for part in ("kind", "duplicates")) or len({*whole}) > 1:
         found.add("store_kind_changed")
-    # The bytes of a key contain the names of its fields: here, their case matters.
+    # The bytes of a key contain the names of its fields, so their case matters here.
     if old["key"] != new["key"]:
         found.add("key_type_changed")
     if old["windows"] != new["windows"]:
@@ -130,10 +130,10 @@ def store_reasons(old: Json, new: Json) -> frozenset[str]:
 
 
 def type_reasons(old: Any, new: Any, *, in_key: bool = False) -> frozenset[str]:
-    """How values of one type become values of another; ``value_type_changed``: they do not.
+    """The changes between two types; ``value_type_changed``: values cannot be converted.
 
-    Names of fields are compared as Spark does, without regard to case. ``in_key``: inside the key
-    of a map, where two keys must never become one.
+    Field names are compared case-insensitively, as Spark does. ``in_key``: inside the key of a map,
+    where removing a field could make two keys equal.
     """
     kind = _kind(old)
     if kind != _kind(new):
@@ -177,7 +177,7 @@ def _struct_reasons(old: list[Json], new: list[Json], *, in_key: bool) -> frozen
 
 
 def type_text(type_: Any) -> str:
-    """A type as people write it: ``STRUCT<a: INT, b: ARRAY<STRING>>``."""
+    """A type in SQL notation: ``STRUCT<a: INT, b: ARRAY<STRING>>``."""
     kind = _kind(type_)
     if kind == "struct":
         fields = ", ".join(f"{f['name']}: {type_text(f['type'])}" for f in type_["fields"])
@@ -196,7 +196,7 @@ def _sources(old: Json, new: Json, matches: Matches) -> tuple[tuple[str, SourceV
     known = {*old["known"], *new["known"], *old["topics"], *new["topics"]}
 
     def topics(schema: Json) -> set[str]:
-        """Topics that are read; a pattern that matches none of those known stands for itself."""
+        """Topics that are read; a pattern that matches no known topic stands for itself."""
         found = set(schema["topics"])
         for pattern in schema["patterns"]:
             found |= {topic for topic in known if matches(pattern, topic)} or {pattern}

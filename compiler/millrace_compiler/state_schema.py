@@ -1,8 +1,8 @@
-"""The state schema of a compiled document: its stores with their types, and what it reads.
+"""The state schema of a compiled document: its stores with their types, and its topics.
 
-A store is known by the id of its store node, or, without one, by the id of the operator that needs
-it; buffers of joins and suppressions and subscriptions of foreign keys by that of their operator.
-See :mod:`millrace_compiler.state_changes` for the shape.
+A store's id is that of its store node or, without one, of the operator that owns it; buffers of
+joins and suppressions and subscriptions of foreign-key joins have the id of their operator. See
+:mod:`millrace_compiler.state_changes` for the format.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIMPLE = {
     "BIGINT": "long",
     "INTERVAL YEAR TO MONTH": "interval year to month",
 }
-#: What a subscription of a foreign-key join keeps: which left row asks for which right row.
+#: The value of a foreign-key join's subscription: which left row refers to which right row.
 _SUBSCRIPTION = struct(hash=BINARY, task=BIGINT)
 
 #: Kinds of stores that can be queried. Buffers of joins and suppressions cannot, as in Kafka
@@ -35,9 +35,9 @@ QUERYABLE = ("key_value", "window", "session", "versioned")
 
 
 def state_schema(compilation: Compilation) -> dict[str, Any]:
-    """The state schema of a document; of a plain program with its ``identity``.
+    """The state schema of a document; for a plain program, with its ``identity``.
 
-    Raises :class:`Refused` where the document is refused.
+    Raises :class:`Refused` if the document is refused.
     """
     plan = compilation.require().plan
     if plan is None:
@@ -61,12 +61,12 @@ def state_schema(compilation: Compilation) -> dict[str, Any]:
 
 
 def compare_state(old: Compilation, new: Compilation) -> StateChange:
-    """What becomes of stores and sources. Raises :class:`Refused` where a document is refused."""
+    """Compares the state of two documents. Raises :class:`Refused` if one is refused."""
     return compare_schemas(state_schema(old), state_schema(new))
 
 
 def compare_schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> StateChange:
-    """The same for two state schemas."""
+    """Compares two state schemas."""
     return compare(old, new, _matches)
 
 
@@ -75,7 +75,7 @@ def _matches(pattern: str, topic: str) -> bool:
 
 
 def spark_json(type_: DataType) -> Any:
-    """A type as ``DataType.json`` of Spark writes it."""
+    """A type in the JSON form of Spark's ``DataType.json``."""
     if type_.name == "STRUCT":
         fields = zip(type_.fields, type_.inner, strict=True)
         return {"type": "struct", "fields": [_field(name, inner) for name, inner in fields]}
@@ -102,7 +102,7 @@ class _Schemas:
         self.kept = bool(step.keeps.stores) or step.is_global
 
     def stores(self) -> Iterator[dict[str, Any]]:
-        """Their schemas; none for a step that keeps nothing."""
+        """The schemas of the stores; none for a step without state."""
         if not self.kept:
             return
         buffer = self.operator.buffer
@@ -121,7 +121,7 @@ class _Schemas:
         return self.compilation.ports[edge.source, edge.source_port]
 
     def _table(self) -> dict[str, Any]:
-        """What an operator keeps of its own result."""
+        """The store with an operator's own result."""
         out = self.compilation.ports[self.operator.id, "out"]
         connected = self.operator.store
         kind = connected.type if connected else self.operator.store_type
@@ -154,7 +154,7 @@ class _Schemas:
     def _store(
         self, owner: Operator, kind: str, keyed: Port, values: Mapping[str, DataType | None]
     ) -> dict[str, Any]:
-        """``keyed`` is the port whose key the rows have, with its windows."""
+        """The schema of a store whose rows have key and windows of the port ``keyed``."""
         window = keyed.window
         parts = [] if window is None else [part for part in window.parts if part[0] != "grace"]
         return self._named(owner, kind) | {
@@ -165,5 +165,5 @@ class _Schemas:
 
 
 def _known(type_: object) -> DataType:
-    """A type of a document that compiled: all of them are known."""
+    """Narrows a type: all types of a compiled document are known."""
     return type_ if isinstance(type_, DataType) else STRING

@@ -1,7 +1,7 @@
-"""The physical graph: the steps that run, and what the plan needs to know of each of them.
+"""The physical graph: the steps that run, with the properties that the plan needs.
 
-A :class:`Step` is one node of the task graph. What it reads, writes and keeps is data of its own,
-so the plan asks for these and never for the name of an operation.
+A :class:`Step` is one node of the task graph. It declares what it reads, writes and stores, so the
+plan does not depend on the names of operations.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ StepRole = Literal["stream", "table", "global_table", "grouped"]
 
 @dataclass(frozen=True)
 class Partitions:
-    """The number of partitions of a repartition topic, known when all topics are."""
+    """Placeholder for a repartition topic's number of partitions, which the plan computes."""
 
     topic: str
 
 
 @dataclass(frozen=True)
 class Handle:
-    """What a port carries: the step that makes it and what later steps must know of it.
+    """The output of a step, with the properties that later steps need.
 
-    ``sources`` are the ids of the input steps it comes from, which have to be co-partitioned where
-    it is joined with another one. ``readers`` are the steps that hold the rows of a table.
+    ``sources`` are the ids of the input steps that it is derived from, which a join requires to be
+    co-partitioned with those of its other side. ``readers`` are the steps that store the rows of a
+    table.
     """
 
     step: str
@@ -39,19 +40,19 @@ class Handle:
         return replace(self, port=port)
 
     def rekeyed(self) -> Handle:
-        """The same with a changed key: a grouping or join repartitions it."""
+        """The same output with a changed key, so that a grouping or join repartitions it."""
         return replace(self, key_changed=True)
 
     def looked_up_in(self, *tables: Handle) -> Handle:
-        """A table without a store: its rows are computed from those of the tables before it."""
+        """A table without a store, whose rows are computed from those of ``tables``."""
         return replace(self, readers=self.readers.union(*(table.readers for table in tables)))
 
 
 class Link(NamedTuple):
-    """A parent of a step, and how its records come.
+    """A parent of a step, and how its records reach the step.
 
     ``direct``: within the task. ``hop``: through a repartition topic. ``shared``: the step looks
-    up rows where the parent keeps them.
+    up rows in the parent's store.
     """
 
     handle: Handle
@@ -60,9 +61,9 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Reads:
-    """What an input step takes that no parent of its task gives: topics by name or by pattern.
+    """The topics that an input step reads, by name or by pattern.
 
-    ``reader`` is Spark's name of the format that is read in place of the broker's topics.
+    ``reader`` is the name of the Spark format that is read instead of the broker's topics.
     """
 
     topics: tuple[str, ...] = ()
@@ -77,9 +78,9 @@ class Reads:
 
 @dataclass(frozen=True)
 class Writes:
-    """The topic that a step writes; ``None`` where an expression chooses it.
+    """The topic that a step writes; ``None`` if an expression computes it.
 
-    ``repartition``: a step of a later level reads it.
+    ``repartition``: a step of a later level reads the topic.
     """
 
     topic: str | None
@@ -90,8 +91,8 @@ class Writes:
 class Keeps:
     """The names of the stores of a step.
 
-    ``shared``: other steps use them too. ``on_demand``: a step without a store keeps its rows as
-    soon as another step looks them up.
+    ``shared``: other steps use them too. ``on_demand``: a step without a store gets one if another
+    step looks up its rows.
     """
 
     stores: tuple[str, ...] = ()
@@ -104,7 +105,7 @@ NOTHING = Keeps()
 
 @dataclass
 class Step:
-    """One node of the task graph: operation and parameters, parents in the order of its inputs."""
+    """A node of the task graph: operation, parameters, and parents in the order of its inputs."""
 
     id: str
     node: str
@@ -123,7 +124,7 @@ class Step:
 
     @property
     def is_global(self) -> bool:
-        """Whether it keeps a whole topic in every task; it belongs to no sub-topology."""
+        """Whether every task has a full copy of its topic; then it is in no sub-topology."""
         return self.role == "global_table"
 
 
@@ -140,7 +141,7 @@ class Repartition:
 
 @dataclass(frozen=True)
 class Copartition:
-    """Input steps that must have equal partitions, for a node's input or parameter."""
+    """Input steps that must be co-partitioned, for a node's input or parameter."""
 
     node: str
     parameter: str

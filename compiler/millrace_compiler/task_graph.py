@@ -1,7 +1,7 @@
-"""The task graph: what the stream-task operator runs, as JSON, from the plan.
+"""The task graph: the JSON that the stateful operator runs, generated from the plan.
 
-Its nodes come level by level and, in these, by sub-topology; where a step's children stand in
-another order than the one in which they get a record, ``children`` has it.
+Its nodes are ordered by level, then by sub-topology. ``children`` lists the children of each step
+that forwards records to them in another order.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from millrace_compiler.steps import Partitions, Step
 
 
 def task_graph(plan: Plan, settings: Mapping[str, object]) -> dict[str, Any]:
-    """The task graph of a plan.
+    """Returns the task graph of a plan.
 
-    ``tasks``: as many as the widest sub-topology or repartition topic has; ``subtopologies``: the
-    tasks of each. Durations are milliseconds.
+    ``tasks``: the number of tasks of the widest sub-topology or repartition topic.
+    ``subtopologies``: the number of tasks of each. Durations are in milliseconds.
     """
     return _Nodes(plan).graph(settings)
 
@@ -53,7 +53,7 @@ class _Nodes:
         return [(level, sub) for (level, _), sub in sorted(found.items(), key=lambda x: x[0])]
 
     def _globals(self, level: int, sub: Subtopology, steps: list[Step]) -> dict[str, str]:
-        """Every block has global tables of its own; those that nothing joins go to the first."""
+        """Adds a block's own copies of global tables; unused tables are in the first block."""
         asked = {handle.step for step in steps for handle, _ in step.links}
         used = {h.step for step in self.plan.physical.steps.values() for h, _ in step.links}
         copies: dict[str, str] = {}
@@ -112,7 +112,7 @@ class _Nodes:
         )
 
     def _children(self) -> dict[str, list[str]]:
-        """The children of the steps for which the order of the nodes is not that of records."""
+        """Children of the steps that do not forward records in the order of the nodes."""
         known = set(self.plan.levels)
         children: dict[str, dict[str, None]] = defaultdict(dict)
         for step in self.plan.physical.steps.values():

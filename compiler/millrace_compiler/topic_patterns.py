@@ -1,8 +1,8 @@
-"""Topic patterns: what Java and RE2 read alike, matched in time linear in the topic's name.
+"""Topic patterns: regular expressions that are matched in linear time.
 
-A pattern comes from a document, so it must not be able to hold the process that matches it. RE2
-has no backreferences and no lookaround; what it reads otherwise than Java, which matches the topics
-of the running job, is refused as well.
+A pattern comes from a document, so it must not be able to block the process that matches it. RE2
+has no backreferences and no lookaround. The running job matches topics with Java, so syntax that
+RE2 and Java interpret differently is refused as well.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-#: bytes that RE2 may use for one pattern, and characters that a pattern may have
+#: memory in bytes that RE2 may use for one pattern, and maximum length of a pattern
 _MEMORY, _LONGEST = 1 << 20, 1000
 _GROUPS = {
     "(?=": "lookahead “(?=”",
@@ -20,7 +20,7 @@ _GROUPS = {
     "(?>": "an atomic group “(?>”",
     "(?P": "“(?P”, which is not Java's",
 }
-#: Java's classes by name, as the ASCII characters that a topic's name can have
+#: Java's named classes, restricted to the characters of topic names
 _CLASSES = {
     "Lower": "a-z",
     "Upper": "A-Z",
@@ -54,12 +54,12 @@ class NoPattern(ValueError):
 
 
 class TopicPattern:
-    """A pattern for whole names of topics. Raises :class:`NoPattern` for a text that is none."""
+    """A compiled pattern for full topic names. Raises :class:`NoPattern` if it is not supported."""
 
     def __init__(self, text: str) -> None:
         if len(text) > _LONGEST:
             raise NoPattern(f"it has {len(text)} characters, {_LONGEST} are possible")
-        # Imported where a document has a pattern: other programs run without the package.
+        # Imported here so that programs without patterns run without the package.
         import re2
 
         options = re2.Options()
@@ -75,11 +75,11 @@ class TopicPattern:
             ) from None
 
     def matches(self, topic: str) -> bool:
-        """Whether the whole name of the topic fits."""
+        """Whether the pattern matches the full name of the topic."""
         return self._compiled.fullmatch(topic) is not None
 
     def begins_with(self, prefix: str) -> bool:
-        """Whether every name that fits begins with this prefix; False if RE2 does not know."""
+        """Whether all matching names begin with this prefix; False if RE2 cannot decide."""
         import re2
 
         try:
@@ -92,12 +92,12 @@ class TopicPattern:
 
 @lru_cache(maxsize=256)
 def topic_pattern(text: str) -> TopicPattern:
-    """The pattern of a text, kept for the next call. Raises :class:`NoPattern`."""
+    """The compiled pattern, cached. Raises :class:`NoPattern`."""
     return TopicPattern(text)
 
 
 def _for_re2(text: str) -> str:
-    """Java's text as RE2 has it. Raises :class:`NoPattern` for what they do not read alike."""
+    """Translates a pattern from Java to RE2. Raises :class:`NoPattern` for other syntax."""
     parts: list[str] = []
     inside, first = False, -1
     for found in _TOKEN.finditer(text):
@@ -109,7 +109,7 @@ def _for_re2(text: str) -> str:
         elif inside:
             if part.startswith("[") or part == "&&":
                 raise NoPattern(f"it has “{part}” within a class, which cannot be matched here")
-            # A “]” that comes first is a character of the class.
+            # A “]” at the start is a character of the class.
             inside = part != "]" or found.start() == first
         else:
             _refuse(found)
@@ -120,7 +120,7 @@ def _for_re2(text: str) -> str:
 
 
 def _refuse(found: re.Match[str]) -> None:
-    """Raise :class:`NoPattern` for what stands outside of classes and RE2 lacks."""
+    """Raises :class:`NoPattern` for syntax outside of classes that RE2 does not support."""
     part = found[0]
     if found["escape"] and found["escape"] in "123456789k":
         raise NoPattern(f"it has a backreference “{part}”, which cannot be matched here")

@@ -1,8 +1,8 @@
-"""Spark SQL types, as far as the compiler looks into them.
+"""Spark SQL types, as far as the compiler needs them.
 
 Types are read from Spark's DDL (``item STRING, quantity INT``, ``ARRAY<INT>``,
-``STRUCT<a: INT, b: MAP<STRING, DOUBLE>>``) and written in one canonical form. Everything may be
-null: ``NOT NULL`` and comments are read and forgotten.
+``STRUCT<a: INT, b: MAP<STRING, DOUBLE>>``) and written in one canonical form. All types are
+nullable: ``NOT NULL`` and comments are ignored.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[A-Za-z_0-9]+|[<>(),:
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
 _DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
-#: characters of a type's text, and types within types: larger ones are refused
+#: maximum length of a type's text, and maximum depth of nesting
 LONGEST, DEEPEST = 100_000, 32
 _KEPT_UP_TO = 4_000
 
 
 class NoType(ValueError):
-    """The text is not a type; the message says why."""
+    """The text is not a type; the message contains the reason."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class DataType:
     numbers: tuple[int, ...] = ()
     inner: tuple[DataType, ...] = ()
     fields: tuple[str, ...] = ()
-    #: what a schema of Avro or Protobuf allows within the type: the `symbols` of an enum, the
-    #: `length` of a fixed; `union`: one field of the struct has a value
+    #: restrictions of an Avro or Protobuf schema: the `symbols` of an enum, the `length` of a fixed
+    #: type; `union`: exactly one field of the struct has a value
     allows: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    #: about the characters of its text; a type that stands in itself many times counts as often
+    #: approximate length of its text, without building it
     size: int = field(init=False, repr=False, compare=False)
     depth: int = field(init=False, repr=False, compare=False)
 
@@ -69,7 +69,7 @@ class DataType:
 
     @cached_property
     def text(self) -> str:
-        """Canonical DDL of the type as one type."""
+        """Canonical DDL of the type."""
         if self.name == "STRUCT":
             return f"STRUCT<{', '.join(f'{n}: {t}' for n, t in self._named())}>"
         if self.inner:
@@ -80,7 +80,7 @@ class DataType:
 
     @cached_property
     def schema(self) -> str:
-        """DDL as a ``json`` format has it: a struct as its list of fields."""
+        """DDL in the form of a ``json`` format: a struct is a list of fields."""
         if self.name == "STRUCT" and self.fields:
             return ", ".join(f"{n} {t}" for n, t in self._named())
         return self.text
@@ -93,7 +93,7 @@ class DataType:
         return self.inner[self.fields.index(name)] if name in self.fields else None
 
     def to_json(self) -> dict[str, object]:
-        """All of it; :meth:`from_json` reads it."""
+        """The complete type; the inverse of :meth:`from_json`."""
         return {
             "name": self.name,
             "numbers": self.numbers,
@@ -104,7 +104,7 @@ class DataType:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> DataType:
-        """What :meth:`to_json` wrote."""
+        """The inverse of :meth:`to_json`."""
         return cls(
             raw["name"],
             tuple(raw["numbers"]),
@@ -118,7 +118,7 @@ class DataType:
 
 
 def quote(name: str) -> str:
-    """A field name as DDL wants it."""
+    """A field name in DDL, quoted if necessary."""
     return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
@@ -135,9 +135,9 @@ WINDOW = DataType("STRUCT", inner=(TIMESTAMP, TIMESTAMP), fields=("start", "end"
 
 
 def bounded(found: DataType) -> DataType:
-    """The type itself. Raises :class:`NoType` for one that is too large to be written out.
+    """Returns the type itself. Raises :class:`NoType` if its text is too large.
 
-    Names make that possible: each record of a schema can hold the one before it twice.
+    A small schema can describe a huge type: each of its records can contain the previous one twice.
     """
     if found.size > LONGEST:
         raise NoType(
@@ -155,12 +155,12 @@ def array(element: DataType) -> DataType:
 
 
 def struct(**fields: DataType) -> DataType:
-    """STRUCT of the given fields, in order."""
+    """STRUCT of the fields, in order."""
     return DataType("STRUCT", inner=tuple(fields.values()), fields=tuple(fields))
 
 
 def windowed(key: DataType) -> DataType:
-    """The key of a windowed table as expressions see it."""
+    """The key of a windowed table in expressions."""
     return struct(key=key, window=WINDOW)
 
 
@@ -328,7 +328,7 @@ class _Reader:
 
 
 def widens(found: DataType, needed: DataType) -> bool:
-    """Whether a value of the one type is one of the other without loss of meaning."""
+    """Whether a type equals the needed one or can be widened to it, such as INT to BIGINT."""
     if found in (needed, VOID):
         return True
     if found.name == needed.name == "STRUCT":

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class UnionFind:
-    """Items in sets, each of which is identified by one of its items."""
+    """Disjoint sets of items; one of its items identifies each set."""
 
     def __init__(self, items: Iterable[str]) -> None:
         self._parent = {item: item for item in items}

@@ -1,4 +1,4 @@
-"""The ``window`` of an aggregation."""
+"""Windows of aggregations."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _PARTS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Window:
-    """A window: ``type`` and its parts in ms, in the document's order of words."""
+    """A window: its type, and its properties in ms in a fixed order."""
 
     type: str
     parts: tuple[tuple[str, int], ...]
 
     def part(self, name: str) -> int:
-        """A part in ms; 0 where it is absent."""
+        """A property in ms; 0 if it is absent."""
         return dict(self.parts).get(name, 0)
 
     @property
     def reach(self) -> int:
-        """Ms for which the store must keep a window at least; unlimited ones keep all."""
+        """The minimum retention of the window's store, in ms; the maximum for unlimited windows."""
         span = {
             "tumbling": self.part("size"),
             "hopping": self.part("size"),
@@ -41,11 +41,11 @@ class Window:
         return span + self.part("grace")
 
     def to_json(self) -> dict[str, object]:
-        """As the runtime takes it: the document's form, all durations in ms."""
+        """The JSON form of documents, with all durations in ms."""
         return {"type": self.type, **dict(self.parts)}
 
     def sentence(self) -> str:
-        """ "per 1 hour", "in sessions of 5 minutes" ..., for summaries."""
+        """The window in words for summaries, such as "per 1 hour"."""
         grace = self.part("grace")
         late = f", grace {show_duration(grace)}" if grace else ""
         show = {name: show_duration(ms) for name, ms in self.parts}

@@ -1,7 +1,7 @@
-"""Compiling documents of people in processes of their own, which can be killed.
+"""Compiles untrusted documents in separate processes, which can be killed.
 
-:class:`Pool` keeps some processes warm. A compilation has a deadline, a memory limit and an output
-limit; what exceeds one is answered with a diagnostic, and its process is replaced.
+:class:`Pool` keeps several processes ready. A compilation has a deadline, a memory limit and an
+output limit. If it exceeds one, the result is a diagnostic, and its process is replaced.
 """
 
 from millrace_compiler.isolated.pool import Limits, Pool

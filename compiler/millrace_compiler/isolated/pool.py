@@ -1,4 +1,4 @@
-"""Processes that compile, kept warm, and the order in which requests get them."""
+"""A pool of compiler processes, and the order in which requests get one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from millrace_compiler.diagnostics import Diagnostic
 from millrace_compiler.isolated import frames
 from millrace_compiler.types import DataType
 
-#: what a worker knows of the environment: no secret of the server is among it
+#: environment variables of a compiler process, which include no secret of the server
 ENVIRONMENT = (
     "PATH", "LANG", "LC_ALL", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
     "MILLRACE_SCHEMA_REGISTRIES", "MILLRACE_REGISTRY_PASSWORDS",
@@ -29,18 +29,18 @@ ENVIRONMENT = (
 _PACKAGES = Path(__file__).parents[2]
 _MODULE = "millrace_compiler.isolated.worker"
 _STARTING_SECONDS = 60.0
-#: requests of one owner that may wait; more are refused at once
+#: maximum number of waiting requests of one owner; further ones are refused immediately
 _MOST_WAITING = 8
-#: seconds after which a process at work gives way to the others, and by how much
+#: seconds after which a busy process lowers its priority, and by how much
 _PATIENCE_SECONDS = 1.0
 _LOWER_PRIORITY = 10
-#: seconds for which an owner counts as slow after a request that took half of its time or more
+#: seconds for which an owner counts as slow after a request that took half of its limit or more
 _SLOW_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one compilation may use. Seconds of waiting for a process do not count as its own."""
+    """Limits of one compilation. Waiting for a process does not count towards ``seconds``."""
 
     seconds: float = 3.0
     waiting_seconds: float = 10.0
@@ -49,9 +49,7 @@ class Limits:
 
 
 class Exceeded(Exception):
-    """A limit was exceeded; ``limit`` names it: time, memory, output, waiting, busy
-    or process.
-    """
+    """A limit was exceeded; ``limit`` is time, memory, output, waiting, busy or process."""
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
@@ -59,16 +57,16 @@ class Exceeded(Exception):
 
 
 class Pool:
-    """Up to ``size`` processes; threads of the caller wait for one that is free.
+    """Up to ``size`` processes; calling threads wait for a free one.
 
-    Waiting owners get free processes in turn. An owner has at most half of them, the last free one
-    is for owners that have none, and owners with slow documents have at most half of them together,
-    so that slow documents do not delay the other owners.
+    Waiting owners get free processes in turn. To keep slow documents from delaying other owners, an
+    owner has at most half of the processes, the last free one is reserved for owners without one,
+    and owners with slow documents together have at most half.
     """
 
     def __init__(self, size: int = 4, limits: Limits | None = None) -> None:
         self.size, self.limits = size, limits or Limits()
-        #: so many are started ahead
+        #: number of processes that are started in advance
         self.spare = size
         self._share = max(1, size // 2)
         self._changed = threading.Condition()
@@ -76,15 +74,15 @@ class Pool:
         self._started = 0
         self._closed = False
         self._held: Counter[str] = Counter()
-        #: until when an owner counts as slow
+        #: until when each owner counts as slow
         self._slow: dict[str, float] = {}
-        #: waiting owners, the next one first
+        #: number of waiting requests by owner, the next owner first
         self._waiting: OrderedDict[str, int] = OrderedDict()
 
     def warm(self) -> threading.Thread:
-        """Start all processes in the background; without it they start with the first requests.
+        """Start all processes in the background, instead of with the first requests.
 
-        The thread ends when they are ready.
+        The returned thread ends when they are ready.
         """
         thread = threading.Thread(target=self._fill, name="compile-pool", daemon=True)
         thread.start()
@@ -102,11 +100,11 @@ class Pool:
         conditions: Sequence[Mapping[str, Any]] = (),
         limits: Limits | None = None,
     ) -> dict[str, Any]:
-        """The answer of the compile endpoint, without ``revision``. Never raises for a document.
+        """The response of the compile endpoint, without ``revision``. Never raises for a document.
 
-        ``analyzer``: its address, ``host:port``. ``owner``: on whose behalf, for a fair share.
-        ``registries``: whether schema registries may be asked. ``conditions`` of a test are checked
-        too (:mod:`millrace_compiler.conditions`).
+        ``analyzer``: the address of the analyzer, ``host:port``. ``owner``: the account whose share
+        of the pool is used. ``registries``: whether schema registries may be contacted.
+        ``conditions`` of a test are checked too (:mod:`millrace_compiler.conditions`).
         """
         request = {
             "do": "compile",
@@ -135,9 +133,9 @@ class Pool:
     ) -> list[dict[str, Any]]:
         """Write the files of the job into a folder and return the diagnostics.
 
-        ``driven``: with the packages that drive a plain program as a deployment.
-        With an error among them nothing is written. See :func:`millrace_compiler.bundle_files`.
-        Raises OSError where the folder cannot be written.
+        If one of them is an error, nothing is written. ``driven``: include the packages that run a
+        plain program as a deployment. See :func:`millrace_compiler.bundle_files`. Raises OSError if
+        the folder is not writable.
         """
         request = {
             "do": "bundle",
@@ -163,7 +161,7 @@ class Pool:
         dialect: Dialect = "exact",
         limits: Limits | None = None,
     ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-        """The schema of the job's state (None where the document is refused), and diagnostics."""
+        """The state schema (None if the document is refused), and the diagnostics."""
         request = {
             "do": "state",
             "document": document,
@@ -183,9 +181,9 @@ class Pool:
         registries: bool = True,
         limits: Limits | None = None,
     ) -> tuple[dict[str, DataType], list[dict[str, Any]]]:
-        """The types of formats of a document by their names, and diagnostics.
+        """The types of a document's formats by name, and the diagnostics.
 
-        A format with an error among them has no type. ``registries``: whether they may be asked.
+        A faulty format has no type. ``registries``: whether schema registries may be contacted.
         """
         request = {"do": "types", "formats": formats, "registries": registries}
         answer = self._answer(request, owner, limits, types={})
@@ -195,7 +193,7 @@ class Pool:
     def _answer(
         self, request: dict[str, Any], owner: str, limits: Limits | None, **nothing: Any
     ) -> dict[str, Any]:
-        """What a process answers; ``nothing`` with a diagnostic where it exceeds its limits."""
+        """The answer of a process; ``nothing`` with a diagnostic if a limit is exceeded."""
         limits = limits or self.limits
         try:
             return self.run(request, owner, limits)
@@ -204,12 +202,12 @@ class Pool:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that wait for a request."""
+        """Pids of the idle processes."""
         with self._changed:
             return [worker.pid for worker in self._idle]
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes; busy ones end after their request."""
         with self._changed:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -219,13 +217,13 @@ class Pool:
     # ---- one request ----------------------------------------------------------------------
 
     def run(self, request: dict[str, Any], owner: str, limits: Limits) -> dict[str, Any]:
-        """The answer of a free process. Raises :class:`Exceeded`, or OSError as it did."""
+        """The answer of a process. Raises :class:`Exceeded`, or an OSError of the process."""
         with self._turn(owner, limits) as worker:
             return worker.ask({**request, "seconds": limits.seconds}, limits)
 
     @contextlib.contextmanager
     def _turn(self, owner: str, limits: Limits) -> Iterator[Process]:
-        """A process for a while. Raises :class:`Exceeded` where none becomes free in time."""
+        """Borrow a process. Raises :class:`Exceeded` if none becomes free in time."""
         worker = self._take(owner, limits.waiting_seconds)
         try:
             worker = worker or self._start()
@@ -250,7 +248,7 @@ class Pool:
                 self.warm()
 
     def _take(self, owner: str, seconds: float) -> Process | None:
-        """An idle process, or None for the right to start one, when it is the owner's turn."""
+        """Wait for the owner's turn; return an idle process, or None to start a new one."""
         until = time.monotonic() + seconds
         with self._changed:
             if self._waiting.get(owner, 0) >= _MOST_WAITING:
@@ -276,7 +274,7 @@ class Pool:
             return None
 
     def _is_next(self, owner: str) -> bool:
-        """Whether a process is free, and the owner the first who may have it."""
+        """Whether a process is free, and the owner is the first one entitled to it."""
         free = len(self._idle) + self.size - self._started
         if not free:
             return False
@@ -293,7 +291,7 @@ class Pool:
 
     def _start(self) -> Process:
         known = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-        # Off unless an admin lists some: on a server a document must not choose whom it asks.
+        # No registry unless an admin lists it: documents must not send requests anywhere.
         known.setdefault("MILLRACE_SCHEMA_REGISTRIES", "")
         return Process(
             [sys.executable, "-m", _MODULE, str(self.limits.memory_megabytes)],
@@ -301,7 +299,7 @@ class Pool:
         )
 
     def _fill(self) -> None:
-        """Start processes until there are as many as there may be."""
+        """Start processes until there are ``spare`` ones."""
         while True:
             with self._changed:
                 if self._closed or self._started >= self.spare:
@@ -322,9 +320,9 @@ class Pool:
 
 
 class Process:
-    """One process; used by one thread at a time. After :class:`Exceeded` it is dead.
+    """A process, used by one thread at a time. :class:`Exceeded` means that it was killed.
 
-    `leads`: it starts processes of its own, which end with it.
+    `leads`: it starts processes of its own, which are killed with it.
     """
 
     def __init__(
@@ -346,22 +344,22 @@ class Process:
         self._starting_seconds = starting_seconds
         self.pid = self._process.pid
         self._ready = False
-        #: when the request in work was sent
+        #: when the current request was sent
         self.asked: float | None = None
-        #: what the process last reported of the request in work
+        #: the last progress report for the current request
         self.progress: dict[str, Any] | None = None
         self.alive = True
         self._priority: int | None = None
         self.idle_since = time.monotonic()
 
     def wait_until_ready(self) -> None:
-        """Wait for the first line of a process that has just been started."""
+        """Wait for the first frame of a new process."""
         if not self._ready:
             self._read(Limits(seconds=self._starting_seconds))
             self._ready = True
 
     def ask(self, request: dict[str, Any], limits: Limits) -> dict[str, Any]:
-        """The answer to a request. Raises :class:`Exceeded`, or OSError as the process did."""
+        """The answer to a request. Raises :class:`Exceeded`, or an OSError of the process."""
         self.wait_until_ready()
         self.asked, self.progress = time.monotonic(), None
         stdin = self._process.stdin
@@ -383,7 +381,7 @@ class Process:
         return answer
 
     def _read(self, limits: Limits) -> dict[str, Any]:
-        """The next frame that is no progress."""
+        """The next frame that is not a progress report."""
         until = time.monotonic() + limits.seconds
         while "progress" in (found := self._frame(limits, until)):
             self.progress = found["progress"]
@@ -396,7 +394,7 @@ class Process:
                 raise Exceeded("output")
             found: dict[str, Any] = frames.decode(self._bytes(size, until))
         except BaseException:
-            # A process whose answer was not read to its end cannot be asked again.
+            # A process whose answer was not read completely cannot be reused.
             self.end()
             raise
         return found
@@ -424,14 +422,14 @@ class Process:
         return b"".join(parts)
 
     def _give_way(self) -> None:
-        """Work on with a lower priority: other people's requests are short."""
+        """Lower the priority of the process, so that it does not delay short requests."""
         if self._priority is None and self.asked is not None:
             with contextlib.suppress(OSError):
                 self._priority = os.getpriority(os.PRIO_PROCESS, self.pid)
                 os.setpriority(os.PRIO_PROCESS, self.pid, self._priority + _LOWER_PRIORITY)
 
     def restored(self) -> bool:
-        """Whether it lives and has its priority back, which only a privileged parent may give."""
+        """Restore the priority; False if the process is dead or the parent lacks the privilege."""
         if self._priority is not None and self.alive:
             try:
                 os.setpriority(os.PRIO_PROCESS, self.pid, self._priority)
@@ -441,7 +439,7 @@ class Process:
         return self.alive
 
     def interrupt(self) -> bool:
-        """Send SIGUSR1 to a process that works on a request; whether it does."""
+        """Send SIGUSR1 if the process is working on a request; return whether it is."""
         if self.asked is None:
             return False
         with contextlib.suppress(ProcessLookupError):
@@ -449,7 +447,7 @@ class Process:
         return True
 
     def kill(self) -> None:
-        """Kill the process; the request that waits for its answer gets :class:`Exceeded`."""
+        """Kill the process; a pending request raises :class:`Exceeded`."""
         with contextlib.suppress(ProcessLookupError):
             if self._leads:
                 os.killpg(self.pid, signal.SIGKILL)
@@ -457,7 +455,7 @@ class Process:
                 self._process.kill()
 
     def end(self) -> None:
-        """Kill the process and forget it."""
+        """Kill the process, wait for its end and close its pipes."""
         self.alive = False
         self.kill()
         self._process.wait()

@@ -1,10 +1,10 @@
-"""The process that compiles: ``python -m millrace_compiler.isolated.worker MEGABYTES``.
+"""The compiler process: ``python -m millrace_compiler.isolated.worker MEGABYTES``.
 
 It reads requests from standard input and writes answers to standard output (:mod:`frames`). A
-request names what to do, the document, the analyzer's address and its seconds. ``compile`` gives
-the answer of the compile endpoint, ``bundle`` writes the files of the job into a folder, ``state``
-gives the schema of its state, ``types`` the types of formats. The kernel ends the process some
-seconds after the deadline in any case, also if its parent is gone.
+request contains an action, the document, the analyzer's address and the limit in seconds.
+``compile`` returns the response of the compile endpoint, ``bundle`` writes the files of the job
+into a folder, ``state`` returns the state schema, ``types`` the types of formats. An alarm kills
+the process shortly after the deadline, even if its parent has ended.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from millrace_compiler.isolated import frames
 from millrace_compiler.registries import DEFAULT, Unasked, read_formats
 from millrace_compiler.state_schema import state_schema
 
-#: seconds after the deadline at which the kernel ends the process, if it still runs
+#: seconds after the deadline at which the alarm kills the process
 LAST_RESORT = 2.0
 
 
 @cache
 def analyzer_at(address: str, timeout: float) -> Analyzer:
-    """The analyzer at ``host:port``, with what it answered before."""
+    """A caching analyzer for ``host:port``."""
     host, _, port = address.rpartition(":")
     return CachingAnalyzer(SocketAnalyzer(host or "127.0.0.1", int(port), timeout))
 
 
 def compilation_of(request: dict[str, Any]) -> Compilation:
-    """What the compiler finds out about the document of a request."""
+    """Compiles the document of a request."""
     analyzer = analyzer_at(request["analyzer"], request["seconds"])
     schemas = DEFAULT if request["registries"] else Unasked()
     return compile_document(
@@ -51,7 +51,7 @@ def compilation_of(request: dict[str, Any]) -> Compilation:
 
 
 def compile_(request: dict[str, Any]) -> dict[str, Any]:
-    """The answer of the compile endpoint; with `conditions` of a test what is wrong with them."""
+    """The response of the compile endpoint; for a test, also the check of its conditions."""
     compilation = compilation_of(request)
     if not request["conditions"]:
         return compilation.to_json()
@@ -62,7 +62,7 @@ def compile_(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def bundle(request: dict[str, Any]) -> dict[str, Any]:
-    """Write the files of the job into a folder; the answer has the diagnostics."""
+    """Writes the files of the job into a folder; the answer has the diagnostics."""
     compilation = compilation_of(request)
     if compilation.ok:
         runtime, jar = Path(request["runtime"]), request["operator_jar"]
@@ -78,7 +78,7 @@ def bundle(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def state(request: dict[str, Any]) -> dict[str, Any]:
-    """The schema of the job's state (None where it is refused) and the diagnostics."""
+    """The state schema (None if the document is refused) and the diagnostics."""
     compilation = compilation_of(request)
     return {
         "state": state_schema(compilation) if compilation.ok else None,
@@ -87,7 +87,7 @@ def state(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def types(request: dict[str, Any]) -> dict[str, Any]:
-    """The types of formats (None where one has a fault) and the diagnostics."""
+    """The types of formats (None for a faulty one) and the diagnostics."""
     report = Diagnostics()
     schemas = DEFAULT if request["registries"] else Unasked()
     found = read_formats(request["formats"], schemas, report)
@@ -98,7 +98,7 @@ def types(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a request, the limit that it exceeds, or why files cannot be written."""
+    """The answer to a request, the limit that it exceeds, or its OSError."""
     try:
         if request["do"] == "bundle":
             return {"answer": bundle(request)}
@@ -114,7 +114,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def limit_memory(megabytes: int) -> None:
-    """No more data than that; where the system knows no such limit, there is none."""
+    """Limits the memory for data, if the system supports such a limit."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -123,11 +123,11 @@ def limit_memory(megabytes: int) -> None:
 
 
 def main() -> int:
-    """Answers until standard input ends."""
+    """Answers requests until standard input ends."""
     limit_memory(int(sys.argv[1]))
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What prints by mistake must not end up between the answers.
+    # Accidental prints must not end up between the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -149,5 +149,5 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except BrokenPipeError:  # the process that asked has ended
+    except BrokenPipeError:  # The parent has ended.
         os._exit(0)

@@ -1,5 +1,5 @@
-"""The plain dialect: a topology as ordinary Structured Streaming that imports nothing but pyspark.
+"""The plain dialect: a topology as ordinary Structured Streaming that imports only pyspark.
 
-Works from the logical graph and its inferred ports. What differs from Kafka Streams is noted at the
-nodes as diagnostics of severity *difference*; what plain Spark cannot express is refused.
+The input is the logical graph with its inferred ports. Differences from Kafka Streams are reported
+at the nodes as diagnostics of severity *difference*; what plain Spark cannot express is refused.
 """

@@ -1,7 +1,7 @@
-"""Aggregations of streams: `groupBy` with a watermark and a window, and Spark's own aggregates.
+"""Aggregations: `groupBy` with a watermark and a window, and Spark's own aggregates.
 
-An expression that Spark has an aggregate for becomes that (`agg + x` is a sum). Any other is a fold
-over the values of the group, which Spark's state then keeps.
+An expression is written as one of Spark's aggregates if possible (`agg + x` is a sum), otherwise
+as a fold over all values of the group, which Spark's state then contains.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Made = Mapping[str, Frame]
 
 
 def aggregation(program: Program, node: Aggregation) -> Made:
-    """``count``, ``reduce`` and ``aggregate`` of a stream."""
+    """``count``, ``reduce`` and ``aggregate`` of a stream or a table."""
     if program.takes_table(node):
         return _of_table(program, node)
     frame = program.input(node)
@@ -56,7 +56,7 @@ def aggregation(program: Program, node: Aggregation) -> Made:
 
 
 def _of_table(program: Program, node: Aggregation) -> Made:
-    """An aggregation of a table: each change takes the old row out and puts the new one in."""
+    """An aggregation of a table: each change removes the old row and adds the new one."""
     frame = changes_by_group(program, node)
     rows = call("selectExpr", "key", "value.value", "value.sign", "timestamp")
     folded = _folded_changes(program, node)
@@ -64,7 +64,7 @@ def _of_table(program: Program, node: Aggregation) -> Made:
 
 
 def cogroup(program: Program, node: Cogroup) -> Made:
-    """``cogroup``: a union of the inputs; a sum, or a fold that knows each value's input."""
+    """``cogroup``: a sum over the union of the inputs, or a fold with the input of each value."""
     if slides(node):
         raise program.refuse(
             "plain_kind", node, "window",
@@ -106,7 +106,7 @@ def cogroup(program: Program, node: Cogroup) -> Made:
 
 
 def _cogrouped(program: Program, node: Cogroup) -> Folded:
-    """A fold over the values of all inputs, each by the aggregator of its input."""
+    """A fold over the values of all inputs, each with the aggregator of its input."""
     type_ = known(node.type)
     cases = []
     for item in node.inputs_:
@@ -175,13 +175,13 @@ def _grouped(
 
 
 def _kept(program: Program, node: Operator, window: Window | None) -> str:
-    """Which records count: without a window none with a null value."""
+    """The filter of records to aggregate; without a window it drops null values."""
     program.drops_nulls(node, "a null key" if window else "a null key or value")
     return f"key IS NOT NULL{_within(window)}"
 
 
 def _within(window: Window | None) -> str:
-    """Which records with a key count: without a window none with a null value."""
+    """The condition on records beside a key that is not null."""
     if window is None:
         return " AND value IS NOT NULL"
     if window.type == "unlimited":
@@ -191,7 +191,7 @@ def _within(window: Window | None) -> str:
 
 def _window(window: Window) -> Expr:
     if window.type == "session":
-        # A distance equal to the gap still is one session in Kafka Streams.
+        # In Kafka Streams, records whose distance equals the gap are in one session.
         made = call("F.session_window", "timestamp", interval(window.part("gap") + 1))
     elif window.type == "hopping":
         size, advance = interval(window.part("size")), interval(window.part("advance"))
@@ -219,7 +219,7 @@ def _named(text: str) -> str:
     return text if text == "value" else f"{text} AS value"
 
 
-# ---- the aggregates themselves ------------------------------------------------------------------
+# ---- aggregates ---------------------------------------------------------------------------------
 
 
 def _folded(program: Program, node: Aggregation, frame: Frame) -> Folded:
@@ -231,7 +231,7 @@ def _folded(program: Program, node: Aggregation, frame: Frame) -> Folded:
 
 
 def _folded_changes(program: Program, node: Aggregation) -> Folded:
-    """Of the rows that go, with sign -1, and those that come, with sign 1."""
+    """The aggregate over removed rows, with sign -1, and added rows, with sign 1."""
     type_ = known(program.port(node).value)
     if not isinstance(node, Aggregate | Reduce):
         return Folded(call("F.sum", "sign"))

@@ -1,4 +1,4 @@
-"""A topic between two queries: a streaming query has one step with state in update mode."""
+"""Topics between queries: in update mode, a streaming query has at most one stateful step."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _METADATA = {"topic": STRING, "partition": INT, "offset": BIGINT}
 
 
 def stateless(program: Program, node: Operator, frame: Frame) -> Frame:
-    """A frame after which a step with state may follow: itself, or what it wrote to a topic."""
+    """A frame that a stateful step can follow: itself, or read back from a topic."""
     return through_topic(program, node, frame)
 
 
 def through_topic(program: Program, node: Operator, frame: Frame) -> Frame:
-    """Writes a frame to a topic of the program's own and reads it again, times included."""
+    """Writes a stateful frame to an internal topic and reads it back, with its timestamps."""
     if not frame.stateful:
         return frame
     wanted = (name for name in frame.columns if name == "headers" or name in program.metadata)
@@ -36,9 +36,9 @@ def through_topic(program: Program, node: Operator, frame: Frame) -> Frame:
 
 
 def in_tasks(program: Program, node: Operator, frame: Frame) -> Frame:
-    """A frame whose columns contain the partition that is the record's task, and its place there.
+    """A frame with the columns of a record's partition, which is its task, and offset.
 
-    A frame that Kafka Streams repartitions is written to a topic of the program's own.
+    A frame that Kafka Streams would repartition is written to an internal topic.
     """
     if not frame.moved and set(PLACE) <= set(frame.columns):
         return frame
@@ -47,9 +47,9 @@ def in_tasks(program: Program, node: Operator, frame: Frame) -> Frame:
 
 
 def placed(program: Program, node: Operator, frame: Frame) -> Frame:
-    """A frame whose columns contain the place of its records, for a step that takes them in order.
+    """A frame with partition and offset, for a step that needs the order of records.
 
-    A frame with state is written to a topic of the program's own: its rows then have an order.
+    A stateful frame is written to an internal topic, which gives its rows an order.
     """
     if not frame.stateful and set(PLACE) <= set(frame.columns):
         return frame
@@ -61,7 +61,7 @@ def _written(program: Program, node: Operator, frame: Frame, *place: str) -> Fra
         program.differs("plain_updates", node)
     name = f"{program.graph.document.name}-{program.origins[frame.variable]}".replace("_", "-")
     if place and program.metadata & set(PLACE):
-        name += "-tasks"  # beside one whose rows contain their first place
+        name += "-tasks"  # There may be another topic, whose rows contain their original place.
     name = "".join(c if c.isalnum() or c in "-." else "-" for c in name)
     row = _row(program, frame)
     numbers = as_numbers(row)

@@ -1,4 +1,4 @@
-"""The plain program's text: what is between Kafka and the topology, and the topology."""
+"""Writes the text of a plain program: helpers for Kafka and Spark, and the topology."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ def emit_plain(
 ) -> Written | None:
     """The program, or ``None`` if a node is refused; the report then contains the reason.
 
-    Notes in the report what differs from Kafka Streams, for a program that comes out and for one
-    that does not.
+    Differences from Kafka Streams are reported in both cases.
     """
     program = Program(graph, ports, settings, report, analyzer, Names(set()), mentioned(graph))
     program.reserved = frozenset(_RESERVED | names_of_parts(program))
@@ -156,7 +155,7 @@ def _kafka(program: Program) -> str:
 
 
 def _session(program: Program) -> str:
-    """The statement that gets the session; a shuffle has the partitions of the largest input."""
+    """The statement that creates the session. Shuffles are as wide as the widest input."""
     config = dict(SESSION_CONFIG)
     topics = program.graph.document.topics
     inputs = {name for node in program.graph.operators.values() if isinstance(node, Source)
@@ -171,7 +170,7 @@ def _session(program: Program) -> str:
 
 
 def _parts(program: Program) -> list[str]:
-    """The parts that the program needs, in the order of their text."""
+    """The parts that the program needs, in the order in which they are written."""
     return [name for name in PARTS if name in program.parts]
 
 
@@ -210,12 +209,12 @@ def _import(module: str, names: set[str]) -> list[str]:
 
 
 def _place(name: str) -> tuple[bool, str]:
-    """Classes before functions, as ruff orders them."""
+    """Sort key for imports: classes before functions, as ruff orders them."""
     return name[0].islower(), name
 
 
 def _plain(text: str) -> str:
-    """Text that may stand in a docstring or comment."""
+    """The text in a form that is valid in a docstring or comment."""
     shown = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(shown.replace("\\", "/").replace('"""', "'''").split()).strip('"')
 
@@ -245,7 +244,7 @@ def _between(topics: list[str]) -> list[str]:
 
 
 def _comment(program: Program, node_id: str, code: str) -> list[str]:
-    """Label and description above a node's statements; not a label that they say already."""
+    """The comment above a node's statements; omits a label that the code already contains."""
     node = program.graph.operators[node_id].node
     label = _plain(node.label or "")
     words = slug(label)

@@ -1,4 +1,4 @@
-"""Final results of windows."""
+"""Determines whether only final results of windows are needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from millrace_compiler.plain.program import Program
 
 
 def finals_only(program: Program, node: Operator) -> bool:
-    """Whether nothing but final results is wanted of a windowed table."""
+    """Whether only the final results of a windowed table are used."""
     if getattr(node, "emit", "") == "window_close":
         return True
     after = [program.graph.operators[edge.target] for edge in program.graph.outgoing[node.id]]

@@ -1,4 +1,4 @@
-"""What an aggregate computes: Spark's own aggregate, or a fold over the values of the group."""
+"""Aggregators as one of Spark's aggregates, or as a fold over the values of a group."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _BEST = {
 
 @dataclass(frozen=True)
 class Folded:
-    """What `agg` computes under the name value, and what makes the result of it."""
+    """The aggregate in the column `value`, and the expression over it that gives the result."""
 
     column: Call | Chain
     result: str = "value"
 
 
 def added_by(aggregator: str) -> str | None:
-    """What `agg + x` adds."""
+    """The x of an aggregator `agg + x` or `x + agg`; ``None`` for other forms."""
     for pattern in _SUMS:
         found = pattern.fullmatch(aggregator)
         if found and not reads(found[1], "agg"):
@@ -39,17 +39,17 @@ def added_by(aggregator: str) -> str | None:
 
 
 def adds(merger: str | None) -> bool:
-    """Whether two sessions become one whose aggregate is the sum of both."""
+    """Whether a merger adds the aggregates of two sessions."""
     return re.sub(r"\s", "", str(merger)) in ("left+right", "right+left")
 
 
 def cast(column: Call, type_: DataType) -> Chain:
-    """A column as a type."""
+    """A cast of a column to a type."""
     return Chain(column, (call("cast", type_.text),))
 
 
 def aggregated(program: Program, node: Aggregate) -> Folded:
-    """What `aggregate` computes of a stream."""
+    """The aggregate of an `aggregate` node over a stream."""
     type_ = known(node.type)
     added = added_by(node.aggregator)
     session = node.window is not None and node.window.type == "session"
@@ -64,7 +64,7 @@ def aggregated(program: Program, node: Aggregate) -> Folded:
 
 
 def reduced(program: Program, node: Reduce, frame: Frame) -> Folded:
-    """What `reduce` computes of a stream."""
+    """The aggregate of a `reduce` node over a stream."""
     type_ = known(frame.port.value)
     added = added_by(node.reducer)
     windowed = node.window is not None
@@ -81,7 +81,7 @@ def reduced(program: Program, node: Reduce, frame: Frame) -> Folded:
 
 
 def fold_of_values(program: Program, node: Aggregate | Reduce, type_: DataType) -> tuple[str, str]:
-    """What a fold over `agg` and `value` starts with, and its step."""
+    """The start of a fold over `agg` and `value`, and its expression for each value."""
     if program.mixes(node):
         program.differs("plain_fold_order", node)
     if isinstance(node, Aggregate):
@@ -99,12 +99,12 @@ def _fold(start: str, each: str) -> Folded:
 
 
 def once(value: str, agg: str, text: str, type_: DataType) -> str:
-    """An expression over `agg` and `value`, with what these are."""
+    """The expression `text` over `agg` and `value`, with values for both."""
     return f"aggregate(array({value}), {agg}, (agg, value) -> CAST({text} AS {type_.text}))"
 
 
 def taken_by(subtractor: str) -> str | None:
-    """What `agg - x` takes out, if x is one term."""
+    """The x of a subtractor `agg - x`, if it is a single term."""
     found = re.fullmatch(rf"(?is)\s*agg\s*-\s*({_TERM})\s*", subtractor)
     return None if found is None or reads(found[1], "agg") else found[1]
 

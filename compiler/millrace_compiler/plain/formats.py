@@ -1,4 +1,4 @@
-"""Kafka's bytes to Spark's types and back, in Spark SQL."""
+"""Spark SQL expressions that convert Kafka's bytes to Spark's types and back."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def sql_text(text: str) -> str:
 
 
 def byte_length(format_: Format) -> int | None:
-    """How many bytes a value of a format has, if all have as many."""
+    """The length of a format's values in bytes, if it is fixed."""
     digits = _HEX_DIGITS.get(format_.name)
     return digits // 2 if digits else None
 
 
 def has_time(type_: DataType) -> bool:
-    """Whether a TIMESTAMP is in a type."""
+    """Whether a type contains a TIMESTAMP."""
     return type_.name == "TIMESTAMP" or any(has_time(inner) for inner in type_.inner)
 
 
 def has_other_keys(type_: DataType) -> bool:
-    """Whether a type has a MAP whose keys are not read as STRING."""
+    """Whether a type contains a MAP whose keys are not read as STRING."""
     other = type_.name == "MAP" and _time_as_text(type_.inner[0]) != STRING
     return other or any(has_other_keys(inner) for inner in type_.inner)
 
 
 def decode(column: str, format_: Format, *, keep_corrupt: bool = False) -> str:
-    """Expression over a BINARY column of Kafka that gives the format's type.
+    """The expression that converts a BINARY column of Kafka to the format's type.
 
-    ``keep_corrupt``: JSON that does not fit gives null and its text in a field ``_corrupt_record``
-    in place of an error; only for a STRUCT.
+    ``keep_corrupt``: invalid JSON results in null, with its text in a field ``_corrupt_record``,
+    instead of an error; only for a STRUCT.
     """
     name = format_.name
     if name == "string":
@@ -94,7 +94,7 @@ def _text_to_time(value: str) -> str:
 def _convert(
     value: str, found: DataType, wanted: DataType, leaf: Callable[[str], str], depth: int = 0
 ) -> str:
-    """Applies ``leaf`` wherever a TIMESTAMP is on one of the sides."""
+    """Applies ``leaf`` wherever either type has a TIMESTAMP."""
     if found == wanted:
         return value
     name = wanted.name if wanted.name in ("STRUCT", "ARRAY", "MAP") else found.name
@@ -124,17 +124,17 @@ def as_numbers(type_: DataType) -> DataType:
 
 
 def to_numbers(value: str, type_: DataType) -> str:
-    """Expression that puts milliseconds in place of times."""
+    """The expression that replaces timestamps by milliseconds."""
     return _convert(value, type_, as_numbers(type_), lambda each: f"unix_millis({each})")
 
 
 def to_times(value: str, type_: DataType) -> str:
-    """The other way round: a value whose times are milliseconds, as its type."""
+    """The expression that replaces milliseconds by timestamps; the inverse of `to_numbers`."""
     return _convert(value, as_numbers(type_), type_, lambda each: f"timestamp_millis({each})")
 
 
 def json_text(value: str, type_: DataType) -> str:
-    """Expression for the JSON text of a value: null fields are kept, times are milliseconds."""
+    """The expression for a value's JSON text, with null fields, and timestamps in milliseconds."""
     plain = as_numbers(type_)
     prepared = to_numbers(value, type_)
     if type_.name in ("STRUCT", "ARRAY", "MAP"):
@@ -145,14 +145,14 @@ def json_text(value: str, type_: DataType) -> str:
 
 
 def windowed_text(value: str, key: DataType) -> str:
-    """Expression for the JSON text of the key of a windowed table; ``key`` is the type within."""
+    """The expression for the JSON text of a windowed key; ``key`` is the type of its inner key."""
     inner = to_numbers(f"{value}.key", key)
     times = ", ".join(f"'{end}', unix_millis({value}.window.{end})" for end in ("start", "end"))
     return f"to_json(named_struct('key', {inner}, 'window', named_struct({times})), {_KEEP_NULLS})"
 
 
 def encode(value: str, format_: Format, found: DataType) -> str:
-    """Expression for the STRING or BINARY that Kafka is to have for a value of a type."""
+    """The expression that converts a value to the STRING or BINARY that is written to Kafka."""
     type_ = format_.type or found
     if found != type_:
         value = f"CAST({value} AS {type_.text})"

@@ -1,4 +1,4 @@
-"""Tables that are regrouped: each change of a row leaves one group and enters another."""
+"""Regroups tables: each change removes a row from one group and adds it to another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from millrace_compiler.types import INT, struct
 
 
 def changes_by_group(program: Program, node: Aggregation) -> Frame:
-    """Rows that leave a group, with sign -1, and rows that enter one, on a topic of their own."""
+    """Rows removed from a group, with sign -1, and added to one, through an internal topic."""
     by = node.group_by
     if by is None or by.value is None:
         raise ValueError("an aggregation of a table has a grouping")
@@ -58,7 +58,7 @@ def changes_by_group(program: Program, node: Aggregation) -> Frame:
 
 
 def _starts_with_initializer(program: Program, node: Operator) -> bool:
-    """Whether the rows are those of an aggregation that has an initializer."""
+    """Whether the rows come from an aggregation with an initializer."""
     at = node
     while True:
         edge = next(iter(program.graph.inputs[at.id].values()))[0]

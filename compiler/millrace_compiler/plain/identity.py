@@ -1,7 +1,7 @@
-"""What Spark's checkpoints depend on in a plain program: queries, their sources, their state.
+"""The identity of a plain program: what Spark's checkpoints depend on.
 
-Labels, comments, variables and steps without state are no part of it, so that a version in which
-only these differ continues the checkpoint.
+It covers queries, sources and state. Labels, comments, variables and stateless steps are not part
+of it, so a version in which only these differ continues the checkpoint.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ Statements = Mapping[str, Statement]
 
 
 def identity(program: Program) -> str:
-    """A hash that two programs share if Spark can continue the checkpoint of one with the other.
+    """A hash that is equal for two programs if one can continue the checkpoint of the other.
 
-    Of each query it covers the name, the topics, the output mode and the steps that keep state,
-    with the types that enter them.
+    For each query it covers name, topics, output mode and stateful steps with their input types.
     """
     needed = program.needed()
     assigned = {each.target: each for each in needed if each.target is not None}
@@ -51,7 +50,7 @@ def _query(
 
 
 def _topics(read: Call) -> str:
-    """What a source reads; where it starts counts for a new checkpoint only."""
+    """The topics of a source, without the start, which matters only for a new checkpoint."""
     pattern = tuple(each for each in read.keywords if each[0] == "pattern")
     return flat(Call(read.function, read.args, pattern))
 

@@ -1,4 +1,4 @@
-"""Joins of streams with watermarks and bounds of time, and lookups in tables."""
+"""Joins of streams with watermarks and time bounds, and lookups in tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HOW = {"inner": "inner", "left": "leftOuter", "outer": "fullOuter"}
 
 
 def stream_stream(program: Program, node: JoinStreamStream) -> Made:
-    """``join.stream_stream``: an equi-join with bounds of time; both sides have a watermark."""
+    """``join.stream_stream``: an equi-join with time bounds and a watermark on both sides."""
     left = stateless(program, node, program.input(node, "left"))
     right = stateless(program, node, program.input(node, "right"))
     wait = interval(max(node.before, 0) + max(node.after, 0) + node.grace)
@@ -97,8 +97,8 @@ def stream_table(program: Program, node: JoinStreamTable) -> Made:
 
 
 def stream_global_table(program: Program, node: JoinStreamGlobalTable) -> Made:
-    """``join.stream_global_table``: the same by a key that an expression gives."""
-    program.input(node, "right")  # a refused table is reported there
+    """``join.stream_global_table``: like `stream_table`, with the key of an expression."""
+    program.input(node, "right")  # Raises if the table was refused.
     edge = program.graph.inputs[node.id]["right"][0]
     source = cast(Source, program.graph.operators[edge.source])
     if source.id not in program.tables:
@@ -133,7 +133,7 @@ def _looked_up(
 
 
 def _table(program: Program, node: JoinStreamTable) -> str:
-    """The table side: a topic's rows, perhaps filtered and mapped on the way."""
+    """The variable of the table side: a topic's rows, filtered and mapped if necessary."""
     program.input(node, "right")
     found = topic_path(program, node)
     if found is None:

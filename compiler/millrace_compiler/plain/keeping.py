@@ -1,4 +1,4 @@
-"""Steps that keep rows of tables: `transformWithState` by key, on rows in the order of a topic."""
+"""Helpers for stateful steps by `transformWithState`, on rows in the order of a topic."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _TYPES = {
     "STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
     "BINARY", "STRUCT", "ARRAY", "MAP", "TIMESTAMP",
 }  # fmt: skip
-#: Types of keys whose bytes are known, so that rows can be taken in their order.
+#: Key types whose serialized bytes are known, so that rows can be iterated in their order.
 ORDERED = {"STRING", "BINARY", "INT", "BIGINT"}
 
 
 def keeps_rows(program: Program, node: Operator) -> bool:
-    """Whether a node keeps rows by key, and needs the order of its records for that."""
+    """Whether a node keeps rows by key, so that it needs the order of its records."""
     return bool(parts_of(program, node)) and not node.runs_python
 
 
 def parts_of(program: Program, node: Operator) -> tuple[str, ...]:
-    """The parts of the program by which a node keeps state, where Spark has no operator for it."""
+    """Names of the parts that implement a node's state where Spark has no operator for it."""
     match node:
         case ProcessorNode():
             return ("processor", "key_bytes", "in_order")
@@ -54,7 +54,7 @@ def parts_of(program: Program, node: Operator) -> tuple[str, ...]:
 
 
 def topic_path(program: Program, node: Operator) -> tuple[Source, list[Filter | MapValues]] | None:
-    """The topic of a lookup's table, and the steps on it; None for a computed table."""
+    """The source of a lookup's table, and the steps after it; None for a computed table."""
     path: list[Filter | MapValues] = []
     at = program.graph.operators[program.graph.inputs[node.id]["right"][0].source]
     while isinstance(at, Filter | MapValues):
@@ -69,7 +69,7 @@ def slides(node: Operator) -> bool:
 
 
 def rows_of(program: Program, node: Operator, port: str = "in") -> Frame:
-    """What ends at a port, with the place of each record; versioned tables are refused."""
+    """The input of a port, with partition and offset. Versioned tables are refused."""
     frame = program.input(node, port)
     if frame.port.history is not None:
         raise program.refuse(
@@ -79,7 +79,7 @@ def rows_of(program: Program, node: Operator, port: str = "in") -> Frame:
 
 
 def check_types(program: Program, node: Operator, *types: DataType, keys: int = 0) -> None:
-    """Refuses types that Python's rows do not have; the first `keys` must be hashable there."""
+    """Refuses types that Python's rows do not support. The first `keys` must be hashable."""
     for number, type_ in enumerate(types):
         names = names_in(type_)
         if not names <= _TYPES or (number < keys and names & {"ARRAY", "MAP", "BINARY"}):
@@ -93,7 +93,7 @@ def names_in(type_: DataType) -> set[str]:
 
 
 def refuse_columns(program: Program, node: Operator, parameter: str, *columns: str) -> None:
-    """Refuses an expression that reads what a result of the node does not have."""
+    """Refuses an expression that reads columns that a result of the node does not have."""
     text = str(node.values[parameter])
     for column in columns:
         if reads(text, column):
@@ -103,18 +103,18 @@ def refuse_columns(program: Program, node: Operator, parameter: str, *columns: s
 
 
 def numbered(name: str, type_: DataType, alias: str = "") -> str:
-    """A column with milliseconds in place of times."""
+    """The select expression for a column, with milliseconds in place of timestamps."""
     text, alias = to_numbers(name, type_), alias or name
     return text if text == alias else f"{text} AS {alias}"
 
 
 def place() -> tuple[str, ...]:
-    """Columns by which the rows of a key are put in order."""
+    """The select expressions of the columns by which the rows of a key are sorted."""
     return ("unix_millis(timestamp) AS timestamp", *PLACE)
 
 
 def transform(processor: Call, columns: Mapping[str, DataType], time: str = "none") -> Call:
-    """`transformWithState` with the columns of its result; times are milliseconds there."""
+    """The call of `transformWithState`; its result has milliseconds in place of timestamps."""
     made = ", ".join(f"{name} {as_numbers(type_).text}" for name, type_ in columns.items())
     return call(
         "transformWithState",
@@ -126,7 +126,7 @@ def transform(processor: Call, columns: Mapping[str, DataType], time: str = "non
 
 
 def results(columns: Mapping[str, DataType], *selected: str) -> list[Call]:
-    """What is selected of the columns of a `transform`, and the timestamp, as times again."""
+    """Selects from the columns of a `transform`, with milliseconds as timestamps again."""
     time = "timestamp_millis(timestamp) AS timestamp"
     timed = any(has_time(type_) for type_ in columns.values())
     if not timed and not any(reads(each, "timestamp") for each in selected):
@@ -139,7 +139,7 @@ def results(columns: Mapping[str, DataType], *selected: str) -> list[Call]:
 
 
 def note_changes(program: Program, node: Operator) -> None:
-    """What every step differs in that keeps rows and emits their changes."""
+    """Reports the differences of all steps that keep rows and emit their changes."""
     program.differs("plain_headers", node)
     program.differs("plain_order", node, what="keys")
     program.differs("plain_packages", node)

@@ -1,4 +1,4 @@
-"""Which function writes which kind."""
+"""The functions that write nodes, by kind."""
 
 from __future__ import annotations
 

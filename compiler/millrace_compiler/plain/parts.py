@@ -31,7 +31,7 @@ from millrace_compiler.program.classes import bound_names
 
 Imports = Mapping[str, tuple[str, ...]]
 
-#: By their names, in the order of their text.
+#: Parts by name, in the order in which they are written.
 PARTS: dict[str, tuple[str, Imports]] = {
     "processor": (PROCESSOR, PROCESSOR_IMPORTS),
     "table_join": (TABLE_JOIN, TABLE_JOIN_IMPORTS),
@@ -47,7 +47,7 @@ PARTS: dict[str, tuple[str, Imports]] = {
 
 
 def names_of_parts(program: Program) -> set[str]:
-    """Names that the parts bind which nodes of a graph may need."""
+    """The names that a program must not use, because the parts of its nodes define them."""
     found: set[str] = set()
     for node in program.graph.operators.values():
         for part in parts_of(program, node):

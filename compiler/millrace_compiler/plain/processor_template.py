@@ -1,6 +1,6 @@
-"""What a plain program with processors has: the Processor API on `transformWithState`."""
+"""The part of plain programs with processors: the Processor API on `transformWithState`."""
 
-#: Names that the parts use, by the module that has them.
+#: Names that the part imports, by module.
 PROCESSOR_IMPORTS = {
     "collections.abc": ("Callable", "Iterator"),
     "dataclasses": ("dataclass", "field", "replace"),

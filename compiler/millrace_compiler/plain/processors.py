@@ -1,4 +1,4 @@
-"""Processors by `transformWithState`: a group is a task, a store is a map in its state."""
+"""Processors by `transformWithState`: a group is a task, a store is a map state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLUMNS = ("headers", *PLACE)
 
 
 def process(program: Program, node: ProcessorNode) -> Mapping[str, Frame]:
-    """``process`` and ``process_values``: records by partition, in order, through the class."""
+    """``process`` and ``process_values``: runs the class on the records of each partition."""
     _check(program, node)
     frames = [in_tasks(program, node, frame) for frame in program.merged(node)]
     if len(frames) > 1:
@@ -127,7 +127,7 @@ def _from_python(program: Program, key: DataType, value: DataType) -> Columns:
     return Columns(tuple(columns))
 
 
-# ---- what is refused ------------------------------------------------------------------------
+# ---- refusals -----------------------------------------------------------------------------------
 
 
 def _check(program: Program, node: ProcessorNode) -> None:
@@ -184,7 +184,7 @@ def _refused(program: Program, node: ProcessorNode, parameter: str, reason: str)
     return program.refuse("plain_processor", node, parameter, reason=reason)
 
 
-# ---- what its code does -------------------------------------------------------------------------
+# ---- analysis of the code -----------------------------------------------------------------------
 
 
 def _words(code: str) -> set[str]:
@@ -204,7 +204,7 @@ def _reads_time(node: ProcessorNode) -> bool:
 
 
 def _misses_records(program: Program, node: ProcessorNode) -> bool:
-    """Whether the task may read records that never come to a node."""
+    """Whether the task may read records that do not reach a node."""
     graph = program.graph
     before, waiting = {node.id}, [node.id]
     while waiting:
@@ -214,7 +214,7 @@ def _misses_records(program: Program, node: ProcessorNode) -> bool:
             if edge.source not in before:
                 before.add(edge.source)
                 waiting.append(edge.source)
-    # Another source with a step in common with this one is read by the same task.
+    # The same task also reads other sources that are connected to these steps.
     beside, waiting = set(before), list(before)
     while waiting:
         id_ = waiting.pop()
@@ -226,10 +226,10 @@ def _misses_records(program: Program, node: ProcessorNode) -> bool:
 
 
 def _has_fields(node: ProcessorNode) -> bool:
-    """Whether an object of the class may know something that the next one does not.
+    """Whether an object of the class may have state that the next object lacks.
 
-    Safe are fields that `init` sets to its context, a store, a schedule or a constant, and that
-    nothing sets again, and classes whose schedules stay as `init` made them.
+    Fields that only `init` sets, to its context, a store, a schedule or a constant, are safe, as
+    are schedules that only `init` creates and that are never canceled.
     """
     [class_] = [
         item for item in ast.parse(node.code).body
@@ -250,7 +250,7 @@ def _has_fields(node: ProcessorNode) -> bool:
 
 
 def _is_setting(statement: ast.stmt) -> bool:
-    """`self.x = context`, `= context.store(…)`, `= 3`, or a call of `context.schedule(…)`."""
+    """Whether it is `self.x = context`, `= context.store(…)`, `= 3`, or `context.schedule(…)`."""
     match statement:
         case ast.Expr(value=value) | ast.Assign(targets=[ast.Attribute()], value=value):
             match value:

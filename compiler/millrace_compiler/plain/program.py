@@ -19,7 +19,7 @@ from millrace_compiler.types import DataType, parse_type
 
 Mode = Literal["append", "update"]
 METADATA = ("headers", "topic", "partition", "offset")
-#: Where a record stands: its task, and its place in it.
+#: Columns with a record's partition, which is its task, and its offset.
 PLACE = ("offset", "partition", "topic")
 HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
@@ -32,9 +32,9 @@ class CannotSay(Exception):
 class Frame:
     """A DataFrame variable with the columns key, value, timestamp, and those of `columns`.
 
-    ``mode`` is the output mode that its query needs. ``stateful``: one of its steps keeps state,
-    so that no second one may follow in the same query. ``moved``: Kafka Streams repartitions here,
-    so that the partition of the source is not the task any more. ``final``: each key comes once.
+    ``mode`` is the output mode that its query needs. ``stateful``: one of its steps has state, so
+    no second one can follow in the same query. ``moved``: Kafka Streams repartitions here, so the
+    partition of the source is no longer the task. ``final``: each key occurs once.
     """
 
     variable: str
@@ -46,13 +46,13 @@ class Frame:
     final: bool = False
 
     def to(self, variable: str, port: Port) -> Frame:
-        """The same after a stateless step."""
+        """The frame after a stateless step."""
         return replace(self, variable=variable, port=port)
 
 
 @dataclass(frozen=True)
 class Statement:
-    """An assignment of a node, or an expression by itself where there is no ``target``."""
+    """An assignment for a node, or an expression statement if there is no ``target``."""
 
     node: str
     target: str | None
@@ -61,7 +61,7 @@ class Statement:
 
 @dataclass
 class Program:
-    """What the modules of this package write into.
+    """The state of the emitter, to which the modules of this package write.
 
     ``between`` are the topics between two queries of the program, ``metadata`` the metadata columns
     that expressions read.
@@ -74,25 +74,25 @@ class Program:
     analyzer: Analyzer
     names: Names
     metadata: frozenset[str] = frozenset()
-    #: Names of the program that no class may have.
+    #: Names of the program, which classes of processors must not define.
     reserved: frozenset[str] = frozenset()
     statements: list[Statement] = field(default_factory=list)
     frames: dict[tuple[str, str], Frame] = field(default_factory=dict)
     between: list[str] = field(default_factory=list)
-    #: Variables of the tables of lookups, by node.
+    #: Variables of the tables for lookups, by node.
     tables: dict[str, str] = field(default_factory=dict)
-    #: By variable a name that does not depend on labels, from the node's id.
+    #: For each variable, a name that is derived from the node's id alone.
     origins: dict[str, str] = field(default_factory=dict)
     ids: Names = field(default_factory=lambda: Names(set()))
     #: Names of the parts of the program beside the topology.
     parts: set[str] = field(default_factory=set)
-    #: Code of processors, as people wrote it.
+    #: Unchanged code of processors, with the class name.
     code: list[tuple[str, str]] = field(default_factory=list)
 
     # ---- frames -----------------------------------------------------------------------------
 
     def inputs(self, node: Operator, port: str = "in") -> list[Frame]:
-        """What ends at a port, in the order of the edges."""
+        """The frames at a port, in the order of the edges."""
         found = []
         for edge in self.graph.inputs[node.id][port]:
             frame = self.frames.get((edge.source, edge.source_port))
@@ -102,7 +102,7 @@ class Program:
         return found
 
     def merged(self, node: Operator) -> list[Frame]:
-        """What ends at the input as one stream: a stream that is merged with itself comes once."""
+        """The frames to merge into one stream; a stream that is merged with itself occurs once."""
         frames, graph = self.inputs(node), self.graph
         first, *second = (
             (graph.merged.get(edge.source, edge.source), edge.source_port)
@@ -111,7 +111,7 @@ class Program:
         return frames if [first] != second else [frames[0], *frames[2:]]
 
     def input(self, node: Operator, port: str = "in") -> Frame:
-        """The one frame at a port."""
+        """The frame at a port with one edge."""
         return self.inputs(node, port)[0]
 
     def port(self, node: Operator, port: str = "out") -> Port:
@@ -119,13 +119,13 @@ class Program:
         return self.ports[node.id, port]
 
     def type_of(self, text: str, port: Port) -> DataType:
-        """The type of an expression over records of a port, which was found sound before."""
+        """The type of a valid expression over the records of a port."""
         columns = tuple((name, type_.text) for name, type_ in port.record() if type_)
         [found] = self.analyzer.analyze([ExpressionRequest(text, columns)])
         return parse_type(found.type or "BIGINT")
 
     def reaches(self, source: Operator, wanted: Callable[[Operator], bool]) -> bool:
-        """Whether records of a source, or of the same, reach such a node with their metadata."""
+        """Whether records of a source, or one merged with it, reach such a node with metadata."""
         found = {source.id, *(id_ for id_, as_ in self.graph.merged.items() if as_ == source.id)}
         waiting = list(found)
         while waiting:
@@ -140,7 +140,7 @@ class Program:
         return False
 
     def mixes(self, node: Operator) -> bool:
-        """Whether the order of the records of a key is not that of one topic."""
+        """Whether the order of a key's records is not that of a single topic."""
         found, waiting, sources = {node.id}, [node.id], 0
         while waiting:
             for port, edges in self.graph.inputs[waiting.pop()].items():
@@ -171,17 +171,17 @@ class Program:
         return name
 
     def assign(self, node: Operator, expr: Expr, suffix: str = "") -> str:
-        """Writes an assignment; gives its variable."""
+        """Adds an assignment and returns its variable."""
         name = self.variable(node, suffix)
         self.statements.append(Statement(node.id, name, expr))
         return name
 
     def say(self, node: Operator, expr: Expr) -> None:
-        """Writes an expression statement."""
+        """Adds an expression statement."""
         self.statements.append(Statement(node.id, None, expr))
 
     def needed(self) -> list[Statement]:
-        """The statements that lead to a write."""
+        """The statements on which writes depend, including the writes."""
         used: set[str] = set()
         found = []
         for each in reversed(self.statements):
@@ -191,29 +191,29 @@ class Program:
         return found[::-1]
 
     def step(self, node: Operator, frame: Frame, *calls: Call, suffix: str = "") -> str:
-        """Assigns method calls on a frame; gives the variable."""
+        """Assigns method calls on a frame and returns the variable."""
         return self.assign(node, Chain(Name(frame.variable), calls), suffix)
 
     # ---- findings about nodes --------------------------------------------------------------
 
     def differs(self, code: str, node: Operator, **data: object) -> None:
-        """Notes a difference from Kafka Streams at a node."""
+        """Reports a difference from Kafka Streams at a node."""
         self.report.put(Diagnostic(code, node.id, data=data))
 
     def refuse(
         self, code: str, node: Operator, parameter: str | None = None, **data: object
     ) -> CannotSay:
-        """Record why a node is refused; returns the exception to raise."""
+        """Reports why a node is refused; returns the exception to raise."""
         self.report.put(Diagnostic(code, node.id, parameter or "kind", data=data))
         return CannotSay(node.id)
 
     def drops_nulls(self, node: Operator, what: str) -> None:
-        """Notes that records are left out without being counted."""
+        """Reports that records are dropped without being counted."""
         self.differs("plain_drops", node, what=what)
 
 
 def mentioned(graph: Graph) -> frozenset[str]:
-    """Metadata columns that expressions of the topology name."""
+    """Metadata columns that are mentioned in expressions of the topology."""
     words: set[str] = set()
     for operator in graph.operators.values():
         if not (operator.runs_python or isinstance(operator, Store)):
@@ -235,22 +235,22 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def reads(text: str, column: str) -> bool:
-    """Whether an expression names a column: no field of a struct, no text, no type of a cast."""
+    """Whether an expression reads a column, not a struct's field, a string or a cast's type."""
     return re.search(rf"(?<![\w.'])(?<!as )(?<!AS ){column}\b", text) is not None
 
 
 def in_brackets(text: str) -> str:
-    """An expression as an operand: in brackets unless it is a column."""
+    """An expression as an operand: in parentheses unless it is a column."""
     return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
 
 
 def known(type_: DataType | None) -> DataType:
-    """A type of a graph without errors, where all types are known."""
+    """Narrows a type: all types of a graph without errors are known."""
     if type_ is None:
         raise ValueError("the type is not known")
     return type_
 
 
 def interval(milliseconds: int) -> str:
-    """A duration as Spark reads it."""
+    """A duration in the form of Spark's intervals."""
     return show_duration(milliseconds).replace(" ms", " milliseconds")

@@ -1,4 +1,4 @@
-"""Topics that are written, and the console."""
+"""Sinks: topics and the console."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _encoded(program: Program, node: SinkTopic, frame: Frame) -> Chain:
 
 
 def print_(program: Program, node: SinkPrint) -> Mapping[str, Frame]:
-    """``sink.print``: Spark's console."""
+    """``sink.print``: a query for each input, to Spark's console."""
     for number, frame in enumerate(program.inputs(node)):
         name = node.id if not number else f"{node.id}-{number + 1}"
         mode: dict[str, Expr] = {} if frame.mode == "append" else {"mode": frame.mode}

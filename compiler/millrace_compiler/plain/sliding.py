@@ -1,4 +1,4 @@
-"""Sliding windows: the records of a key are kept, and the windows that one changes are emitted."""
+"""Sliding windows: state keeps the records of a key; each record emits the windows it changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from millrace_compiler.types import BIGINT, parse_type
 
 
 def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
-    """An aggregation in sliding windows, by the contents of each."""
+    """An aggregation in sliding windows, computed from the records of each window."""
     window = node.window
     if window is None or not window.part("difference"):
         raise program.refuse(

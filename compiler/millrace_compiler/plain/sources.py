@@ -18,7 +18,7 @@ _PARTS = ("key", "value")
 
 
 def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
-    """``source.stream`` and ``source.table``: the records of topics, a table's as its changes."""
+    """``source.stream`` and ``source.table``: the records of topics; a table is its changes."""
     _check(program, node)
     kept = set(program.metadata)
     if program.reaches(node, lambda other: bool(other.topic_parameters)):
@@ -65,7 +65,7 @@ def table_now(program: Program, node: Source) -> str:
 
 
 def global_table(program: Program, node: SourceGlobalTable) -> Mapping[str, Frame]:
-    """``source.global_table``: nothing is read before a join uses it."""
+    """``source.global_table``: no statement, since the joins that use it read the topic."""
     _check_formats(program, node)
     return {"out": Frame("", program.port(node))}
 
@@ -156,7 +156,7 @@ def _readable(program: Program, node: Source) -> list[Call]:
 
 
 def _timed(program: Program, node: TimedSource) -> list[Call]:
-    """The record's own time, where an expression gives it."""
+    """Replace the timestamp by the source's timestamp expression, if there is one."""
     if not node.timestamp:
         return []
     text = node.timestamp

@@ -1,4 +1,4 @@
-"""Stateful processors of plain programs, for what Spark has no operator for."""
+"""Stateful processors of plain programs, for operations that Spark does not have."""
 
 from __future__ import annotations
 

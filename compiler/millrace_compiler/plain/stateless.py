@@ -32,7 +32,7 @@ def _then(program: Program, node: Operator, *calls: Call) -> Made:
 
 
 def filter_(program: Program, node: Filter) -> Made:
-    """``filter`` and ``filter_not``; of a table, a row that is rejected becomes a delete."""
+    """``filter`` and ``filter_not``; in a table, a rejected row becomes a delete."""
     predicate = node.kept()
     if program.port(node).role == "stream":
         return _then(program, node, call("where", predicate))
@@ -83,7 +83,7 @@ def flat_map_values(program: Program, node: FlatMapValues) -> Made:
 
 
 def split(program: Program, node: Split) -> Made:
-    """``split``: one filter for each branch, each without what the branches before it took."""
+    """``split``: a filter for each branch, without the records of earlier branches."""
     frame = program.input(node)
     taken: list[str] = []
     found: dict[str, Frame] = {}
@@ -102,13 +102,13 @@ def split(program: Program, node: Split) -> Made:
 
 
 def peek(program: Program, node: Operator) -> Made:
-    """``peek`` passes records on; nothing is logged."""
+    """``peek``: forwards records; nothing is logged."""
     program.differs("plain_peek", node)
     return {"out": replace(program.input(node), port=program.port(node))}
 
 
 def merge(program: Program, node: Operator) -> Made:
-    """``merge``: a union. Inputs with state come through topics: a query has room for one."""
+    """``merge``: a union. A query has at most one stateful input; several go through topics."""
     frames = program.merged(node)
     if sum(frame.stateful for frame in frames) > 1:
         frames = [through_topic(program, node, frame) for frame in frames]
@@ -128,7 +128,7 @@ def merge(program: Program, node: Operator) -> Made:
 
 
 def repartition(program: Program, node: Operator) -> Made:
-    """``repartition``: Spark shuffles where it needs to; null keys are dropped anyway [RP5]."""
+    """``repartition``: drops null keys as in [RP5]; Spark itself shuffles where necessary."""
     made = replace(program.input(node), port=program.port(node), moved=True)
     if node.id not in keeping_null_keys(program.graph):
         made = replace(made, variable=program.step(node, made, call("where", "key IS NOT NULL")))

@@ -1,4 +1,4 @@
-"""Updates of a table that are held back: until a window closes, or for a time."""
+"""Suppresses updates of a table until a window closes or a time limit passes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def suppress(program: Program, node: Suppress) -> Mapping[str, Frame]:
 
 
 def _final(program: Program, node: Suppress) -> Mapping[str, Frame]:
-    """Output mode append, right behind the aggregation."""
+    """Final results: output mode append, directly after the aggregation."""
     frame = program.input(node)
     edge = program.graph.inputs[node.id]["in"][0]
     before = program.graph.operators[edge.source]
@@ -49,7 +49,7 @@ def _final(program: Program, node: Suppress) -> Mapping[str, Frame]:
 
 
 def _held_back(program: Program, node: Suppress) -> Mapping[str, Frame]:
-    """The last update of each key after a time, by `transformWithState` over each partition."""
+    """The last update of each key after a time limit, by `transformWithState` per partition."""
     if node.max_bytes is not None:
         raise program.refuse(
             "plain_kind", node, "max_bytes",

@@ -1,4 +1,4 @@
-"""Joins of tables: the rows of both sides are kept by key, and their changes give the result."""
+"""Joins of tables: state keeps the rows of both sides by key; each change updates the result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EXISTS = {
     "outer": "left IS NOT NULL OR right IS NOT NULL",
 }
 
-#: Kafka Streams takes a right row without bytes for none.
+#: Kafka Streams treats an empty right value as a missing row.
 _EMPTY_IS_NULL = {"STRING": "nullif(value, '')", "BINARY": "nullif(value, X'')"}
 
 
@@ -60,7 +60,7 @@ def table_table(program: Program, node: JoinTableTable) -> Mapping[str, Frame]:
 
 
 def looked_up_by_key(program: Program, node: JoinStreamTable) -> Mapping[str, Frame]:
-    """``join.stream_table`` with a computed table: its rows are kept where the records come by."""
+    """``join.stream_table`` with a computed table, whose rows the join keeps in its own state."""
     left, right = rows_of(program, node, "left"), rows_of(program, node, "right")
     key = known(left.port.key)
     types = {"left": known(left.port.value), "right": known(right.port.value)}
@@ -90,7 +90,7 @@ def looked_up_by_key(program: Program, node: JoinStreamTable) -> Mapping[str, Fr
 
 
 def foreign_key(program: Program, node: JoinForeignKey) -> Mapping[str, Frame]:
-    """``join.foreign_key``: rows of the left table go to the foreign keys that they refer to."""
+    """``join.foreign_key``: sends each left row to the foreign key that it refers to."""
     refuse_columns(program, node, "joiner", "timestamp")
     left, right = rows_of(program, node, "left"), rows_of(program, node, "right")
     key, reference = known(left.port.key), known(right.port.key)
@@ -136,7 +136,7 @@ def _joined(
     steps: list[Call],
     columns: Mapping[str, DataType],
 ) -> Mapping[str, Frame]:
-    """The rows of both sides, joined where there is a result."""
+    """Applies the joiner to the rows of both sides, with null where there is no result."""
     value = f"CASE WHEN {_EXISTS[node.type]} THEN {node.joiner} END AS value"
     steps += results(columns, "key", value)
     variable = program.assign(node, Chain(Name(frame.variable), tuple(steps)))

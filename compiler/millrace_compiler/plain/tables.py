@@ -1,4 +1,4 @@
-"""Tables as the changes of their rows."""
+"""Conversions between streams and tables, which are streams of changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from millrace_compiler.plain.text import call
 
 
 def to_table(program: Program, node: Operator) -> Mapping[str, Frame]:
-    """``to_table``: the same changes, of records with a key."""
+    """``to_table``: the records with a key are the changes."""
     frame = program.input(node)
     program.drops_nulls(node, "a null key")
     variable = program.step(node, frame, call("where", "key IS NOT NULL"))
@@ -20,5 +20,5 @@ def to_table(program: Program, node: Operator) -> Mapping[str, Frame]:
 
 
 def to_stream(program: Program, node: Operator) -> Mapping[str, Frame]:
-    """``to_stream``: a table is its changes already."""
+    """``to_stream``: the changes are the records."""
     return {"out": replace(program.input(node), port=program.port(node))}

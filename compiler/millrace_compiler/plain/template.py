@@ -1,15 +1,15 @@
-"""What every plain program has: imports, Kafka's sources and sinks, the command line."""
+"""The text of every plain program: imports, Kafka's sources and sinks, the command line."""
 
-#: Names that a program uses, by the module that has them.
+#: Names that a program imports, by module.
 IMPORTS = {
     "pyspark.sql": ("DataFrame", "SparkSession"),
     "pyspark.sql.streaming.readwriter": ("DataStreamWriter",),
 }
 
-#: Settings of the session of every program.
+#: Session settings of every program.
 SESSION_CONFIG = {"spark.sql.session.timeZone": "UTC"}
 
-#: transformWithState keeps its state in RocksDB.
+#: Session settings of programs with transformWithState, which requires RocksDB.
 STATE_CONFIG = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -64,7 +64,7 @@ def client_settings(file: str) -> dict[str, str]:
     return {f"kafka.{name.strip()}": value.strip() for name, value in pairs}
 '''
 
-#: Of a program that names its topics, and of one that has a pattern of topics too.
+#: Method of a program that reads topics by name, and of one that also reads by pattern.
 READ = '''\
     def read(self, *topics: str, starting: str = "earliest") -> DataFrame:
         """The records of topics, as they arrive."""

@@ -95,13 +95,13 @@ def calls_in(expr: Expr) -> list[Call]:
 
 
 def statement(target: str | None, expr: Expr, indent: int = _STEP) -> str:
-    """An assignment, or an expression by itself, at an indent."""
+    """The text of an assignment or an expression statement, at an indent."""
     before = f"{target} = " if target else ""
     return " " * indent + layout(expr, indent, before)
 
 
 def layout(expr: Expr, indent: int, before: str = "", after: str = "") -> str:
-    """An expression at an indent, with the text before and after it on its lines."""
+    """An expression at an indent, with text before and after it on its first and last line."""
     one_line = f"{before}{flat(expr)}{after}"
     if indent + len(one_line) <= WIDTH:
         return one_line
@@ -123,7 +123,7 @@ def layout(expr: Expr, indent: int, before: str = "", after: str = "") -> str:
 
 
 def _arguments(expr: Call, indent: int) -> str:
-    """Arguments one to a line, and the closing bracket."""
+    """Arguments, each on its own line if necessary, and the closing parenthesis."""
     pad = " " * (indent + _STEP)
     items = [("", arg) for arg in expr.args]
     items += [(f"{name}=", value) for name, value in expr.keywords]
@@ -136,9 +136,9 @@ def _arguments(expr: Call, indent: int) -> str:
 
 
 def _chain(base: Name | Call, calls: tuple[Call, ...], indent: int, before: str, after: str) -> str:
-    """Calls one below the other; a single one, or the first one on a variable, stays with it.
+    """Calls on separate lines. The first call on a variable, or a single one, stays on its line.
 
-    Of two calls on a variable the arguments of the last are broken, as ruff does.
+    Of two calls on a variable, only the arguments of the last are split, as ruff does.
     """
     if isinstance(base, Name) and len(calls) == 2:
         both = f"{flat(base)}.{flat(calls[0])}.{calls[1].function}"
@@ -159,7 +159,7 @@ def _chain(base: Name | Call, calls: tuple[Call, ...], indent: int, before: str,
 
 
 def _long_text(text: str, indent: int, before: str, after: str) -> str:
-    """Literals one below the other, broken behind spaces; Python joins them."""
+    """String literals on separate lines, split after spaces, which Python joins."""
     room = WIDTH - indent - len(before) - len(after) - 2
     pieces = [""]
     for word in _words(text, room):
@@ -172,7 +172,7 @@ def _long_text(text: str, indent: int, before: str, after: str) -> str:
 
 
 def _words(text: str, room: int) -> list[str]:
-    """A text cut behind its spaces, and within words that are longer than a line."""
+    """A text, split after spaces, and within words that are longer than half a line."""
     half = max(room // 2, 1)
     words = re.findall(r"[^ ]* ?", text)
     return [word[at : at + half] for word in words for at in range(0, len(word), half)]

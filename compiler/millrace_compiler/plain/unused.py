@@ -1,4 +1,4 @@
-"""Leaves out of a plain program's parts what nothing in the program uses."""
+"""Removes unused definitions from the parts of a plain program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import lru_cache
 _CALLED = frozenset(
     {"init", "process", "close", "handleInputRows", "handleExpiredTimer", "handleInitialState"}
 )
-#: With these, code can use names that it does not spell.
+#: Functions with which code can use names that its text does not contain.
 _DYNAMIC = frozenset({"getattr", "hasattr", "vars", "dir", "eval", "exec", "globals"})
 
 
@@ -39,7 +39,7 @@ def without_unused(parts: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def used_names(text: str) -> set[str]:
-    """The names and attributes that a program reads, also those in quoted annotations."""
+    """The names and attributes that a program reads, including those in quoted annotations."""
     return {name for name, _ in _uses(text)}
 
 
@@ -64,7 +64,7 @@ def _tree(text: str) -> ast.Module:
 
 @lru_cache(maxsize=64)
 def _uses(text: str) -> tuple[tuple[str, int], ...]:
-    """Names with their lines."""
+    """Names that are read, with their line numbers."""
     return tuple(_read(text))
 
 

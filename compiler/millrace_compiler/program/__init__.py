@@ -1,7 +1,6 @@
-"""The program of a document: a logical Kafka Streams program in Python, in the DSL's words.
+"""Writes the program of a document: Python in the terms of Kafka Streams' DSL.
 
-Each operator returns the ``words`` of its nodes; ``writer`` arranges those of a graph as
-statements; ``text`` formats them. ``identities``, ``comments`` and ``classes``
-are shared by writer and reader: default names of nodes, comments as labels and
-descriptions, and the source of processor classes.
+Each operator returns the ``words`` (calls) of its node, ``writer`` arranges the calls of a graph as
+statements, and ``text`` formats them. Writer and reader share ``identities`` (default names of
+nodes), ``comments`` (labels and descriptions) and ``classes`` (the source of processor classes).
 """

@@ -1,4 +1,4 @@
-"""The source of a processor class: the class and what it uses of the module it stands in."""
+"""Extracts the source of a processor class, with the definitions of its module that it uses."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import importlib
 import symtable
 from typing import TypeGuard
 
-#: What a processor's code sees without importing it.
+#: Names that a processor's code can use without importing them.
 GIVEN = ("STREAM_TIME", "WALL_CLOCK_TIME", "Processor", "Record")
-# Modules of Python whose import has no effect that anybody could see.
+# Modules of the standard library whose import has no visible effect.
 _HARMLESS = (
     "base64", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "functools",
     "hashlib", "heapq", "itertools", "json", "math", "operator", "random", "re", "statistics",
@@ -19,11 +19,11 @@ _HARMLESS = (
 
 
 def own_code(source: str, class_name: str) -> str | None:
-    """The class with the imports, constants, functions and classes at the top that it needs.
+    """The class with the top-level imports, constants, functions and classes that it needs.
 
-    Imports of the runtime are left out. Blank lines between statements that follow each other
-    stay, so that the lines of errors are those of the source. ``None`` where there is no such
-    class, or where the source is no Python.
+    Imports of the runtime are omitted. Blank lines between consecutive statements are kept, so that
+    the line numbers of errors are those of the source. ``None`` if there is no such class, or the
+    source is not valid Python.
     """
     try:
         body = ast.parse(source).body
@@ -65,7 +65,7 @@ def is_same(a: str, b: str) -> bool:
 
 
 def is_plain(code: str) -> bool:
-    """Whether running the code only defines things: nothing in it can fail or have an effect."""
+    """Whether the code contains only definitions, so it cannot fail or have effects."""
     try:
         body = ast.parse(code).body
     except SyntaxError:
@@ -80,7 +80,7 @@ def _is_name(item: ast.expr) -> TypeGuard[ast.Name]:
 
 
 def bound_names(code: str) -> set[str]:
-    """Names that the code defines at its top."""
+    """Names that the code defines at the top level."""
     return {name for item in ast.parse(code).body for name in _bound(item)}
 
 
@@ -93,7 +93,7 @@ def _is_block(item: ast.stmt) -> bool:
 
 
 def _first(item: ast.stmt, lines: list[str]) -> int:
-    """The first line of a statement: its decorators and the comment above it belong to it."""
+    """The first line of a statement, including its decorators and the comment above it."""
     decorators = item.decorator_list if isinstance(item, ast.ClassDef | ast.FunctionDef) else []
     first = min([item.lineno, *(each.lineno for each in decorators)])
     while first > 1 and lines[first - 2].startswith("#"):
@@ -114,7 +114,7 @@ def _bound(item: ast.stmt) -> set[str]:
 
 
 def _used(item: ast.stmt) -> set[str]:
-    """Names that a statement takes from its module; local variables of its functions are not."""
+    """Names that a statement uses from its module, without local variables of its functions."""
     text = ast.unparse(ast.Module([item], []))
     return _taken(symtable.symtable(text, "<program>", "exec"))
 

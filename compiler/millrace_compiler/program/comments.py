@@ -1,7 +1,7 @@
-"""Comments of a program as labels and descriptions of nodes, and back.
+"""Converts comments of a program to labels and descriptions of nodes, and back.
 
-The comment right above a call belongs to its node. The first line is the label, unless it ends
-like a sentence; the rest is the description, in which a line without text begins a new line.
+The comment directly above a call belongs to its node. The first line is the label, unless it ends
+like a sentence; the rest is the description, in which an empty line begins a new line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SENTENCE = (".", "!", "?", ":", "…", "。")
 
 
 def read_comment(lines: Sequence[str]) -> tuple[str | None, str | None]:
-    """Label and description of the lines of a comment, which begin with ``#``."""
+    """Label and description from the lines of a comment, which begin with ``#``."""
     texts = [line.strip().removeprefix("#").strip() for line in lines]
     label = None
     if texts and texts[0] and not texts[0].endswith(_SENTENCE):
@@ -29,7 +29,7 @@ def read_comment(lines: Sequence[str]) -> tuple[str | None, str | None]:
 
 
 def write_comment(label: str | None, description: str | None, width: int) -> list[str] | None:
-    """The lines of the comment, at most ``width`` long; ``None`` where a comment cannot say it."""
+    """The lines of a comment, at most ``width`` long; ``None`` if they could not be read back."""
     lines = [f"# {label}"] if label else []
     for index, paragraph in enumerate(description.split("\n") if description else []):
         if index:

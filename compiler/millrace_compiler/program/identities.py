@@ -1,4 +1,4 @@
-"""Names of nodes: those that a program need not say, because its calls give them."""
+"""Default ids of nodes, which a program need not contain because its calls imply them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _LONGEST = 180
 
 
 def slug(text: str) -> str:
-    """The text as a node's id; empty where nothing is left of it."""
+    """The text as a node's id; empty if it has no usable character."""
     return _FIRST.sub("", _OTHER.sub("-", text.lower())).strip("-")[:_LONGEST]
 
 
 def base_of(kind: str, topics: Sequence[str] = ()) -> str:
-    """What a node is called by default: a source by its topic, others by what they do."""
+    """The default name of a node: a source's topic, otherwise derived from the kind."""
     family, _, rest = kind.partition(".")
     if family == "source":
         return (slug(topics[0]) if topics else "") or "source"
@@ -26,13 +26,13 @@ def base_of(kind: str, topics: Sequence[str] = ()) -> str:
 
 
 class Identities:
-    """Gives out the ids of one topology, in the order in which its nodes are added."""
+    """Assigns the ids of one topology, in the order in which its nodes are added."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
 
     def default(self, base: str) -> str:
-        """The id that a node gets by itself: ``filter``, ``filter-2``, ..."""
+        """The default id of a node: ``filter``, ``filter-2``, ..."""
         name, serial = base, 1
         while name in self.used:
             serial += 1
@@ -40,12 +40,12 @@ class Identities:
         return name
 
     def default_of_store(self, name: str) -> str:
-        """The same for a store: its name, or with ``-store`` where a node is called so."""
+        """The default id of a store: its name, with ``-store`` if a node has that id."""
         base = slug(name) or "store"
         return self.default(f"{base}-store" if base in self.used else base)
 
     def take(self, id_: str) -> str:
-        """Notes that an id is used. Raises ``ValueError`` where it is already."""
+        """Reserves an id. Raises ``ValueError`` if it is already used."""
         if id_ in self.used:
             raise ValueError(f"the name {id_!r} is used twice")
         self.used.add(id_)

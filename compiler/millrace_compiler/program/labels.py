@@ -1,4 +1,4 @@
-"""The label of a node that has no comment: what its name or its variable says."""
+"""The label of a node without a comment, which its name or its variable implies."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _SERIAL = re.compile(r"[-_]\d*$")
 
 
 def implied_label(kind: str, id_: str, variable: str | None) -> str | None:
-    """Return the label that the code itself gives a node; ``None`` if it gives none.
+    """Return the label that the code itself implies for a node, or ``None``.
 
-    A node's id is its label: ``by-order`` is "By order". An id that only repeats the kind
-    (``filter-2``) leaves the label to the variable or, without one, to the kind's title. A topic
+    The label is derived from the id: ``by-order`` is "By order". If the id only repeats the kind
+    (``filter-2``), it is derived from the variable or, without one, is the kind's title. A topic
     sink with the default id and a store that is not assigned to a variable have no label.
     """
     if kind.startswith("store.") and variable is None:

@@ -1,4 +1,4 @@
-"""Lines of a program: statements laid out as ruff would, and whose lines they are."""
+"""Formats the statements of a program as ruff does, and maps lines to nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from millrace_compiler.layout import WIDTH, flat, layout
 
 @dataclass(frozen=True)
 class Span:
-    """Lines of a file that a node is responsible for; 1-based, inclusive."""
+    """The lines of a file that belong to a node; 1-based, inclusive."""
 
     node: str
     path: str
@@ -19,7 +19,7 @@ class Span:
     end: int
 
     def to_json(self) -> dict[str, object]:
-        """As the compile endpoint shows it."""
+        """The span as in the response of the compile endpoint."""
         return {"node": self.node, "path": self.path, "start": self.start, "end": self.end}
 
 
@@ -58,7 +58,7 @@ class Lines:
                 self.owners[len(self.lines)] = [owner for owner in owners if owner]
 
     def statement(self, lines: list[Line]) -> None:
-        """Adds a statement; an empty line stands around chains of several lines."""
+        """Adds a statement, with an empty line before and after a chain of several lines."""
         chain = any(text.startswith("    .") for text, _ in lines)
         if self.lines and (chain or self._after_chain):
             self.blank()
@@ -72,12 +72,12 @@ class Lines:
         self.owners |= {number + shift: owners for number, owners in other.owners.items()}
 
     def blank(self) -> None:
-        """An empty line, unless there is one."""
+        """Adds an empty line, unless the last line is empty."""
         if self.lines and self.lines[-1]:
             self.lines.append("")
 
     def spans(self, path: str) -> list[Span]:
-        """Neighboring lines of one node as one span, in their order."""
+        """The spans, with adjacent lines of a node merged, in the order of lines."""
         found: list[Span] = []
         open_: dict[str, int] = {}
         for number in sorted(self.owners):
@@ -92,9 +92,9 @@ class Lines:
 
 
 def statement_lines(links: list[Link], variable: str) -> list[Line]:
-    """A statement: on one line, broken in its last call's brackets, or a call to a line.
+    """Lays out a statement: on one line, split in its last call's brackets, or one call per line.
 
-    A comment of the last node alone stands above the statement, where a person would write it.
+    If only the last node has a comment, it is placed above the statement, as a person would.
     """
     commented = [link for link in links if link.comment]
     if len(links) > 1 and len(commented) == 1 and commented[0].node == links[-1].node:
@@ -139,7 +139,7 @@ def _comment(link: Link) -> list[Line]:
 
 
 def is_fluent(links: list[Link]) -> bool:
-    """Whether ruff writes the calls line below line where they do not fit in one."""
+    """Whether ruff puts each call on its own line if they do not fit on one."""
     return len(links) + (_subscript(links[0]) is not None) > 2
 
 
@@ -149,14 +149,14 @@ def fits(links: list[Link], before: str) -> bool:
 
 
 def _subscript(link: Link) -> ast.expr | None:
-    """The root of a chain that begins with one of a node's output ports."""
+    """The root of a chain that begins with an output port, such as ``split["a"]``."""
     function = link.call.func
     root = function.value if isinstance(function, ast.Attribute) else None
     return root if isinstance(root, ast.Subscript) else None
 
 
 def _link(link: Link, before: str = "") -> str:
-    """A call in a chain, without the root where that stands before it."""
+    """The text of a call in a chain; with ``before``, without its root."""
     call = link.call
     if before:
         call = ast.Call(ast.Name(link.name), call.args, call.keywords)

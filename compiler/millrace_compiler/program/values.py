@@ -1,4 +1,4 @@
-"""Values of a program as trees of :mod:`ast`: what stands in the brackets of its calls."""
+"""Converts the arguments of a program's calls to trees of :mod:`ast`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from millrace_compiler.program.words import Call, Chain, Input, Processor
 
 
 class Values:
-    """Trees of values; notes what has to be imported and which texts need a constant."""
+    """Builds trees of values; collects the names to import and the texts that need a constant."""
 
     def __init__(self, graph: Graph, names: Names, classes: dict[tuple[str, str], str]) -> None:
         self.graph, self.names, self.classes = graph, names, classes
@@ -21,18 +21,18 @@ class Values:
         self.variables: dict[str, str] = {}
         #: Calls of the stores that have no variable.
         self.stores: dict[str, Call] = {}
-        #: Texts of several lines: name, literal, node.
+        #: Constants for texts of several lines: name, literal, node.
         self.constants: list[tuple[str, str, str | None]] = []
         self._known: dict[tuple[str, str], str] = {}
 
     def is_mapping(self, operator: Operator) -> bool:
-        """Whether a node's call gives its output ports by their names."""
+        """Whether a node's call returns its output ports by name."""
         if operator.dynamic_outputs is None:
             return False
         return operator.returns_ports or operator.outputs() != ("out",)
 
     def input(self, operator: Operator, port: str, index: int) -> ast.expr:
-        """The variable of what comes in at a port."""
+        """The variable of a port's input, subscripted by the output port if necessary."""
         edge = self.graph.inputs[operator.id][port][index]
         name = ast.Name(self.variables[edge.source])
         if self.is_mapping(self.graph.operators[edge.source]):
@@ -50,12 +50,12 @@ class Values:
         return ast.Call(function, args, keywords)
 
     def call(self, call: Call, operator: Operator | None) -> ast.Call:
-        """A call of a function that is imported."""
+        """A call of a function, which is imported."""
         self.imports.add(call.function)
         return self._call(ast.Name(call.function), call, operator)
 
     def tree(self, value: object, operator: Operator | None, hint: str) -> ast.expr:
-        """Any value of a call's words."""
+        """The tree of an argument; ``hint`` names a constant for it."""
         match value:
             case ast.expr():
                 return value

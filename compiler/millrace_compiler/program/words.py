@@ -1,4 +1,4 @@
-"""How a node is written in a program: calls, and what stands in their brackets."""
+"""The calls of a node in a program, with their arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Input:
-    """What comes in at a port: ``index`` is the place of the edge at this port."""
+    """The input of a port; ``index`` is the position of the edge at this port."""
 
     port: str
     index: int = 0
@@ -29,7 +29,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Chain:
-    """Calls on what comes in at a port, as an argument."""
+    """A chain of calls on the input of a port, as an argument."""
 
     start: Input
     calls: tuple[Call, ...]
@@ -37,7 +37,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Processor:
-    """A class of the user's Python."""
+    """A processor class in the user's Python code."""
 
     code: str
     class_name: str
@@ -63,7 +63,7 @@ _FUNCTIONS = {"float": "float_", "bytes": "bytes_"}
 
 
 def format_words(format_: Format | None) -> Call | None:
-    """``string()``, ``json("a INT")``, ``avro(registry=..., subject=...)``."""
+    """The call for a format: ``string()``, ``json("a INT")``, ``avro(registry=...)``."""
     if format_ is None:
         return None
     function = _FUNCTIONS.get(format_.name, format_.name)
@@ -74,7 +74,7 @@ def format_words(format_: Format | None) -> Call | None:
 
 
 def window_words(window: Window) -> Call:
-    """``tumbling("1 hour", grace="10 minutes")``."""
+    """The call for a window, such as ``tumbling("1 hour", grace="10 minutes")``."""
     names = [name for name, _ in window.parts]
     first = names[0] if names[0] not in ("grace", "start") else None
     args = (duration(window.part(first)),) if first else ()
@@ -84,5 +84,5 @@ def window_words(window: Window) -> Call:
 
 
 def parts(raw: Mapping[str, object] | object, name: str) -> object:
-    """A part of a parameter, if it is there."""
+    """A property of a parameter, or ``None``."""
     return raw.get(name) if isinstance(raw, Mapping) else None

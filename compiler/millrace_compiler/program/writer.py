@@ -1,7 +1,7 @@
-"""A graph as a program: its nodes as statements, in the order in which they are lowered.
+"""Writes a graph as a program: its nodes as statements, in the order in which they are lowered.
 
-The order of the calls is the order of the nodes, so a program gives back a document whose nodes,
-children and sub-topologies come in the same order.
+The calls are in the order of the nodes, so reading the program back results in a document with the
+same order of nodes, children and sub-topologies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from millrace_compiler.program.words import Call, Processor, with_keywords
 
 PROGRAM = "job.py"
 _LONGEST_CHAIN = 7
-# Functions and classes that a program may import; its own names must differ.
+# Functions and classes that a program may import, so its own names must differ.
 API = frozenset(
     {
         "Topology", "avro", "boolean", "bytes_", "double", "float_", "hopping", "integer", "json",
@@ -39,10 +39,10 @@ API = frozenset(
 
 @dataclass
 class Written:
-    """The files of a program by their path, and which lines belong to which node.
+    """The files of a program by path, and the lines that belong to each node.
 
-    ``between``: topics that a plain program writes and reads between its queries; ``identity``:
-    see :func:`millrace_compiler.plain.identity.identity`.
+    ``between``: topics through which the queries of a plain program exchange records.
+    ``identity``: see :func:`millrace_compiler.plain.identity.identity`.
     """
 
     files: dict[str, str]
@@ -58,7 +58,7 @@ def write_program(graph: Graph, settings: Mapping[str, object]) -> Written:
 
 @dataclass
 class _Statement:
-    """Nodes whose calls hang together; the last one's result has the variable."""
+    """Nodes whose calls form a chain; a variable holds the result of the last one."""
 
     nodes: list[Operator] = field(default_factory=list)
 
@@ -70,7 +70,7 @@ class _Writer:
         self.uses = self._uses()
         self.shown_ids = self._ids()
         labelled = [bool(_texts(each)[0]) for each in graph.operators.values()]
-        #: whether most nodes have labels: names and variables then give them
+        #: whether at least half of the nodes have labels: then names and variables imply labels
         self.labels = 2 * sum(labelled) >= len(labelled)
         self.classes: dict[tuple[str, str], str] = {}
         self.code: list[tuple[str, list[str]]] = []
@@ -91,7 +91,7 @@ class _Writer:
         return found
 
     def _ids(self) -> dict[str, str | None]:
-        """The ids that the program must say; ``None``: the node gets its id by itself."""
+        """The ids that the program must contain; ``None``: the node has its default id."""
         ids, found = Identities(), dict[str, str | None]()
         for operator in self.order:
             topics = [t for t in self._topics(operator) if t]
@@ -121,9 +121,9 @@ class _Writer:
     def _said(
         self, operator: Operator, indent: int, variable: str | None
     ) -> tuple[list[str], dict[str, object]]:
-        """The comment of a node, and the keywords of its call for what nothing else says.
+        """The comment of a node, and keywords for what its comment and variable do not imply.
 
-        Together with the variable they give back name, label and description.
+        Name, label and description can be read back from comment, keywords and variable.
         """
         label, description = _texts(operator)
         implied = implied_label(operator.kind, operator.id, variable) if self.labels else None
@@ -141,7 +141,7 @@ class _Writer:
     # ---- processors ---------------------------------------------------------------------------
 
     def _place_classes(self) -> None:
-        """Processor classes stand in the program where they only define; else beside it."""
+        """Puts classes that only contain definitions into the program, others into own modules."""
         for operator in self.order:
             for call in operator.words():
                 for arg in call.args:
@@ -198,7 +198,8 @@ class _Writer:
         first = edges[0] if edges else None
         if first is None or first.source != before.id or self.values.is_mapping(before):
             return False
-        # A person names what is counted, and what has a comment before it is written.
+        # As a person would, end the chain at a table to name it, and before a sink if the chain
+        # is a single node with a comment.
         table = before.names_result and not operator.continues_table
         commented = len(statement.nodes) == 1 and operator.family == "sinks" and any(_texts(before))
         return not table and not commented and len(statement.nodes) < _LONGEST_CHAIN
@@ -217,7 +218,7 @@ class _Writer:
         return self._file()
 
     def _stores(self, statement: _Statement) -> None:
-        """Variables of the stores that are shared, have a label, or belong to processors."""
+        """Assigns variables to stores that are shared, have a label, or belong to processors."""
         for operator in statement.nodes:
             for store in operator.stores:
                 if store.id in self.values.variables or store.id in self.values.stores:
@@ -243,7 +244,7 @@ class _Writer:
         before = "x" * 20 if variable else ""
         first, *rest = statement.nodes
         alone = len(rest) == 1 and not is_fluent(links) and not fits(links, before)
-        # A comment above a line of several calls would be the last one's.
+        # A comment above a line with several calls would be read as that of the last call.
         others = any(link.comment for link in links if link.node != first.id)
         alone = alone or bool(links[0].comment and not others and fits(links, " " * 4))
         if rest and alone:
@@ -256,7 +257,7 @@ class _Writer:
         self.body.statement(statement_lines(links, variable or ""))
 
     def _variable(self, operator: Operator) -> str | None:
-        """The variable of a node's result, which is not taken yet; ``None`` if none is needed."""
+        """A free name for the variable of a node's result; ``None`` if it needs no variable."""
         if not self.uses[operator.id]:
             return None
         by_label = self.shown_ids[operator.id] is None and operator.family != "sources"
@@ -354,7 +355,7 @@ def _import(names: set[str]) -> list[str]:
 
 
 def _docstring(name: str, description: str | None) -> tuple[bool, list[str]]:
-    """Whether the module's text can be the description, and its lines."""
+    """The lines of the module's docstring, and whether the description can be read from it."""
     from millrace_compiler.layout import block_text
 
     text = (description or "").strip()
@@ -362,7 +363,7 @@ def _docstring(name: str, description: str | None) -> tuple[bool, list[str]]:
     good = text and all(line.isprintable() and line == line.strip() for line in lines)
     if good and text == description:
         made = block_text(text if len(lines) == 1 else f"{text}\n", opening="")
-        # A description of several lines ends with the line of the quotes, which is stripped.
+        # A description of several lines ends with a line break, which is stripped on reading.
         if (len(lines) == 1 and len(made.split("\n")) == 1) or len(lines) > 1:
             return True, made.split("\n")
     shown = "".join(c if c.isprintable() else " " for c in name).strip()

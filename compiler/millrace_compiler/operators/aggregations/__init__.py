@@ -1,1 +1,1 @@
-"""Operators that fold records by key."""
+"""Operators that aggregate records by key."""

@@ -1,4 +1,4 @@
-"""``aggregate``: values of each key folded into one of any type."""
+"""``aggregate``: combines the values of each key into an aggregate of any type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the aggregations have in common: grouping, windows, stores, one call at the end."""
+"""Base classes of aggregations: grouping, windows, stores and the final call."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ WINDOW_HELP = (
 def aggregate_columns(
     agg: DataType | None, key: DataType | None, value: DataType | None
 ) -> Columns:
-    """What an aggregator sees."""
+    """The columns of an aggregator."""
     return (("agg", agg), ("key", key), ("value", value), ("timestamp", TIMESTAMP))
 
 
 class Windowed(Operator):
-    """An operator with a window and a table as result."""
+    """Base class of operators with an optional window, whose result is a table."""
 
     out_ports = (OutPort("out", "table"),)
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
@@ -53,7 +53,7 @@ class Windowed(Operator):
         return "session" if self.window.type == "session" else "window"
 
     def result(self, scope: Scope, key: Port, agg: DataType | None) -> Port:
-        """The table, and whether its store fits."""
+        """The resulting table; reports a store that does not fit."""
         if self.window is None:
             out = Port("table", key.key, agg, False, key.window, key.inner_key, self.history)
         else:
@@ -63,7 +63,7 @@ class Windowed(Operator):
 
 
 class Folding(Windowed):
-    """Values folded into an aggregate of any type."""
+    """Base class of operators that combine values into an aggregate of any type."""
 
     type = TypeOf("Type", "Spark SQL type of the aggregate.")
     initializer = Expression("Initializer", "The initial aggregate.", columns="none")
@@ -102,11 +102,11 @@ class Aggregation(Windowed):
     # ---- implemented by each aggregation ------------------------------------------------------
 
     def result_type(self, value: DataType | None) -> DataType | None:
-        """The type of the aggregate of values of a type."""
+        """The type of the aggregate, from the type of the values."""
         raise NotImplementedError
 
     def questions(self, scope: Scope, key: DataType | None, value: DataType | None) -> list[Ask]:
-        """What to ask about its expressions."""
+        """The questions about its expressions."""
         return []
 
     def arguments(self, *, table: bool) -> dict[str, object]:
@@ -214,11 +214,11 @@ class Aggregation(Windowed):
         return [*calls, self.with_store(self.final_call())]
 
     def final_call(self) -> Call:
-        """The call that makes the table."""
+        """The last call in a program, whose result is the table."""
         return Call(self.kind)
 
     def how(self) -> str:
-        """ "per word, per 1 hour": grouping and window for summaries."""
+        """Grouping and window in words for summaries, such as " by word, per 1 hour"."""
         by = f" by {self.group_by.key}" if self.group_by else " by key"
         return by + (f", {self.window.sentence()}" if self.window else "")
 
@@ -226,7 +226,7 @@ class Aggregation(Windowed):
 def grouped(
     to: NodeLowering, stream: Handle, key: str | None, name: str, port: str = "in"
 ) -> Handle:
-    """A stream grouped by an expression or its key: repartitioned where the key changed [RP1]."""
+    """A stream grouped by an expression or its key; repartitioned if the key has changed [RP1]."""
     if key is not None:
         id_ = f"{name}-key"
         stream = to.step("select_key", stream, key=key, id=id_).rekeyed()

@@ -1,4 +1,4 @@
-"""``cogroup``: several streams into one aggregate."""
+"""``cogroup``: combines several streams into one aggregate."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Cogroup(Folding):
             key = item.group_by.key if item.group_by else None
             name = f"{self.id}-{item.port}"
             streams.append(grouped(to, to.input(item.port), key, name, item.port))
-        # Kafka Streams asks it of the inputs as they come, also of those that are repartitioned.
+        # Kafka Streams requires co-partitioned inputs even if they are repartitioned afterwards.
         came = [to.input(item.port) for item in self.inputs_]
         to.together(*came, *streams, parameter="inputs")
         handle = to.step(

@@ -1,4 +1,4 @@
-"""``count``: how many records each key has."""
+"""``count``: counts the records of each key."""
 
 from __future__ import annotations
 

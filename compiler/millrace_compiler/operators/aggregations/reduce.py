@@ -1,4 +1,4 @@
-"""``reduce``: values of each key folded into one of the same type."""
+"""``reduce``: combines the values of each key into one of the same type."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Operators that bring two inputs together."""
+"""Operators that join two inputs."""

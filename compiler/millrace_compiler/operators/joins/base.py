@@ -1,4 +1,4 @@
-"""What the joins have in common."""
+"""The base class of joins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _METHODS = {"inner": "join", "left": "left_join", "outer": "outer_join"}
 
 
 class Join(Operator):
-    """Brings a left and a right input together."""
+    """Base class of joins of a left and a right input."""
 
     joiner = Expression(
         "Joiner",
@@ -39,7 +39,7 @@ class Join(Operator):
         return scope.ask("joiner", self.joiner, columns)
 
     def joining(self, *args: object, **keywords: object) -> list[Call]:
-        """``join(right, ..., joiner=...)``, by the type of the join."""
+        """The call, such as ``join(right, ..., joiner=...)``, named by the type of the join."""
         method = _METHODS[str(self.values["type"])]
         made = call(method, Input("right"), *args, **keywords, joiner=self.joiner)
         return [self.with_store(made)]

@@ -1,4 +1,4 @@
-"""``join.foreign_key``: a table with the rows of another that its values refer to."""
+"""``join.foreign_key``: joins a table with the rows of another one to which its values refer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``join.stream_global_table``: a stream with the rows of a global table."""
+"""``join.stream_global_table``: joins a stream with the rows of a global table."""
 
 from __future__ import annotations
 

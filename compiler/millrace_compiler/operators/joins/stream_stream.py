@@ -1,4 +1,4 @@
-"""``join.stream_stream``: two streams within a window of time."""
+"""``join.stream_stream``: joins two streams within a time window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``join.stream_table``: a stream with the rows of a table."""
+"""``join.stream_table``: joins a stream with the rows of a table."""
 
 from __future__ import annotations
 

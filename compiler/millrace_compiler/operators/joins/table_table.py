@@ -1,4 +1,4 @@
-"""``join.table_table``: two tables by their key."""
+"""``join.table_table``: joins two tables by their keys."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Operators in the user's own Python."""
+"""Operators that run the user's Python code."""

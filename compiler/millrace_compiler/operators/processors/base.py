@@ -1,4 +1,4 @@
-"""What the processors have in common."""
+"""The base class of processors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEMPLATE = """class Forward(Processor):
 
 
 class ProcessorNode(Operator):
-    """Runs the user's own Python class for each record."""
+    """Base class of operators that run the user's Python class for each record."""
 
     guarantee = (
         "The class gets one record at a time, in order; stores and punctuations are exact [PA2]."
@@ -42,7 +42,7 @@ class ProcessorNode(Operator):
     stateful = True
     reads_clock = True
     runs_python = True
-    #: Whether the processor may forward another key.
+    #: Whether the processor may change the key.
     rekeys: ClassVar[bool] = True
 
     code = Code("Code", "Python source of the class. Processor and Record need no import.")

@@ -1,4 +1,4 @@
-"""``process``: the user's own Python, which may change the key."""
+"""``process``: runs the user's Python code, which may change the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``process_values``: the user's own Python, which leaves the key alone."""
+"""``process_values``: runs the user's Python code, which must not change the key."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where records go."""
+"""Operators that write records."""

@@ -1,4 +1,4 @@
-"""``sink.print``: records to the log."""
+"""``sink.print``: writes records to the log."""
 
 from __future__ import annotations
 

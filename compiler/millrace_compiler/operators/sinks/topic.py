@@ -1,4 +1,4 @@
-"""``sink.topic``: records to a topic."""
+"""``sink.topic``: writes records to a topic."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class SinkTopic(Operator):
         chosen: Mapping[str, Format],
         suffix: str,
     ) -> Handle:
-        """Widens key and value to what the formats hold, where they are narrower."""
+        """Adds steps that cast key and value to the types of the formats, if these are wider."""
         casts = (("key", "select_key", port.key), ("value", "map_values", port.value))
         for part, op, found in casts:
             needed = chosen[part].type

@@ -1,1 +1,1 @@
-"""Where records come from."""
+"""Operators that read records."""

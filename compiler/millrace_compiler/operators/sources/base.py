@@ -1,4 +1,4 @@
-"""What the sources have in common."""
+"""The base classes of sources."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ _TIMES = ("TIMESTAMP", "BIGINT", "INT", "SMALLINT", "TINYINT")
 
 
 class Source(Operator):
-    """A topic becomes a stream or a table."""
+    """Base class of operators that read a topic as a stream or a table."""
 
-    #: Several of them may read one topic.
+    #: Whether several sources of this kind may read the same topic.
     may_share_topic: ClassVar[bool] = False
 
     key = FormatOf("Key format", "Serialization format of the key.")
     value = FormatOf("Value format", "Serialization format of the value.")
 
     def formats(self) -> tuple[object, object]:
-        """Key and value format, for comparing two sources of one topic."""
+        """Key and value format, which two sources of a topic must share."""
         return self.key.identity, self.value.identity
 
     def topic_names(self) -> tuple[str, ...]:
-        """The topics it reads; none where it reads by a pattern."""
+        """The topics that it reads; none if it reads by pattern."""
         return ()
 
     def time(self) -> tuple[object, ...]:
-        """How it takes the record's time, for comparing two sources of one topic."""
+        """Timestamp, start and reader, which two sources of a topic must share."""
         return ()
 
     def read_by(self) -> str | None:
-        """Spark's name of the format that is read in place of the broker's topic, if one is."""
+        """The Spark format that is read instead of the broker's topic, if any."""
         return None
 
     def reads(self) -> Reads:
-        """What its step reads."""
+        """The topics that its step reads."""
         return Reads(self.topic_names(), reader=self.read_by())
 
     def port(self, role: Role, *, history: int | None = None) -> Port:
-        """The types that the formats give."""
+        """The output port, with the types of the formats."""
         return Port(role, self.key.type, self.value.type, history=history)
 
 
 class TimedSource(Source):
-    """A source whose records may carry their time inside."""
+    """Base class of sources whose records may contain their timestamp."""
 
     timestamp = optional(
         Expression(
@@ -77,7 +77,7 @@ class TimedSource(Source):
         return (self.timestamp, self.invalid_timestamp, self.start)
 
     def infer_port(self, scope: Scope, port: Port) -> Inference:
-        """Checks the timestamp expression and gives the port."""
+        """Checks the timestamp expression and returns the port."""
         asks = self.questions(scope)
         if self.timestamp:
             columns = (("key", port.key), ("value", port.value), *METADATA)
@@ -90,11 +90,11 @@ class TimedSource(Source):
         return {"out": port}
 
     def questions(self, scope: Scope) -> list[Ask]:
-        """What else is asked of the analyzer; only errors matter."""
+        """Further questions for the analyzer, of which only errors matter."""
         return []
 
     def time_params(self) -> dict[str, object]:
-        """Parameters of the step about time."""
+        """The timestamp parameters of its step, and its start."""
         return {
             "timestamp": self.timestamp,
             "invalid_timestamp": self.invalid_timestamp,
@@ -102,7 +102,7 @@ class TimedSource(Source):
         }
 
     def time_arguments(self) -> dict[str, object]:
-        """Arguments about time that differ from the defaults."""
+        """The same parameters as arguments of a program's call, without defaults."""
         return {
             "timestamp": self.timestamp,
             "invalid_timestamp": self.invalid_timestamp
@@ -120,7 +120,7 @@ def source_step(
     where: Mapping[str, object],
     params: Mapping[str, object],
 ) -> Handle:
-    """The input step of a source; ``where`` is what it reads."""
+    """Adds the input step of a source; ``where`` are its parameters of topics or reader."""
     formats = {"key": source.key.to_json(), "value": source.value.to_json()}
     return to.step(
         op,

@@ -1,4 +1,4 @@
-"""``source.global_table``: a topic as a table that every task has whole."""
+"""``source.global_table``: reads a topic as a table, of which every task has a full copy."""
 
 from __future__ import annotations
 

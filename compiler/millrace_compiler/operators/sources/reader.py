@@ -1,4 +1,4 @@
-"""What a stream reads in place of the broker: one of the formats that Spark reads as a stream."""
+"""Streams that read one of Spark's streaming formats instead of a topic on the broker."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from millrace_compiler.parts import KeyValues, TypeOf
 from millrace_compiler.program.words import Call, call
 from millrace_compiler.steps import Partitions
 
-#: The columns of a record that a reader may give. All but key and value have a default.
+#: Columns of a record that a reader can provide. All but key and value have a default.
 COLUMNS = ("key", "value", "timestamp", "headers", "topic", "partition", "offset")
 _ASKED = DependsOn("reader")
 
 
 class ReadStream(TimedSource):
-    """A stream whose records may come from Spark's readers."""
+    """Base class of streams whose records may come from one of Spark's streaming formats."""
 
     reader = optional(
         Text(
@@ -53,7 +53,7 @@ class ReadStream(TimedSource):
         return self.reader
 
     def reading(self) -> dict[str, object]:
-        """The step's parameters about the reader; none for the broker's topics."""
+        """The step's parameters for the reader; empty for topics on the broker."""
         topic = next(iter(self.topic_names()), None)
         if self.reader is None or topic is None:
             return {}
@@ -70,7 +70,7 @@ class ReadStream(TimedSource):
         return (*super().time(), *own)
 
     def check_reader(self, report: Diagnostics, topics: tuple[str, ...]) -> None:
-        """Whether the parameters of the reader are sound together."""
+        """Reports parameters of the reader that are not valid together."""
         params: Mapping[str, object] = self.node.params
         if self.reader is None:
             for name in ("reader_options", "reader_schema", "reader_columns"):
@@ -92,7 +92,7 @@ class ReadStream(TimedSource):
                 )
 
     def questions(self, scope: Scope) -> list[Ask]:
-        """The expressions of the columns, where the schema gives the types of their inputs."""
+        """The questions about the column expressions, if the schema is declared."""
         schema = self.reader_schema
         if self.reader is None or schema is None or schema.name != "STRUCT":
             return []
@@ -104,7 +104,7 @@ class ReadStream(TimedSource):
         ]
 
     def reader_words(self) -> Call | None:
-        """``reader("parquet", options={...}, schema="...", columns={...})``."""
+        """The call ``reader("parquet", options={...}, schema="...", columns={...})``."""
         if self.reader is None:
             return None
         return call(

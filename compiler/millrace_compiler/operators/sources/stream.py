@@ -1,4 +1,4 @@
-"""``source.stream``: topics as a stream of records."""
+"""``source.stream``: reads topics as a stream of records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``source.table``: a topic as a table."""
+"""``source.table``: reads a topic as a table."""
 
 from __future__ import annotations
 

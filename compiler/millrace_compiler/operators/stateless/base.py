@@ -1,4 +1,4 @@
-"""What the stateless operators have in common."""
+"""Ports and the base class of stateless operators."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ STREAM_OR_TABLE = (InPort("in", ("stream", "table")),)
 
 
 class StreamOrTable(Operator):
-    """Works on the records of a stream, or on the rows of a table, perhaps into a store."""
+    """Base class of operators on a stream or a table; the resulting table can have a store."""
 
     in_ports = STREAM_OR_TABLE
     out_ports = (OutPort("out", "same"),)
     takes_store = ("store.key_value", "store.versioned")
 
     def result(self, scope: Scope, port: Port) -> Port:
-        """The port after the operator; its store is checked, and decides on versions.
+        """The output port; checks the store, which determines whether the table is versioned.
 
-        Without a store of its own the step's table counts as not versioned, although what it is
-        asked for is answered by the versioned table before it, as of any time.
+        Without a store, the table counts as not versioned, although lookups in it are answered by
+        the versioned table before it, as of any time.
         """
         check_store(scope, self.takes_store if port.role == "table" else (), port)
         if port.role == "table":
@@ -34,7 +34,7 @@ class StreamOrTable(Operator):
         return port
 
     def lower_over(self, to: NodeLowering, **params: object) -> Handle:
-        """The one step, on a stream or a table."""
+        """Adds the operator's step, on a stream or a table."""
         handle = to.input()
         if handle.role == "stream":
             return to.step(self.kind, handle, params=params)

@@ -1,4 +1,4 @@
-"""``filter``: the records for which a condition is true."""
+"""``filter``: keeps the records for which a predicate is true."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Filter(StreamOrTable):
         return {"out": self.lower_over(to, predicate=self.predicate)}
 
     def kept(self) -> str:
-        """The condition for the records that pass."""
+        """The condition for records that are kept."""
         return self.predicate
 
     def summary(self) -> str:

@@ -1,4 +1,4 @@
-"""``filter_not``: the records for which a condition is not true."""
+"""``filter_not``: drops the records for which a predicate is true."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from millrace_compiler.parameters import Expression
 
 
 def negated(predicate: str) -> str:
-    """True where a predicate is false or null."""
+    """An expression that is true if a predicate is false or null."""
     return f"NOT coalesce({predicate}, false)"
 
 
@@ -31,7 +31,7 @@ class FilterNot(Filter):
     )
 
     def kept(self) -> str:
-        """The condition for the records that pass."""
+        """The condition for records that are kept."""
         return negated(self.predicate)
 
     def summary(self) -> str:

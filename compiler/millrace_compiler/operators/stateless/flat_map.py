@@ -1,4 +1,4 @@
-"""``flat_map``: any number of records from one."""
+"""``flat_map``: turns a record into any number of records."""
 
 from __future__ import annotations
 

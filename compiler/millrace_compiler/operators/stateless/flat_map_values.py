@@ -1,4 +1,4 @@
-"""``flat_map_values``: any number of values under the same key."""
+"""``flat_map_values``: turns a record into any number of records with the same key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``map``: a new key and a new value."""
+"""``map``: computes a new key and a new value."""
 
 from __future__ import annotations
 

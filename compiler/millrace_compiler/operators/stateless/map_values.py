@@ -1,4 +1,4 @@
-"""``map_values``: a new value under the same key."""
+"""``map_values``: computes a new value for the same key."""
 
 from __future__ import annotations
 

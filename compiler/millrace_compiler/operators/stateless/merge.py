@@ -1,4 +1,4 @@
-"""``merge``: several streams as one."""
+"""``merge``: merges several streams into one."""
 
 from __future__ import annotations
 

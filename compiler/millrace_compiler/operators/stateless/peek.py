@@ -1,4 +1,4 @@
-"""``peek``: a look at the records that pass."""
+"""``peek``: logs a message for each record."""
 
 from __future__ import annotations
 

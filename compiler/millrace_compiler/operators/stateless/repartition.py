@@ -1,4 +1,4 @@
-"""``repartition``: a stream through a topic of its own."""
+"""``repartition``: sends a stream through a repartition topic."""
 
 from __future__ import annotations
 

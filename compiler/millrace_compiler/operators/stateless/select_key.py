@@ -1,4 +1,4 @@
-"""``select_key``: a new key for the same value."""
+"""``select_key``: computes a new key for the same value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``split``: a stream into branches."""
+"""``split``: splits a stream into branches."""
 
 from __future__ import annotations
 

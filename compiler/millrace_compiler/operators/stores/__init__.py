@@ -1,1 +1,1 @@
-"""Named state of operators."""
+"""Stores: named state of operators."""

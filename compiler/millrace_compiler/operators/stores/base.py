@@ -1,4 +1,4 @@
-"""What the store nodes have in common."""
+"""The base class of store nodes, with their common parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPE_HELP = "Required for processors; inferred for other operators."
 class StoreNode(Store):
     """A named store."""
 
-    #: Parameters that only a processor's own store must have.
+    #: Parameters that are required if a processor uses the store.
     for_processors: ClassVar[tuple[str, ...]] = ("key_type", "value_type")
 
     name = Name("Name", "Name of the store in code and queries; unique in the topology.")

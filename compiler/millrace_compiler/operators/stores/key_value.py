@@ -1,4 +1,4 @@
-"""``store.key_value``: one value for each key."""
+"""``store.key_value``: stores one value for each key."""
 
 from __future__ import annotations
 

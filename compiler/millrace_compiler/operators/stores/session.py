@@ -1,4 +1,4 @@
-"""``store.session``: values by key and session."""
+"""``store.session``: stores values by key and session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``store.versioned``: the history of each key."""
+"""``store.versioned``: stores the history of each key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``store.window``: values by key and window."""
+"""``store.window``: stores values by key and window."""
 
 from __future__ import annotations
 

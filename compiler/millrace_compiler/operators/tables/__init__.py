@@ -1,1 +1,1 @@
-"""Operators between streams and tables."""
+"""Operators on tables, and conversions between streams and tables."""

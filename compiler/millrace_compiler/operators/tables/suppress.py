@@ -1,4 +1,4 @@
-"""``suppress``: fewer updates of a table."""
+"""``suppress``: buffers updates of a table and forwards fewer of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``to_stream``: the updates of a table."""
+"""``to_stream``: converts a table to the stream of its updates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``to_table``: a stream as a table."""
+"""``to_table``: converts a stream to a table."""
 
 from __future__ import annotations
 

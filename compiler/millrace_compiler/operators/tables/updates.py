@@ -1,4 +1,4 @@
-"""Tables where streams are wanted, and inputs that must be alike."""
+"""Tables as inputs of operators on streams, and inputs that must have equal types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from millrace_compiler.ports import Port
 
 
 def updates(port: Port) -> Port:
-    """The port as a stream: of a table, its updates."""
+    """The port as a stream; a table is the stream of its updates."""
     if port.role != "table":
         return port
     return replace(port, role="stream", history=None, key_changed=False)
