@@ -1,4 +1,4 @@
-"""Kafka Streams topologies as programs in Python, run on Spark.
+"""Kafka Streams topologies as Python programs that run on Spark.
 
     from millrace_runtime import Topology, json, string, tumbling
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from millrace_runtime.processor import STREAM_TIME, WALL_CLOCK_TIME, Processor, Record
     from millrace_runtime.session import spark_session
 
-# What a processor's process imports must not bring the compiler with it.
+# Names are imported on first use: the process of a processor must not load the compiler.
 _HOMES = {
     "dsl.readers": ("Reader", "reader"),
     "dsl.stores": (

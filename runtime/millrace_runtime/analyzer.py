@@ -2,14 +2,14 @@
 
     python -m millrace_runtime.analyzer --port 7077
 
-A server on 127.0.0.1. Every request and answer is one line of JSON. Request: `{"id",
+A server on 127.0.0.1. Every request and response is one line of JSON. Request: `{"id",
 "expressions": [{"text", "columns": {"key": "STRING"}, "expects": "BOOLEAN"}], "types": ["a INT"]}`.
-Answer: `{"id", "expressions": [{"type", "columns", "error"}], "types": [{"type", "error"}]}`. It
-prints READY once it answers.
+Response: `{"id", "expressions": [{"type", "columns", "error"}], "types": [{"type", "error"}]}`. It
+prints READY once it accepts requests.
 
-Connections are answered side by side, and each expression has a deadline. Nothing can end a thread
-of the JVM: where one goes on past its deadline, or the JVM is gone, the server ends with exit code
-70, to be started again by what supervises it.
+Connections are served concurrently, and each expression has a deadline. Threads of the JVM cannot
+be killed: if one runs past its deadline, or the JVM has ended, the server exits with code 70 and
+its supervisor restarts it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from millrace_runtime import columns, session
 from millrace_runtime.jars import connector_jars
 from millrace_runtime.line_server import LineServer, serve
 
-#: milliseconds that an expression may go on past its deadline, and the exit code after that
+#: milliseconds that an expression may run past its deadline, and the exit code after that
 PATIENCE_MS, HUNG = 4_000, 70
 
 _WARM_UP = {
@@ -49,7 +49,7 @@ class SparkAnalyzer:
         self._gateway = columns.gateway(spark.sparkContext)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to one request; a faulty expression gives an error in its place."""
+        """Return the response to a request, with an error in the place of a faulty expression."""
         request_json = json.dumps(
             {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
         )
@@ -59,12 +59,12 @@ class SparkAnalyzer:
         return {"id": request.get("id"), **answer}
 
     def overdue(self) -> int:
-        """Milliseconds that the slowest expression goes on past its deadline; 0 for none."""
+        """Return by how many ms the slowest expression exceeds its deadline; 0 if none does."""
         return int(self._gateway.Analysis.overdue())
 
 
 def analyzer_session() -> Any:
-    """A small session: one core, no state, no Kafka."""
+    """Create a small session: one core, no state, no Kafka."""
     return session.create(
         "millrace-analyzer",
         master="local[1]",
@@ -74,7 +74,7 @@ def analyzer_session() -> Any:
 
 
 def analyzer_server(port: int, analyzer: SparkAnalyzer) -> LineServer:
-    """Serves the analyzer; requests of different connections are answered side by side."""
+    """Return a server that handles requests of different connections concurrently."""
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -87,7 +87,7 @@ def analyzer_server(port: int, analyzer: SparkAnalyzer) -> LineServer:
 
 
 def end_when_hung(analyzer: SparkAnalyzer) -> None:
-    """Ask every second whether the JVM is well; end this process where it is not."""
+    """Check the JVM every second; exit this process if it hangs or does not respond."""
     while True:
         time.sleep(1.0)
         try:
@@ -103,7 +103,7 @@ def end_when_hung(analyzer: SparkAnalyzer) -> None:
 
 
 def preload(spark: Any) -> None:
-    """Loads what drivers need and an analyzer does not: for an archive of this run's classes."""
+    """Load the connector's classes, which drivers need, for a class data archive of this run."""
     find = spark._jvm.java.lang.Class.forName
     loader = spark._jvm.java.lang.ClassLoader.getSystemClassLoader()
     for jar in connector_jars():
@@ -117,7 +117,7 @@ def preload(spark: Any) -> None:
 
 
 def functions(spark: Any) -> list[dict[str, str]]:
-    """Spark's functions that an expression over one record may call: those that it allows."""
+    """Return the functions of Spark that an expression over one record may call."""
     allows = columns.gateway(spark.sparkContext).Functions.allows
     utilities = spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils
     found = {}
@@ -140,7 +140,7 @@ def functions(spark: Any) -> list[dict[str, str]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serve until a stop is requested, or writes the functions and ends."""
+    """Serve until a stop is requested, or write the functions to a file and exit."""
     parser = argparse.ArgumentParser(prog="python -m millrace_runtime.analyzer")
     parser.add_argument("--port", type=int, default=7071, help="on 127.0.0.1 (7071)")
     parser.add_argument(

@@ -1,7 +1,7 @@
-"""Another beginning for a job that ran before: without its rows, or from other offsets.
+"""Another starting point for a job that ran before: empty stores or other offsets.
 
 A request is applied once: the checkpoint notes its id (`begun` in stores.json), and a start with an
-id that is noted there continues as any other start does. What was there before is only read and
+id that is noted there continues as any other start does. The previous checkpoint is only read and
 stays in its folder (`kept` in stores.json).
 """
 
@@ -17,7 +17,7 @@ from millrace_runtime.checkpoint_files import Places, places_in
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.storage import Place, matching
 
-#: `stopped`: where the last run stopped; `sources`: as each source says, like a first run.
+#: `stopped`: where the last run stopped; `sources`: each source's start setting, as in a first run.
 FROM = ("stopped", "sources", "earliest", "latest", "time", "offsets")
 
 
@@ -25,9 +25,9 @@ FROM = ("stopped", "sources", "earliest", "latest", "time", "offsets")
 class Beginning:
     """How a start differs from one that continues.
 
-    `reset`: all stores are empty, and stream time is unknown. `at`: one of `FROM`. `time`: ms
-    since the epoch, the first record with this timestamp or a later one is read. `offsets`: for
-    `offsets`; topic-partitions that are not named continue where they stopped.
+    `reset`: all stores are empty, and stream time is unknown. `at`: one of `FROM`. `time`: in ms
+    since the epoch; reading begins at the first record with this timestamp or a later one.
+    `offsets`: if `at` is `offsets`; other topic-partitions continue where they stopped.
     """
 
     id: str
@@ -38,9 +38,9 @@ class Beginning:
 
 
 def beginning_of(text: str | None) -> Beginning | None:
-    """A request from its JSON: `{"id", "reset", "from", "time", "offsets"}`; all may be left out.
+    """Parse a request: `{"id", "reset", "from", "time", "offsets"}`; all fields are optional.
 
-    Without an id the text is its own. Raises MillraceError `option_invalid`.
+    `id` defaults to the text itself. Raises MillraceError `option_invalid`.
     """
     if text is None:
         return None
@@ -83,12 +83,12 @@ def _invalid(text: str) -> MillraceError:
 
 
 def due(beginning: Beginning | None, notes: Mapping[str, Any]) -> bool:
-    """Whether a request is still to be applied to a checkpoint with these notes."""
+    """Whether a request has not yet been applied to a checkpoint with these notes."""
     return beginning is not None and notes.get("begun") != beginning.id
 
 
 def stopped_at(stream: Place, batch: int | None) -> Places:
-    """Where a query stopped: after its last batch, or where it began if it has done none."""
+    """Return where a query stopped: after its last batch, or where it began if there is none."""
     if batch is not None:
         return places_in(stream / "offsets" / str(batch))
     found: Places = {}
@@ -101,8 +101,8 @@ def stopped_at(stream: Place, batch: int | None) -> Places:
 class Beginner:
     """Finds the offsets at which a job begins. `client`: Kafka client settings.
 
-    `stopped`: where the job before stopped; `whole`: topics of global tables; `start`: where topics
-    begin that have no offset, instead of the start of their sources.
+    `stopped`: where the previous run stopped; `whole`: topics of global tables; `start`: overrides
+    the start setting of the sources, for topics without an offset.
     """
 
     session: Any
@@ -114,21 +114,21 @@ class Beginner:
 
     @property
     def continues(self) -> bool:
-        """Whether topic-partitions go on where the job before stopped."""
+        """Whether topic-partitions without a requested offset continue where they stopped."""
         return self.beginning.at in ("stopped", "offsets")
 
     def places(self, names: Iterable[str], pattern: str | None, start: str) -> Places:
-        """The first offset of every topic-partition of one source, none left out.
+        """Return the first offset of every topic-partition of one source.
 
-        `names`, `pattern`: what it reads; `start`: where the source says that it begins.
-        Raises MillraceError `offset_out_of_range` and `partition_missing` for given offsets that
-        the broker does not have.
+        `names`, `pattern`: the topics that it reads; `start`: the start setting of the source.
+        Raises MillraceError `offset_out_of_range` and `partition_missing` for requested offsets
+        that the broker does not have.
         """
         client = dict(self.client)
         read = dict.fromkeys(names)
         if pattern:
             found = topics.matching(self.session, client, pattern)
-            # Kafka's own topics are no data of a topology.
+            # Kafka's internal topics are never input of a topology.
             read |= dict.fromkeys(name for name in found if not name.startswith("__"))
         held = topics.ranges(self.session, client, list(read))
         timed: Places = {}
@@ -148,7 +148,7 @@ class Beginner:
     ) -> int:
         first, end = held
         known = self.stopped.get(topic)
-        # Partitions that a topic got meanwhile are read from their beginning.
+        # Partitions that were added since then are read from their beginning.
         stopped = None if known is None else known.get(number, first)
         if topic in self.whole:
             return first if self.beginning.reset or stopped is None else stopped
@@ -171,7 +171,7 @@ class Beginner:
         for topic, partitions in self.beginning.offsets.items():
             for number, offset in partitions.items():
                 if topic not in held:
-                    continue  # of another source, or of none: `require_read` says so
+                    continue  # read by another source, or by none, which `require_read` reports
                 ends = held[topic].get(number)
                 if ends is None:
                     raise MillraceError(
@@ -195,9 +195,9 @@ class Beginner:
 
 
 def require_read(beginning: Beginning, names: Iterable[str], *, pattern: bool) -> None:
-    """Raises MillraceError `topic_not_read` for offsets of a topic that the job does not read.
+    """Raise MillraceError `topic_not_read` for offsets of a topic that the job does not read.
 
-    `pattern`: whether it reads topics that no name says.
+    `pattern`: whether the job also reads topics by a pattern, which are not checked.
     """
     unknown = sorted(beginning.offsets.keys() - set(names))
     if unknown and not pattern:

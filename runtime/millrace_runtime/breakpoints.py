@@ -1,4 +1,4 @@
-"""Breakpoints in the code of a processor: the lines that have code, and what is true at them.
+"""Breakpoints in the code of a processor: lines at which it can stop, and the variables there.
 
 Uses the standard library only: a processor's process imports it.
 """
@@ -13,15 +13,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
 from typing import Any
 
-#: names that a stop lists; characters of a value
+#: maximum number of names listed at a stop, and of characters of each value
 MOST_NAMES = 40
 LONGEST_VALUE = 200
-#: elements of a collection that a value shows, and collections one within the other
+#: maximum number of elements shown of a collection, and of nested collections
 _MOST_ELEMENTS = 20
 _DEEPEST = 4
-#: bits of a number above which its digits cost too much
+#: size of an int in bits above which computing its digits takes too long
 _LONGEST_NUMBER = 512
-#: types whose repr runs no code of others, and is short
+#: types whose repr is short and does not run a user's code
 _PLAIN = frozenset(
     {
         ("builtins", "NoneType"), ("builtins", "bool"), ("builtins", "float"),
@@ -39,9 +39,9 @@ Trace = Callable[[FrameType, str, Any], Any]
 
 
 def statements(code: str) -> dict[int, int]:
-    """The statements inside functions: the first line of each and its last, both from 1.
+    """Return the last line of each statement inside functions, by its first line; both from 1.
 
-    The last line of a statement that contains others (`if`, `for`) is that of its head.
+    A statement that contains others (`if`, `for`) ends before the first of them.
     """
     try:
         module = ast.parse(code)
@@ -58,7 +58,7 @@ def statements(code: str) -> dict[int, int]:
 
 
 def _runs(part: ast.stmt | ast.ExceptHandler) -> bool:
-    """Whether Python compiles the statement to anything."""
+    """Whether Python generates code for the statement."""
     if isinstance(part, ast.Expr):
         return not isinstance(part.value, ast.Constant)
     if isinstance(part, ast.AnnAssign):
@@ -76,7 +76,7 @@ def _last_line(part: ast.stmt | ast.ExceptHandler) -> int:
 
 
 def place(code: str, line: int) -> int | None:
-    """The line at which a breakpoint at `line` stops: of the statement there, or the next one.
+    """Return the line at which a breakpoint at `line` stops: the statement there or the next one.
 
     None if no statement inside a function follows.
     """
@@ -86,9 +86,9 @@ def place(code: str, line: int) -> int | None:
 
 
 class Breakpoints:
-    """The breakpoints of one processor. While its code runs, `hit` gets what is true at each.
+    """The breakpoints of one processor. At each stop, `hit` is called with the variables.
 
-    `lines` are those of statements; after `most` stops there are no more.
+    `lines`: first lines of statements. After `most` stops, breakpoints are ignored.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Breakpoints:
             if event == "line":
                 line = frame.f_lineno
                 last = self._last.get(line)
-                # Python comes back to the first line of a statement that has several.
+                # Python returns to the first line of a statement that spans several lines.
                 if last is not None and not line < before <= last:
                     self._stop(frame, line)
                 before = line
@@ -155,12 +155,12 @@ class Breakpoints:
 
 
 def _is_function(code: CodeType) -> bool:
-    """Whether it is the code of a function that has a name, not of a class or a comprehension."""
+    """Whether this is the code of a named function, not of a class or a comprehension."""
     return bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
 
 
 def _names(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """Locals, then in the place of `self` its attributes."""
+    """Yield local variables, then the attributes of `self` instead of `self`."""
     attributes = _attributes(frame.f_locals.get("self"))
     for name, value in frame.f_locals.items():
         if name != "self" or attributes is None:
@@ -170,9 +170,9 @@ def _names(frame: FrameType) -> Iterator[tuple[str, Any]]:
 
 
 def short(value: Any) -> str:
-    """A value as Python would write it, at most LONGEST_VALUE characters of it.
+    """Return a value as Python would write it, cut to LONGEST_VALUE characters.
 
-    Runs no code of the value's class: a `__repr__` may not return, or change something.
+    Does not run code of the value's class: a `__repr__` might hang or have side effects.
     """
     parts: list[str] = []
     left = LONGEST_VALUE
@@ -235,7 +235,7 @@ def _entries(value: dict[Any, Any], depth: int) -> Iterator[Iterable[str]]:
 
 
 def _object(value: Any, depth: int) -> Iterator[str]:
-    """An object by its attributes; the runtime's own by their name alone."""
+    """Yield an object with its attributes; for objects of the runtime, only the class name."""
     kind = type(value)
     attributes = None if _hides(kind) else _attributes(value)
     if attributes is None:
@@ -253,7 +253,7 @@ def _hides(kind: type) -> bool:
 
 
 def _attributes(value: Any) -> Iterable[tuple[str, Any]] | None:
-    """The attributes of an object, or its slots; None where it has neither."""
+    """Return the attributes of an object, or its slots; None if it has neither."""
     try:
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:

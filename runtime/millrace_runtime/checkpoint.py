@@ -1,4 +1,4 @@
-"""A job's checkpoint folder: Spark's own, and what the job was when it was written."""
+"""A job's checkpoint folder: Spark's own checkpoint, and notes about the job that wrote it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_opening import StateOpening
 from millrace_runtime.storage import Place, folder_of, write_whole
 
-# 1: micro-batches of output mode append, without real time. 2: either trigger may go on with it.
-# 3: rows of stores are called by the store's id, not by its name.
+# 1: micro-batches in output mode append, without real time. 2: both triggers can continue it.
+# 3: rows of stores are identified by the store's id instead of its name.
 LAYOUT = 3
 NOTES = "stores.json"
-#: the run that did the last first batch
+#: file with the name of the run that most recently completed its first batch
 ARRIVED = "arrived"
-#: beside copied notes: the URI of the checkpoint
+#: file beside copied notes that contains the URI of the checkpoint
 LOCATION = "location"
 
-#: Given the notes of a checkpoint and those of the job, writes a new one; its folder's name.
+#: Writes a new checkpoint from the notes of the old one and of the job; returns its folder's name.
 Mover = Callable[[dict[str, Any], dict[str, Any]], str]
 
 
 def stream_location(location: str, name: str = "stream") -> str:
-    """Where Spark keeps the streaming query's own checkpoint."""
+    """Return the location of Spark's own checkpoint of the streaming query."""
     return f"{location.rstrip('/')}/{name}"
 
 
 def settle(location: str) -> None:
-    """Make a moved state the job's if a batch was done on it, although that could not be noted."""
+    """Adopt a moved state on which a batch was completed before that could be noted."""
     folder = folder_of(location)
     moved = state_moving.waiting(folder)
     if moved is not None and state_moving.arrived(folder, moved):
@@ -46,13 +46,13 @@ def _note_moved(folder: Place, moved: dict[str, Any]) -> None:
 
 
 def layout_of(location: str) -> int:
-    """How a checkpoint was written; that of a new one is the latest."""
+    """Return the layout of a checkpoint; a new one has the latest layout."""
     found = notes_of(location).get("layout")
     return found if isinstance(found, int) else LAYOUT
 
 
 def notes_of(location: str) -> dict[str, Any]:
-    """What the job was that wrote a checkpoint; nothing for a new one."""
+    """Return the notes about the job that wrote a checkpoint; empty for a new one."""
     file = folder_of(location) / NOTES
     return _noted(file) if file.exists() else {}
 
@@ -64,7 +64,7 @@ def metadata_of(
     clock: bool = False,
     state: StateOpening | None = None,
 ) -> dict[str, Any]:
-    """What must stay as it is for a checkpoint to fit: levels, tasks, stores by their identity."""
+    """Return what must not change for a checkpoint to fit: levels, tasks, stores by identity."""
     stores: list[dict[str, Any]] = []
     for node in graph["nodes"]:
         own = node["params"].get("store")
@@ -98,7 +98,7 @@ def metadata_of(
 
 
 def _same_operators(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Spark numbers the levels with state, and some had none where steps ran on DataFrames."""
+    """Refuse different levels: Spark numbers those with state, and older versions had fewer."""
     levels = state_moving.operators
     if levels(before.get("nodes") or now["nodes"]) != levels(now["nodes"]):
         raise MillraceError(
@@ -110,7 +110,7 @@ def _same_operators(folder: Place, before: dict[str, Any], now: dict[str, Any]) 
 
 
 def _same_readers(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Spark knows the positions of a query's sources by their order alone."""
+    """Refuse different readers: Spark identifies a query's sources by their order only."""
     known, readers = before.get("readers") or [], now["readers"]
     if known != readers:
         raise MillraceError(
@@ -127,14 +127,14 @@ def _same_readers(folder: Place, before: dict[str, Any], now: dict[str, Any]) ->
 
 
 def note_arrival(location: str, run: str) -> None:
-    """Note that a run has done a batch, so that the version before it is not started again."""
+    """Note that a run has completed a batch, so that the previous version is not restarted."""
     (folder_of(location) / ARRIVED).write_text(run, encoding="utf-8")
 
 
 def copy_notes(location: str, folder: str | None) -> None:
     """Copy the notes of a checkpoint into a local folder, for a server that cannot read it there.
 
-    Nothing without a folder.
+    Does nothing if `folder` is None.
     """
     if folder is None:
         return
@@ -149,7 +149,7 @@ def copy_notes(location: str, folder: str | None) -> None:
 
 
 def location_of(folder: Path) -> str:
-    """The checkpoint of a deployment's folder: the folder, or what its copied notes belong to."""
+    """Return the checkpoint of a deployment: its folder, or the one that copied notes refer to."""
     try:
         return (folder / LOCATION).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -172,9 +172,9 @@ def _noted(file: Place) -> dict[str, Any]:
 
 
 def _nothing_in_common(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    """Whether a job has none of the sources of the one before, and none of its topics and stores.
+    """Whether a job shares no source, topic or store with the previous one.
 
-    Of a checkpoint without a state schema only the sources are known.
+    For a checkpoint without a state schema, only the sources are known.
     """
     old, new = before.get("sources") or [], now["sources"]
     if not (old and new) or {each["id"] for each in old} & {each["id"] for each in new}:
@@ -200,7 +200,7 @@ def _same_topology(
     known = {each["node"]: each for each in before.get("stores") or []}
     for store in now["stores"]:
         found = known.get(store["node"])
-        # Where both have a state schema, kinds have been compared and decided about.
+        # If both have a state schema, kinds have already been compared.
         judged = before.get("state") is not None and "state" in now
         for what in (*(() if judged else ("kind",)), *(() if moves else ("level",))):
             if found is not None and found.get(what) != store[what]:
@@ -258,20 +258,20 @@ def open_checkpoint(
     beginning: Beginning | None = None,
     ours: bool = False,
 ) -> str:
-    """Check that a checkpoint fits the job, and note what the job is; the query's own location.
+    """Check that a checkpoint fits the job, note the job, and return the query's own location.
 
-    Raises MillraceError `checkpoint_mismatch_…` when the checkpoint is that of another topology,
-    and, without `move`, when state lies in other places than the job would look: the number of
-    tasks or levels changed, or a store's level.
-    `clock`: whether the wall clock is one of the query's sources; in real time it is none.
-    `state`: the state schema of the job; where it differs from that of the checkpoint, the notes
-    are replaced when the first batch is done (`StateOpening.done`), so that the job that wrote
-    the checkpoint can go on with it until then.
-    `move`: writes a new checkpoint, given the notes before and now, and gives its folder's name;
+    Raises MillraceError `checkpoint_mismatch_…` if the checkpoint belongs to another topology and,
+    without `move`, if the job would look for state in other places: the number of tasks or levels
+    changed, or a store's level.
+    `clock`: whether the wall clock is one of the query's sources; in real time it is not.
+    `state`: the state schema of the job. If it differs from that of the checkpoint, the notes are
+    replaced after the first batch (`StateOpening.done`), so that the job that wrote the checkpoint
+    can continue from it until then.
+    `move`: writes a new checkpoint from the notes before and now, and returns its folder's name;
     `begins_late`: see `state_moving.must_move`.
-    `beginning`: a request that is noted as applied; one that is due moves the state to other
+    `beginning`: a request, which is noted as applied; one that is due moves the state to other
     offsets, or begins in an empty folder (`begins_anew`).
-    `ours`: the checkpoint is known to be this job's, although its topology may be another one now.
+    `ours`: the checkpoint is known to be this job's, even if its topology has been replaced.
     """
     folder = folder_of(location)
     folder.mkdir(parents=True, exist_ok=True)
@@ -294,7 +294,7 @@ def open_checkpoint(
         now.setdefault("begun", before["begun"])
     name = str(before.get("stream", "stream"))
     known = state is not None and "nodes" in before
-    # Spark knows the offsets of a person's own DataFrames by the order of the sources alone.
+    # Spark identifies the offsets of DataFrames by the order of the sources only.
     movable = move is not None and known and not (before.get("readers") or now["readers"])
     elsewhere = due(beginning, before)
     moves = movable and (elsewhere or state_moving.must_move(before, now, begins_late=begins_late))
@@ -323,15 +323,15 @@ def open_checkpoint(
 
 
 def is_gone(location: str) -> bool:
-    """Whether a checkpoint has no offsets of the query that its notes name."""
+    """Whether a checkpoint lacks the offsets of the query that its notes name."""
     stream = folder_of(location) / str(notes_of(location).get("stream", "stream"))
     return state_moving.last_batch(stream) is None and not any(stream.glob("sources/*/0"))
 
 
 def begins_anew(location: str, beginning: Beginning | None) -> bool:
-    """Whether the query of a start has no checkpoint, although a request sets where it begins.
+    """Whether a request sets where the query begins, and the query starts without a checkpoint.
 
-    It leaves the rows of the checkpoint behind, or there are none to carry over.
+    Either the request discards the rows of the checkpoint, or there are none to carry over.
     """
     if beginning is None:
         return False

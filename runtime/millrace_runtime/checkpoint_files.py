@@ -13,9 +13,9 @@ Places = dict[str, dict[str, int]]
 
 
 def places_in(offsets: Place, *, head: int = 2) -> Places:
-    """The offsets of the record to come in a file of Spark's offset log: by topic and partition.
+    """Return the next offsets in a file of Spark's offset log, by topic and partition.
 
-    Of a topic that two sources read the lower offset counts. `head`: lines before the first source.
+    If two sources read a topic, the lower offset counts. `head`: lines before the first source.
     """
     found: Places = {}
     for line in offsets.read_text(encoding="utf-8").splitlines()[head:]:
@@ -30,5 +30,5 @@ def places_in(offsets: Place, *, head: int = 2) -> Places:
 
 
 def write_notes(file: Place, notes: dict[str, Any]) -> None:
-    """Replace the notes at once: a reader finds the old ones or the new ones."""
+    """Replace the notes atomically: a reader finds either the old or the new ones."""
     write_whole(file, json.dumps(notes, indent=1))

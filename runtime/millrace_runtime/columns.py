@@ -1,4 +1,4 @@
-"""The operator's own Catalyst expressions as PySpark columns: what plain functions cannot give."""
+"""The operator's own Catalyst expressions as PySpark columns."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from millrace_runtime.formats import Format
 class Package:
     """The classes of a Java package, each looked up once.
 
-    py4j asks Java at every use of a dotted name what each of its parts is; the answer for a package
-    is a search through all jars for a class of that name.
+    For every use of a dotted name, py4j asks Java what each part of it is; for a package, Java then
+    searches all jars for a class of that name.
     """
 
     def __init__(self, name: str, client: Any) -> None:
@@ -35,7 +35,7 @@ class Package:
 
 
 def gateway(context: SparkContext | None = None) -> Any:
-    """The package of the operator in the driver's JVM."""
+    """Return the operator's package in the driver's JVM."""
     context = context or SparkContext._active_spark_context
     if context is None:
         raise RuntimeError("there is no active Spark session")
@@ -51,7 +51,7 @@ def _client(context: SparkContext) -> Any:
 
 
 def remember_classes(context: SparkContext) -> None:
-    """Spares PySpark the search for the classes that it names with every column."""
+    """Spare PySpark the lookup of the classes that it uses for every column."""
     for name in ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils"):
         found = JavaClass(name, _client(context))
         vars(context._jvm)[name.rpartition(".")[2]] = found
@@ -69,31 +69,31 @@ def _java(column: Column) -> Any:
 
 
 def attempt(column: Column, node: str, parameter: str, kind: str = "processing") -> Column:
-    """STRUCT<value, fault>: the column's value, or the fault (JSON) where it raises.
+    """Return STRUCT<value, fault>: the column's value, or the fault (JSON) if it raises.
 
-    A fault names `kind`, node, parameter, exception and message; the record is added by whoever
-    handles it.
+    A fault has `kind`, node, parameter, exception and message. The code that handles the fault adds
+    the record.
     """
     return _wrap(gateway().Columns.attempt(_java(column), kind, node, parameter))
 
 
-# Where a format stands: node and parameter.
+# The location of a format: node and parameter.
 Place = tuple[str, str]
 
 
 def decode(column: Column, format: Format, *, at: Place | None = None) -> Column:
-    """The value of some bytes; raises for bytes that do not fit the format.
+    """Return the value of bytes in a format; evaluation fails for bytes that do not fit it.
 
-    Raises MillraceError for a format whose schema cannot be had.
+    Raises MillraceError for a format whose schema is not available.
     """
     with _refusing(at):
         return _wrap(gateway().Columns.decode(_java(column), json.dumps(format)))
 
 
 def encode(column: Column, format: Format, *, at: Place | None = None) -> Column:
-    """The bytes of a value in a format; null stays null.
+    """Return the bytes of a value in a format; null stays null.
 
-    Raises MillraceError for a format whose schema cannot be had.
+    Raises MillraceError for a format whose schema is not available.
     """
     with _refusing(at):
         return _wrap(gateway().Columns.encode(_java(column), json.dumps(format)))
@@ -101,7 +101,7 @@ def encode(column: Column, format: Format, *, at: Place | None = None) -> Column
 
 @contextlib.contextmanager
 def _refusing(at: Place | None) -> Iterator[None]:
-    """The refusal of a format by the operator, as an error at its node."""
+    """Raise the operator's refusal of a format as an error at its node."""
     try:
         yield
     except Py4JJavaError as error:
@@ -118,27 +118,27 @@ def _refusing(at: Place | None) -> Iterator[None]:
 
 
 def salt(task: Column, tasks: int) -> Column:
-    """The grouping value that Spark's hash puts on shuffle partition `task` of `tasks`."""
+    """Return the grouping value that Spark hashes to shuffle partition `task` of `tasks`."""
     return _wrap(gateway().Columns.salt(_java(task), tasks))
 
 
 def partition_for(key: Column, partitions: int) -> Column:
-    """The partition that Kafka's default partitioner gives to a key's bytes (murmur2)."""
+    """Return the partition that Kafka's default partitioner (murmur2) assigns to a key's bytes."""
     return _wrap(gateway().Columns.partitionFor(_java(key), partitions))
 
 
 def running_max(timestamp: Column, topic: Column, partition: Column) -> Column:
-    """The highest timestamp so far of the record's topic-partition, within a micro-batch."""
+    """Return the highest timestamp so far of the record's topic-partition, within a micro-batch."""
     return _wrap(gateway().Columns.runningMax(_java(timestamp), _java(topic), _java(partition)))
 
 
 def row_number() -> Column:
-    """Numbers the rows of a Spark partition in their order, one partition after the other."""
+    """Return row numbers of a micro-batch, in the order of its Spark partitions and their rows."""
     return _wrap(gateway().Columns.rowNumber())
 
 
 def header_map(headers: Column) -> Column:
-    """What expressions see of headers: MAP<STRING, BINARY> by name, the last of equal names."""
+    """Return headers as expressions see them: MAP<STRING, BINARY>, the last of equal names."""
     known = F.coalesce(headers, F.array().cast("ARRAY<STRUCT<key: STRING, value: BINARY>>"))
     names = F.array_sort(F.array_distinct(F.transform(known, lambda header: header["key"])))
 

@@ -1,6 +1,6 @@
-"""What differs between what a scenario expects and what a run gave.
+"""Differences between the results that a scenario expects and those of a run.
 
-The rules of a scenario's `compare`: `sequence` (per topic the exact sequence of records),
+The values of a scenario's `compare`: `sequence` (per topic the exact sequence of records),
 `set_per_input` (records of one input line in any order), `last_per_key`, `refused`, `describe`.
 Missing fields are null, and 2 equals 2.0.
 """
@@ -17,33 +17,33 @@ from typing import Any
 from millrace_runtime.differences import Difference
 
 Record = dict[str, Any]
-#: fields of an expected record that are compared only where every record of a test states them
+#: fields of an expected record that are compared only if every expected record has them
 OPTIONAL = ("after", "timestamp")
 
 
 def differences(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[str]:
-    """Sentences, one per difference; empty if the result is what was expected."""
+    """Return a sentence for each difference; empty if the result is as expected."""
     return [str(each) for each in compared(scenario, result, cut)]
 
 
 def compared(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[Difference]:
-    """The differences as data.
+    """Return the differences as data.
 
-    `cut`: the input line that caused an output is compared with `each` only.
+    `cut`: the input line that caused an output is compared only with `each`.
     """
     return list(_differences(scenario, result, caused=cut == "each"))
 
 
 def compared_as_test(test: dict[str, Any], result: dict[str, Any], cut: str) -> list[Difference]:
-    """As :func:`compared`, but what the test's `expected` leaves out is not compared.
+    """Like `compared`, but without the parts that the test's `expected` omits.
 
-    Left out are the records of a topic that has conditions, too, where `outputs` has none of them.
+    The records of a topic with conditions are omitted as well, if `outputs` has none of them.
     """
     return compared(test, _narrowed(result, test["expected"]), cut)
 
 
 def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
-    """The result without what the test leaves out: outputs, or one of their optional fields."""
+    """Return the result without omitted parts: all outputs, or some of their optional fields."""
     if "outputs" not in result or result.get("error"):
         return result
     rows = expected.get("outputs")
@@ -110,7 +110,7 @@ def _plain(value: Any) -> Any:
 
 
 def canonical(value: Any) -> str:
-    """One text for equal values: missing fields are null, and 2 equals 2.0."""
+    """Return the same text for equal values: missing fields are null, and 2 equals 2.0."""
     return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
 
 
@@ -213,11 +213,11 @@ def _described(
 
 
 def _shape(described: dict[str, Any], topology: dict[str, Any]) -> list[str]:
-    """Sub-topologies and internal topics, without the names that each side gives by itself.
+    """Return sub-topologies and internal topics without generated names.
 
-    Such are the names of stores that no store node names, and of what belongs to them; those are
-    counted. A number of a sub-topology is none of its properties: Kafka Streams gives it by the
-    order of its sources' names.
+    Stores without a store node, and their changelogs, have generated names and are only counted.
+    The number of a sub-topology is ignored: Kafka Streams assigns it by the order of its sources'
+    names.
     """
     internal = {topic["name"] for topic in described.get("internal_topics", [])}
     named = {

@@ -18,7 +18,7 @@ from millrace_runtime.errors import MillraceError
 
 
 class SessionAnalyzer:
-    """Analyzes in a Spark session of this process."""
+    """Analyzes expressions in a Spark session of this process."""
 
     def __init__(self, spark: Any) -> None:
         from millrace_runtime.analyzer import SparkAnalyzer
@@ -27,11 +27,11 @@ class SessionAnalyzer:
         self._warm = False
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
-        """One result for each request, in order."""
+        """Return one result for each request, in order."""
         asked = {"expressions": [request.to_json() for request in requests]}
         answer = self._spark.answer(asked)
         if not self._warm and any(_past_deadline(each) for each in answer["expressions"]):
-            # The first request of a session also pays for all that Spark loads to answer it.
+            # The first request of a session is slower, because Spark still loads classes.
             answer = self._spark.answer(asked)
         self._warm = True
         return [ExpressionResult.from_json(each) for each in answer["expressions"]]
@@ -43,12 +43,12 @@ def _past_deadline(answer: Mapping[str, Any]) -> bool:
 
 
 def session_analyzer(spark: Any) -> Analyzer:
-    """An analyzer on a session that is there anyway; it remembers its answers."""
+    """Return an analyzer that uses an existing session and caches its results."""
     return CachingAnalyzer(SessionAnalyzer(spark))
 
 
 def compiled(document: Mapping[str, Any], analyzer: Analyzer) -> Compilation:
-    """The compilation of a document. Raises MillraceError with the first error of a refusal."""
+    """Compile a document. Raises MillraceError with the first error if it is refused."""
     compilation = compile_document(document, analyzer)
     errors = [each for each in compilation.diagnostics if each.severity == "error"]
     if errors:

@@ -1,4 +1,4 @@
-"""The control file of a driver, by which a running job is paused and drained."""
+"""The control file of a driver, which pauses or drains a running job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEARTBEAT_SECONDS = 5.0
 
 
 def wanted(file: str | None) -> Wanted:
-    """The word in the control file; without one, or with another word, the job runs."""
+    """Return the word in the control file: `run` if there is no file, or for any other word."""
     if file is None:
         return "run"
     try:

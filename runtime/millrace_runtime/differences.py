@@ -1,4 +1,4 @@
-"""Differences between an expected result and the one of a run, as data and in sentences."""
+"""Differences between the expected and the actual result of a run, as data and as sentences."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Difference:
 
     @classmethod
     def of(cls, code: str, **facts: object) -> Difference:
-        """With facts of any type, as texts."""
+        """Create a difference; facts of any type are converted to text."""
         return cls(code, {name: str(fact) for name, fact in facts.items()})
 
     def __str__(self) -> str:
         return SENTENCES[self.code].format_map(self.facts)
 
     def to_json(self) -> dict[str, Any]:
-        """As the API has it."""
+        """Return the form in which the API has it."""
         return {"code": self.code, "facts": dict(self.facts), "message": str(self)}

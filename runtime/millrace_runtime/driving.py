@@ -1,4 +1,4 @@
-"""The life of a job's query: started, paused, drained, stopped, and started again after a loss."""
+"""The life cycle of a job's query: start, pause, drain, stop, and restart after a loss."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
 from millrace_runtime.starter import Stages, Starter
 
-#: What a stop waits for; a trigger of micro-batches is over when there is nothing to read.
+#: What a stop waits for; a trigger of micro-batches ends when there is nothing to read.
 Until = Literal["now", "batch", "trigger"]
 
-#: how often the ids of the topics are compared with those that the query began with
+#: interval at which the ids of the topics are compared with those at the start of the query
 TOPICS_SECONDS = 5.0
-#: what a query ends with because of what happened to its topics: another start settles it
+#: codes of errors that are caused by changes of topics, and that a restart of the query settles
 SETTLED_BY_START = frozenset({"offsets_lost", "topic_missing"})
 
 
@@ -33,14 +33,14 @@ class Driving:
     report: Any
     stages: Stages
     _started: bool = False
-    #: what a query ended with because records were deleted before it read them
+    #: the error of a query that ended because records were deleted before it read them
     _lost: Exception | None = None
 
     def run(self) -> None:
-        """Run until a stop, or until all is read if the job or `drain` asks for that.
+        """Run until stopped, or until all records are read if the job or `drain` requires that.
 
-        Raises what a query ended with. Records that were lost while it ran are settled by another
-        start (`lost_offsets`), which refuses them with their number if that was chosen.
+        Raises the error of a query. Records that were lost while it ran are handled by a restart
+        (`lost_offsets`), which reports their number and fails if `fail` was chosen.
         """
         while not self.stopping.is_set():
             if self._wanted() == "pause":
@@ -52,7 +52,7 @@ class Driving:
                 if self._work():
                     return
             except Exception as error:
-                # A refusal is an error of ours; what Spark raises was lost while the query ran.
+                # A start refuses with a MillraceError; Spark's errors occur while the query runs.
                 refused = isinstance(error, MillraceError) or error is self._lost
                 if refused or explain(error).code not in SETTLED_BY_START:
                     raise
@@ -62,13 +62,13 @@ class Driving:
         return wanted(self.arguments.control)
 
     def _work(self) -> bool:
-        """Whether all is done; False where something else is wanted now."""
+        """Return whether the job is done; False if another mode is requested now."""
         wanted = self._wanted()
         if wanted == "pause":
             return False
         ends = wanted == "drain"
         if self.arguments.real_time:
-            # What lies on the broker is taken in the order of its times, and faster.
+            # Micro-batches process the existing records faster, and in the order of timestamps.
             query = self._start(first_mode(self.arguments))
             self.report.state("running")
             if not self._wait(query, "now", wanted):
@@ -76,7 +76,8 @@ class Driving:
             if wanted == "drain":
                 return True
             columns.gateway().StreamTasks.release(self.arguments.run)
-        # What a batch has written would be written again, under exactly once by the same job only.
+        # A stop waits for the end of the batch: the next start would write its records again, and
+        # under exactly once only the same job can do that.
         until: Until = "batch" if self.arguments.real_time else "trigger"
         mode = "available now" if ends else first_mode(self.arguments)
         query = self._start("real time" if self.arguments.real_time else mode)
@@ -96,7 +97,7 @@ class Driving:
         return query
 
     def _wait(self, query: Any, until: Until, wanted: Wanted) -> bool:
-        """Whether the query ended by itself, and not because of a stop or another request.
+        """Return whether the query ended by itself, not because of a stop or another request.
 
         A stop waits `until` the end of the batch or trigger.
         """
@@ -105,7 +106,7 @@ class Driving:
         while query.isActive:
             if time.monotonic() >= due:
                 if self.starter.topics_recreated():
-                    # Its offsets would go on in another topic: a start settles that.
+                    # The offsets belong to the deleted topic, which a restart settles.
                     _stop(query, until)
                     return False
                 due = time.monotonic() + TOPICS_SECONDS
@@ -128,7 +129,7 @@ class Driving:
 
 
 def first_mode(arguments: argparse.Namespace) -> str:
-    """How the first query of a job is started; see `Starter.start`."""
+    """Return how the first query of a job is started; see `Starter.start`."""
     if arguments.real_time:
         return "catch up"
     return "available now" if arguments.available_now else "continuous"

@@ -1,4 +1,4 @@
-"""Values as the bytes of a format, by the operator's own codecs: for records that people write."""
+"""Encoding of values that people enter into the bytes of a format, by the operator's codecs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from millrace_runtime.formats import Format
 
 
 def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"bytes": [...]}` in Base64, null for null, of the `texts` of a request in its `format`.
+    """Encode the `texts` of a request in its `format`: `{"bytes": [...]}` in Base64 or null.
 
-    Each text is JSON. The schema of a registry is the latest of the subject; it is asked for no
-    more often than `DEFAULT` does. Raises MillraceError with `format_unusable` for a format whose
-    schema cannot be had, and `value_unfit` for a value that is not of its type.
+    Each text is JSON. The schema of a registry is the latest of the subject, cached by `DEFAULT`.
+    Raises MillraceError `format_unusable` for a format whose schema is not available, and
+    `value_unfit` for a value that is not of its type.
     """
     report = Diagnostics()
     (found,) = read_formats({"format": request["format"]}, DEFAULT, report).values()
@@ -62,7 +62,7 @@ def _unusable(message: str, cause: str, facts: Mapping[str, object]) -> Millrace
 
 
 def _registered(format: Mapping[str, str]) -> dict[str, Any]:
-    """Text and number of a schema that only a registry has, so that no value asks for them."""
+    """Return text and id of a registry's schema, so that it is not requested for each value."""
     if "schema" in format or "registry" not in format:
         return {}
     latest = DEFAULT.latest(format["registry"], format["subject"])

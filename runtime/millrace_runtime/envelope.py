@@ -1,4 +1,4 @@
-"""The rows between sources, levels and sinks: their columns."""
+"""The rows that are exchanged between sources, levels and sinks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENVELOPE: dict[str, str] = {
 
 
 def union(parts: Sequence[DataFrame]) -> DataFrame:
-    """The rows of all parts."""
+    """Return one DataFrame with the rows of all parts."""
     result = parts[0]
     for part in parts[1:]:
         result = result.unionByName(part)

@@ -1,4 +1,4 @@
-"""Where records come from and go to: the one part in which a deployment and a simulation differ."""
+"""Sources and sink of a job: the only part in which a deployment and a simulation differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from millrace_runtime.record_handlers import RecordHandler
 
 @dataclasses.dataclass(frozen=True)
 class Timed:
-    """Topics whose records have their timestamp from an expression over key and value."""
+    """Topics whose record timestamps are computed by an expression over key and value."""
 
     topics: tuple[str, ...]
     pattern: str | None
@@ -28,11 +28,11 @@ class Environment(Protocol):
     """Sources and the sink of a job."""
 
     simulation: bool
-    #: Each partition of a read's DataFrame is one topic-partition, in the order of its offsets.
+    #: Whether each partition of a DataFrame from `read` is one topic-partition in offset order.
     by_partition: bool
-    #: Rows are taken as they arrive, in Spark's real-time mode.
+    #: Whether rows are processed as they arrive, in Spark's real-time mode.
     real_time: bool
-    #: What was decided about single records at which the job would stop.
+    #: Decisions about single records at which the job would otherwise stop.
     record_handlers: Sequence[RecordHandler]
 
     def read(
@@ -42,20 +42,20 @@ class Environment(Protocol):
         start: str,
         timed: Sequence[Timed] = (),
     ) -> DataFrame:
-        """A streaming DataFrame of the records of some topics.
+        """Return a streaming DataFrame of the records of some topics.
 
         Columns: those of Spark's Kafka source (key, value, topic, partition, offset, timestamp,
-        headers) and `merge`, which orders records of different topic-partitions: by the records'
-        own timestamps, or those that the expressions of `timed` give.
+        headers) and `merge`, which orders records of different topic-partitions by the records'
+        own timestamps, or by those that the expressions of `timed` compute.
         """
         ...
 
     def control(self) -> DataFrame | None:
-        """Control rows (wall clock, dumps) in the same columns, or None if there are none."""
+        """Return control rows (wall clock, dumps) with the same columns, or None if not needed."""
         ...
 
     def into(
         self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
     ) -> DataStreamWriter:
-        """The query's writer with the operator's sink for the rows of the task graph's sinks."""
+        """Set the sink for the rows of the task graph's sink nodes, and return the writer."""
         ...

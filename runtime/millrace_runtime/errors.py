@@ -1,4 +1,4 @@
-"""Errors for people: one sentence on what was found, one on what would help."""
+"""Errors whose messages say what was found and what to do."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class MillraceError(Exception):
         self.message = message
         self.node = node
         self.parameter = parameter
-        #: what the message names, for a message in another language
+        #: values in the message, from which it can be written in another language
         self.facts = {name: str(fact) for name, fact in (facts or {}).items()}
-        #: the one behind it, which the message quotes
+        #: the underlying error, which the message quotes
         self.cause = cause
 
     def as_dict(self) -> ErrorFields:
-        """The error as it is reported; facts and cause only where it has any."""
+        """Return the error as it is reported; facts and cause are omitted if there are none."""
         fields: ErrorFields = {
             "code": self.code,
             "node": self.node,
@@ -48,13 +48,13 @@ class MillraceError(Exception):
         return fields
 
     def as_cause(self) -> CauseFields:
-        """The error as that of another one."""
+        """Return the error in the form in which another error reports it as its cause."""
         fields: CauseFields = {"code": self.code, "message": self.message, "facts": self.facts}
         return fields if self.cause is None else {**fields, "cause": self.cause.as_cause()}
 
     @classmethod
     def of_cause(cls, fields: Mapping[str, Any] | None) -> MillraceError | None:
-        """The error that `as_cause` gave; None for none."""
+        """Return the error from the result of `as_cause`, or None if `fields` is empty or None."""
         if not fields:
             return None
         cause = cls.of_cause(fields.get("cause"))
@@ -62,11 +62,10 @@ class MillraceError(Exception):
 
 
 class StreamStopped(MillraceError):
-    """A record stopped the job because a handler says `fail`.
+    """A record stopped the job because its handler is `fail`.
 
-    `fault` is the record's fault as the operator reported it: kind, node, parameter, exception,
-    message, the cause where the message is its sentence, and the record's topic, partition, offset,
-    key and timestamp.
+    `fault` is what the operator reported: kind, node, parameter, exception, message, the cause if
+    the message is taken from it, and the record's topic, partition, offset, key and timestamp.
     """
 
     def __init__(self, fault: dict[str, Any]) -> None:
@@ -82,7 +81,7 @@ class StreamStopped(MillraceError):
         self.fault = fault
 
     def as_dict(self) -> ErrorFields:
-        """The fault with the record that caused it."""
+        """Return the error with the exception and the record that caused it."""
         return {
             **super().as_dict(),
             "exception": self.fault.get("exception"),
@@ -90,24 +89,24 @@ class StreamStopped(MillraceError):
         }
 
 
-# How the operator starts the line that carries a fault (StreamStopped in Faults.scala), and the one
-# that carries a refusal (Refused in Core.scala). Each is followed by one JSON object.
+# The operator starts the line of a fault (StreamStopped in Faults.scala) and that of a refusal
+# (Refused in Core.scala) with these marks. The brace belongs to the JSON object that follows.
 FAULT_MARK = "MILLRACE-FAULT {"
 _REFUSED_MARK = "MILLRACE-REFUSED {"
 
 
 def fault_of(message: str) -> dict[str, Any] | None:
-    """The fault that the operator wrote into an exception's message, or None."""
+    """Return the fault that the operator wrote into an exception's message, or None."""
     return _object_behind(FAULT_MARK, message)
 
 
 def refusal(error: MillraceError) -> str:
-    """The error as an exception's message from which `refusal_of` reads it."""
+    """Return an exception's message from which `refusal_of` reads the error."""
     return _REFUSED_MARK[:-1] + json.dumps(error.as_dict())
 
 
 def refusal_of(message: str) -> MillraceError | None:
-    """The refusal that the operator, or `refusal`, wrote into an exception's message, or None."""
+    """Return the refusal that the operator or `refusal` wrote into a message, or None."""
     found = _object_behind(_REFUSED_MARK, message)
     if found is None:
         return None

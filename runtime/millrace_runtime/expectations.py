@@ -1,6 +1,6 @@
-"""What a run gave beside what a test expects: exactly, and by conditions.
+"""Comparison of a run with what a test expects: exact results and conditions.
 
-The one evaluation of tests: that of simulations in the page, of `test-topology` and of pytest.
+Simulations in the page, `test-topology` and pytest all evaluate tests with it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from millrace_runtime.differences import Difference
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.unbatched import UnbatchedSimulator
 
-#: how many records a difference names by their places
+#: maximum number of records that a difference lists by their places
 _NAMED = 10
 
 Row = dict[str, Any]
 
 
 class Expectations:
-    """What a test expects of a compiled document. Raises MillraceError for a faulty condition."""
+    """The expectations of a test. Raises MillraceError `condition_invalid`."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class Expectations:
     def differences(
         self, test: Mapping[str, Any], result: dict[str, Any], cut: str = "each"
     ) -> list[Difference]:
-        """Empty where the result is what was expected.
+        """Return the differences; empty if the result is as expected.
 
-        `result`: as a result file has it. `cut`: as of `comparing.compared`.
+        `result`: in the form of a result file. `cut`: see `comparing.compared`.
         """
         test = {**test, "expected": self._expected}
         found = compared_as_test(test, result, cut)
@@ -63,11 +63,11 @@ class Expectations:
         rows = [_rows(condition, result) for condition in self._conditions]
         met = self._met(rows)
         for condition, mine, true in zip(self._conditions, rows, met, strict=True):
-            if not (stopped and condition.store is not None):  # their contents are not known
+            if not (stopped and condition.store is not None):  # contents of stores are unknown then
                 yield from _differences(condition, mine, true)
 
     def _met(self, rows: list[list[Row]]) -> list[set[int]]:
-        """For each condition the places of the records for which it is true."""
+        """Return, for each condition, the places of the records for which it is true."""
         lines = [
             (number, place, {
                 "topic": str(number),
@@ -132,6 +132,6 @@ def _named(condition: Condition, row: Row, place: int) -> str:
 
 
 def _shown(row: Row) -> str:
-    """Key, value, timestamp and headers, as of a record that is compared exactly."""
+    """Return key, value, timestamp and headers in the form of exact comparisons."""
     parts = {name: row.get(name) for name in ("key", "value", "timestamp")}
     return canonical({**parts, "headers": row.get("headers") or None})

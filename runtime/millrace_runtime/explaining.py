@@ -1,4 +1,4 @@
-"""Exceptions of Spark and Kafka as errors that a person can act on."""
+"""Translation of exceptions of Spark and Kafka into errors that a person can act on."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _STORAGE = (
 
 @dataclass(frozen=True)
 class _Known:
-    """A known cause: how an exception shows it, the error's code, and what would help.
+    """A known cause: how an exception is recognized, the error's code, and what to do.
 
-    ``words`` are parts of the message of what has neither a class nor a condition of its own.
+    ``words``: parts of the message, for exceptions without a class or condition of their own.
     """
 
     code: str
@@ -128,12 +128,12 @@ KNOWN = (
 )
 
 
-# What Python raises for a call into a JVM that is gone.
+# Exceptions that Python raises for a call into a JVM that has ended.
 _JVM_GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
 
 
 def explain(error: BaseException) -> MillraceError:
-    """An exception of Spark, Kafka or the operator as an error that a person can act on."""
+    """Turn an exception of Spark, Kafka or the operator into an error that a person can act on."""
     if isinstance(error, MillraceError):
         return error
     if type(error).__name__ in _JVM_GONE:

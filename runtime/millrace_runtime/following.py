@@ -1,4 +1,4 @@
-"""The life of a shadow's query: a micro-batch for each that the deployment has done."""
+"""The life cycle of a shadow's query: one micro-batch for each that the deployment completed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Following(Driving):
         self.shadow.plan(str(Path(location)), job.graph["nodes"], begin)
 
     def _work(self) -> bool:
-        """Whether it has read all that the deployment has, and was to end then."""
+        """Return whether the shadow has read all that the deployment has, and should end then."""
         wanted = self._wanted()
         if wanted == "pause":
             return False

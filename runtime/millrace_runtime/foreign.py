@@ -1,4 +1,4 @@
-"""What an exception of Spark, Kafka or Hadoop consists of: itself and its causes, as data."""
+"""Exceptions of Spark, Kafka and Hadoop with their causes, as data."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _MOST_CAUSES = 12
 _THROWABLE = re.compile(
     r"(?:^|(?<=[\s:(]))((?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error))(?:: (.*))?$"
 )
-# How Spark shows an error's condition, in front of its message, and its SQLSTATE, at the end.
+# Spark prints the condition of an error before the message, and the SQLSTATE at the end.
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 _STATE = re.compile(r"SQLSTATE: ([0-9A-Z]{5})")
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What is known of an exception; a text is empty where it is not.
+    """The known facts about an exception; unknown ones are empty.
 
-    `class_name` has the package if that is known, `condition` is Spark's error condition, `state`
-    its SQLSTATE.
+    `class_name` includes the package if it is known; `condition` is Spark's error condition,
+    `state` its SQLSTATE.
     """
 
     class_name: str
@@ -39,10 +39,10 @@ class Cause:
 
 
 def causes(error: BaseException) -> list[Cause]:
-    """An exception and its causes.
+    """Return an exception and its causes.
 
-    Class, condition and SQLSTATE come from the exceptions themselves where these are available. Of
-    a failed Spark task or query, only the text that the JVM printed may be left; it is read without
+    Class, condition and SQLSTATE come from the exceptions themselves if these are available. For a
+    failed Spark task or query, only the text that the JVM printed may be left; it is read without
     the stack frames.
     """
     found = list(_of_python(error))
@@ -63,7 +63,7 @@ def _of_python(error: BaseException | None) -> Iterator[Cause]:
             return
         condition, state = _condition_and_state(error)
         yield Cause(type(error).__name__, condition, "", state)
-        # PySpark has read the causes of a query's exception already.
+        # PySpark keeps the causes of a query's exception as text.
         texts = [str(error), *(str(getattr(error, n, "")) for n in ("_desc", "_stackTrace"))]
         yield from _printed("\n".join(dict.fromkeys(texts)))
         error = getattr(error, "_cause", None)
@@ -80,7 +80,7 @@ def _of_java(java: Any) -> Iterator[Cause]:
 
 
 def _condition_and_state(error: Any) -> tuple[str, str]:
-    """Those of an error of PySpark or an exception of Spark; others have none."""
+    """Return condition and SQLSTATE of an exception of PySpark or Spark; empty for others."""
     condition = state = ""
     with suppress(Exception):
         condition = str(error.getCondition() or "")
@@ -89,7 +89,7 @@ def _condition_and_state(error: Any) -> tuple[str, str]:
 
 
 def _printed(text: str) -> Iterator[Cause]:
-    """The exceptions in a text that the JVM or Spark printed, and its lines."""
+    """Yield the lines of a text that the JVM or Spark printed, and the exceptions in them."""
     for line in text.splitlines():
         if line.startswith("\tat "):
             continue

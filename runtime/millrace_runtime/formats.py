@@ -1,6 +1,6 @@
 """Formats of keys and values: how bytes on Kafka become values of a Spark SQL type and back.
 
-A format is the small dict that the topology document has, so that code and document read alike.
+A format is the dict that the topology document contains, so that code and document look alike.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def bytes_() -> Format:
 def json(schema: str | None = None) -> Format:
     """STRUCT of a Spark DDL schema, or one type (`ARRAY<INT>`); UTF-8 JSON.
 
-    A missing field is null, an unknown one is ignored; null fields are written. Without a schema,
-    which only what is written can be, JSON of whatever type there is.
+    Missing fields are read as null, unknown fields are ignored, and null fields are written. The
+    schema can be omitted only for writing, where values may then be of any type.
     """
     return {"format": "json"} if schema is None else {"format": "json", "schema": schema}
 
@@ -57,14 +57,14 @@ def json(schema: str | None = None) -> Format:
 def avro(
     schema: str | None = None, *, registry: str | None = None, subject: str | None = None
 ) -> Format:
-    """STRUCT of an Avro schema, given in place or by subject of a schema registry."""
+    """STRUCT of an Avro schema, which is set here or read from a subject of a schema registry."""
     return _schema_format("avro", schema, registry, subject)
 
 
 def protobuf(
     schema: str | None = None, *, registry: str | None = None, subject: str | None = None
 ) -> Format:
-    """STRUCT of a Protobuf message, given in place or by subject of a schema registry."""
+    """STRUCT of a Protobuf message; its schema is set here or read from a schema registry."""
     return _schema_format("protobuf", schema, registry, subject)
 
 

@@ -1,9 +1,9 @@
-"""DataFrames as sources: the records of a reader, or of a DataFrame of the program's.
+"""DataFrames as sources: the records of a reader or of a DataFrame of the program.
 
-A record of a DataFrame has its place as one of a topic would: a topic's name, a partition of so
-many, by its key as Kafka's partitioner sends it, and an offset. Within a micro-batch the records of
-a task are taken in the order of their timestamps; of equal ones in that of their offsets, by
-default the order in which Spark reads the rows.
+Like a record of Kafka, a record of a DataFrame has a topic, a partition and an offset. By default,
+Kafka's partitioner assigns the partition, and offsets are in the order in which Spark reads the
+rows. Within a micro-batch, a task processes records in the order of their timestamps, and records
+with equal timestamps in the order of their offsets.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from millrace_runtime.kafka import with_time
 if TYPE_CHECKING:
     from millrace_runtime.dsl.readers import Frame
 
-#: The places from which a job may read files: URLs and folders, separated by commas.
+#: The variable that lists the locations from which a job may read files: URLs and folders,
+#: separated by commas.
 ALLOWED = "MILLRACE_READERS"
 # Formats that read the files of their path and nothing else.
 _FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml")
@@ -49,9 +50,9 @@ _OPTIONAL = ("headers", "topic", "partition", "offset")
 
 
 def records(session: SparkSession, node: Mapping[str, Any], frame: Frame | None) -> DataFrame:
-    """The records of a source node in the columns that an environment's `read` gives.
+    """Return the records of a source node, with the columns of `Environment.read`.
 
-    `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_…`, at the
+    `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_…` at the
     node.
     """
     made = _Source(node).records(session, frame)
@@ -76,7 +77,7 @@ class _Source:
             for part in ("key", "value"):
                 df = self._encoded(df, part)
             df = self._placed(df)
-            # What an expression or a type lacks shows only here.
+            # Spark reports some errors of expressions and types only here.
             return df.select(
                 "key", "value", "topic", "partition", "offset", "timestamp", "headers", "merge"
             )
@@ -98,7 +99,7 @@ class _Source:
             raise self._refused(error) from None
 
     def _selected(self, df: DataFrame) -> DataFrame:
-        """The columns of a record, those that expressions give and those that are there."""
+        """Select the columns of a record: computed by expressions, or existing ones by name."""
         given: Mapping[str, str] = self.params["reader"]["columns"]
         self._check(df, given)
         found = {name: F.expr(text) for name, text in given.items()}
@@ -117,7 +118,7 @@ class _Source:
         return df.select(*(column.alias(name) for name, column in found.items()))
 
     def _check(self, df: DataFrame, given: Mapping[str, str]) -> None:
-        """The rules for expressions of a document hold here too: no function reads the machine."""
+        """Check expressions as in a document: no function may read the machine."""
         seen = tuple((f.name, f.dataType.simpleString()) for f in df.schema.fields)
         asked = [ExpressionRequest(text, seen) for text in given.values()]
         answers = SessionAnalyzer(df.sparkSession).analyze(asked) if asked else []
@@ -151,15 +152,15 @@ class _Source:
         key, value = self.params["key"], self.params["value"]
         timed = [Timed((self.topic,), None, key, value, expression)] if expression else []
         made = with_time(made, timed).drop("topic").withColumnRenamed("_topic", "topic")
-        # A time that is not valid orders nothing; the source refuses the record.
+        # An invalid time does not affect the order; the source refuses the record.
         return made.withColumn("merge", F.coalesce(F.col("_time"), F.lit(0)))
 
     def _partition(self) -> Column:
-        """The partition that is given, else that of the key's bytes, without a key the value's."""
+        """Return the record's own partition, else that of its key, else that of its value."""
         count = int(self.params["partitions"])
         placed = F.coalesce(F.col("key"), F.col("value"))
         given = F.col("_partition")
-        # The number of the partition comes in at the end of the message.
+        # The number of the partition replaces the # in the message.
         error = self._error(
             "reader_partition",
             f"{self.topic} has {count} partitions, found the partition #",
@@ -174,9 +175,9 @@ class _Source:
         )
 
     def _encoded(self, df: DataFrame, part: str) -> DataFrame:
-        """With the bytes of key or value in the source's format; bytes stay as they are.
+        """Encode key or value in the source's format; bytes stay as they are.
 
-        Fields of structs are taken by their names.
+        Fields of structs are matched by name.
         """
         chosen: Format = self.params[part]
         at = (str(self.node["node"]), part)
@@ -220,9 +221,10 @@ class _Source:
 
 
 def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
-    """Raises MillraceError `reader_forbidden` for a reader of what is not among the places.
+    """Raise MillraceError for a reader that is not allowed.
 
-    `allowed`: URLs and folders, separated by commas; None: everything.
+    Codes: `reader_forbidden`, and `reader_forbidden_path` for a path outside of the locations.
+    `allowed`: URLs and folders, separated by commas; None allows everything.
     """
     if allowed is None:
         return
@@ -251,7 +253,7 @@ def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
 
 
 def _place(path: str) -> str:
-    """A URL without ways up; a folder as one of this machine. Patterns stay as they are."""
+    """Return a path as a URL, file:// by default, without `..` segments. Wildcards are kept."""
     parts = urlsplit(path)
     normal = posixpath.normpath(parts.path) if parts.path else ""
     scheme = parts.scheme or "file"
@@ -280,7 +282,7 @@ def _type_of(session: SparkSession, format: Format, at: columns.Place) -> DataTy
 
 
 def _time(df: DataFrame) -> Column:
-    """The column as TIMESTAMP; what is null becomes a time that sources refuse."""
+    """Return the column as TIMESTAMP; null becomes -1 ms, which sources refuse."""
     time = F.col("timestamp")
     if isinstance(df.schema["timestamp"].dataType, IntegralType):
         time = F.timestamp_millis(time)

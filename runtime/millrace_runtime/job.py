@@ -1,4 +1,4 @@
-"""A job: the DataFrames of one streaming query around the operator that runs a task graph."""
+"""A job: one streaming query whose stateful operator runs a task graph."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SOURCES = ("stream", "table", "global_table")
 
 @dataclasses.dataclass
 class Query:
-    """What a job comes down to: one DataFrame of envelope rows for sinks, and its task graph."""
+    """The query of a job: a DataFrame of envelope rows for the sinks, and the task graph."""
 
     rows: DataFrame
     graph: dict[str, Any]
@@ -38,10 +38,9 @@ class Query:
 class Job:
     """One task graph between the sources and the sink of an environment.
 
-    `graph`: the compiler's task graph. `updates`: the query's output mode is update, the only one
-    that real time knows; else append.
-    `state`: the checkpoint's state, as it was found. `outside`: the program's DataFrames and
-    functions.
+    `graph`: the compiler's task graph. `updates`: use the output mode update, the only one that
+    real-time mode supports, instead of append. `state`: the state found in the checkpoint.
+    `outside`: the program's DataFrames and functions.
     """
 
     def __init__(
@@ -71,10 +70,10 @@ class Job:
             for index, node in enumerate(self.graph["nodes"])
             if node["op"] in _SOURCES
         ]
-        # Of each input of the tasks: among how many tasks its topic-partitions are assigned in
-        # turn; None for rows that go to all tasks.
+        # For each input, the number of tasks to which its topic-partitions are assigned in turn, or
+        # None if they are assigned in another way.
         self._assigned: list[int | None] = []
-        #: The topics of each read; those of patterns are not known.
+        #: The topics that each read lists by name, without those that match a pattern.
         self.read_topics: list[tuple[str, ...]] = []
 
     def _reading(self, index: int, node: Mapping[str, Any]) -> Reading:
@@ -87,13 +86,13 @@ class Job:
             pattern=params.get("pattern"),
             start=params.get("start", "earliest"),
             everywhere=node["op"] == "global_table",
-            # A simulation's lines are the records of all topics, whoever gives them elsewhere.
+            # In a simulation, input lines also replace the records of readers.
             framed="reader" in params and not self.environment.simulation,
         )
 
     @property
     def uses_wall_clock(self) -> bool:
-        """Whether anything in the job may read the wall clock: processors may."""
+        """Whether the job has processors, the only nodes that may read the wall clock."""
         return any(node["op"] in ("process", "process_values") for node in self.graph["nodes"])
 
     @property
@@ -103,16 +102,16 @@ class Job:
 
     @property
     def tasks(self) -> int:
-        """The tasks of the widest sub-topology."""
+        """The number of tasks of the widest sub-topology."""
         return max([1, *map(int, self.graph["subtopologies"].values())])
 
     @property
     def shuffle_partitions(self) -> int:
-        """As many as the widest level has tasks; task i runs on shuffle partition i."""
+        """The number of tasks of the widest level; task i runs on shuffle partition i."""
         return int(self.graph["tasks"])
 
     def formats_of(self, topic: str) -> tuple[Format, Format] | None:
-        """Formats of key and value by which the job reads a topic, or None if it does not."""
+        """Return the formats of key and value of a topic, or None if the job does not read it."""
         for reading in self._readings:
             if topic in reading.topics or (
                 reading.pattern and re.fullmatch(reading.pattern, topic)
@@ -129,13 +128,13 @@ class Job:
 
     @property
     def reads_patterns(self) -> bool:
-        """Whether it reads topics by a pattern."""
+        """Whether the job reads topics by a pattern."""
         return any(reading.pattern for reading in self._readings)
 
     def found_topics(self, kafka: Kafka) -> dict[str, int]:
-        """The number of partitions of each topic that it reads by name; see `topics.prepare`.
+        """Return the number of partitions of each topic read by name; see `topics.prepare`.
 
-        Raises MillraceError `option_missing` for a job that has topics, and no broker.
+        Raises MillraceError `option_missing` if the job has topics but no broker is set.
         """
         if kafka.bootstrap_servers:
             return topics.prepare(
@@ -151,18 +150,18 @@ class Job:
 
     @property
     def has_topics(self) -> bool:
-        """Whether the job reads or writes the broker."""
+        """Whether the job reads or writes topics of a broker."""
         reads = any(not each.framed for each in self._readings)
         chooses = any(node["params"].get("topic_expression") for node in self.graph["nodes"])
         return reads or chooses or bool(self.sink_topics)
 
     @property
     def framed(self) -> tuple[str, ...]:
-        """The nodes whose records are those of DataFrames, in the order in which they are read."""
+        """The nodes that read DataFrames, in the order in which they are read."""
         return tuple(self._node(each) for each in self._readings if each.framed)
 
     def _reader_of(self, topic: str) -> str | None:
-        """The first source that reads a topic by its name."""
+        """Return the first source that reads a topic by name, or None."""
         return next((self._node(each) for each in self._readings if topic in each.topics), None)
 
     def _node(self, reading: Reading) -> str:
@@ -170,12 +169,12 @@ class Job:
 
     @property
     def global_topics(self) -> tuple[str, ...]:
-        """The topics of global tables, which every task has whole."""
+        """The topics of global tables, which are replicated to every task."""
         return tuple(t for each in self._readings if each.everywhere for t in each.topics)
 
     @property
     def sink_topics(self) -> tuple[str, ...]:
-        """The topics that are written by name, that of dead letters included."""
+        """The topics that are written by name, including the dead letter topic."""
         nodes = [each for each in self.graph["nodes"] if each["op"] == "to"]
         written = [
             node["params"].get("topic") for node in nodes if node["node"] not in self.outside.sinks
@@ -184,7 +183,7 @@ class Job:
         return tuple(dict.fromkeys(topic for topic in written if topic))
 
     def query(self) -> Query:
-        """The rows of all sources through the operator, for the sink."""
+        """Build the query: the rows of all sources, processed by the operator, for the sink."""
         if self.state is not None:
             self.state.name_in(self.graph["nodes"])
         inputs = self._inputs()
@@ -193,7 +192,7 @@ class Job:
         return Query(self._attach(union(inputs), self.graph), self.graph, self.shuffle_partitions)
 
     def _inputs(self) -> list[DataFrame]:
-        """Rows for the source nodes of stream tasks: one read per start position and DataFrame."""
+        """Return the inputs of the tasks: a read per start position and DataFrame, and a clock."""
         made = []
         topics_read = [reading for reading in self._readings if not reading.framed]
         for start in dict.fromkeys(reading.start for reading in topics_read):
@@ -225,7 +224,7 @@ class Job:
     def reads_directly(self) -> bool:
         """Whether the planned tasks read their topic-partitions themselves, without a shuffle.
 
-        There is one source, and each task takes whole topic-partitions of it.
+        This requires a single input, of which each task reads whole topic-partitions.
         """
         one = self.environment.by_partition and len(self._assigned) == 1
         return one and self._assigned[0] is not None
@@ -254,7 +253,7 @@ class Job:
 
 
 def _limits(environment: Mapping[str, str]) -> dict[str, int]:
-    """What processors and stores may take: MILLRACE_PROCESSOR_TIMEOUT_MS and the like."""
+    """Return the limits of processors and stores: MILLRACE_PROCESSOR_TIMEOUT_MS and others."""
     found = {}
     for option, name, least in (
         ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS", 1),

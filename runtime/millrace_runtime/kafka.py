@@ -1,4 +1,4 @@
-"""Kafka as sources and sink of a deployed job."""
+"""Kafka as the sources and the sink of a deployed job."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from millrace_runtime.topics import matching
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
 CONTROL_ROWS_PER_SECOND = 1
 
-# Producers that are made before tasks ask for them.
+# Above this number of tasks, producers are created only when tasks request them.
 MOST_PRODUCERS = 16
 
-# How Spark writes the ends of a topic-partition among offsets.
+# Spark's offsets for the beginning and the end of a topic-partition.
 EARLIEST, LATEST = -2, -1
 
-# An unreachable broker is reported after a minute; Spark asks three times.
+# An unreachable broker is reported after one minute, because Spark tries three times.
 PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
 
 
 class Begins(Protocol):
-    """Where a query without a checkpoint begins to read."""
+    """Finds the offsets at which a query without a checkpoint begins to read."""
 
     def places(
         self, names: Iterable[str], pattern: str | None, start: str
     ) -> Mapping[str, Mapping[str, int]]:
-        """The first offset of every topic-partition of one source."""
+        """Return the first offset of every topic-partition of one source."""
         ...
 
 
 class Kafka:
     """A broker. `options` are Kafka client settings (security.protocol ...), secrets included.
 
-    `bootstrap_servers`: HOST:PORT; None for a job that reads and writes no topic. `fail_on_loss`: a
-    batch that would leave out records that the broker deleted fails (`lost_offsets`).
-    `record_handlers`: what was decided about single records that the job stops at.
+    `bootstrap_servers`: HOST:PORT; None for a job without topics. `fail_on_loss`: fail a batch that
+    would skip records that the broker has deleted (`lost_offsets`). `record_handlers`: decisions
+    about single records at which the job would otherwise stop.
     """
 
     simulation = False
@@ -83,30 +83,30 @@ class Kafka:
         self._ends: dict[str, str] | None = None
 
     def notes_ends(self, file: Path, stream: str) -> None:
-        """Have the sink note where the output topics end after each micro-batch.
+        """Make the sink note the end offsets of the output topics after each micro-batch.
 
-        `stream`: folder of the query in the checkpoint.
+        `file`: where to note them; `stream`: folder of the query in the checkpoint.
         """
         self._ends = {"file": str(file.absolute()), "stream": stream}
 
     def begin_at(self, beginner: Begins) -> None:
-        """Begin a query without a checkpoint at the offsets that are found by this."""
+        """Begin a query without a checkpoint at the offsets that `beginner` finds."""
         self._beginner = beginner
 
     def begin_with(self, start: str) -> None:
-        """Begin a query without a checkpoint at `earliest` or `latest`, whatever sources say."""
+        """Begin a query without a checkpoint at `earliest` or `latest`, overriding its sources."""
         self._start = start
 
     def read_whole(self, topics: Iterable[str], partitions: Mapping[str, int]) -> None:
-        """Read these topics from their beginning, wherever the first run begins with others.
+        """Read these topics from their beginning, even if the first run begins others at the end.
 
-        `partitions`: how many each topic has that is read by name.
+        `partitions`: number of partitions of each topic that is read by name.
         """
         self._whole = frozenset(topics)
         self._partitions = partitions
 
     def _starting_offsets(self, topics: tuple[str, ...], pattern: str | None, start: str) -> str:
-        """Spark's `startingOffsets`: a word, or JSON where some topics are read whole."""
+        """Return Spark's `startingOffsets`: a word, or JSON if positions differ by topic."""
         if self._beginner is not None:
             return json.dumps(self._beginner.places(topics, pattern, start))
         start = self._start or start
@@ -135,14 +135,14 @@ class Kafka:
         start: str,
         timed: Sequence[Timed] = (),
     ) -> DataFrame:
-        """The topics from Spark's Kafka source.
+        """Read topics with Spark's Kafka source.
 
-        Without `fail_on_loss` a topic-partition that lost records to retention goes on with what is
-        left, as a Kafka consumer does; `merge` makes a sort equal to taking the smallest head
-        timestamp first [PL1], which is the extracted one where a source extracts [TS2].
+        Without `fail_on_loss`, a topic-partition that lost records to retention continues with the
+        remaining ones, as a Kafka consumer does. Sorting by `merge` is equal to taking the
+        smallest head timestamp first [PL1]: the extracted one if the source has an extractor [TS2].
         """
         if pattern:
-            # Kafka's own topics are no data of a topology.
+            # Kafka's internal topics are never input of a topology.
             pattern = f"^(?!__)(?:{pattern})$"
         reader = (
             self.session.readStream.format("kafka")
@@ -170,9 +170,9 @@ class Kafka:
         )  # fmt: skip
 
     def control(self) -> DataFrame | None:
-        """The wall clock as control rows, if a processor may ask for it.
+        """Return the wall clock as control rows, if processors may read it.
 
-        In real time the tasks make them: Spark's own source of ticks is for micro-batches.
+        In real time the tasks create them, because Spark's rate source supports micro-batches only.
         """
         if not self.wall_clock or self.real_time:
             return None
@@ -197,15 +197,15 @@ class Kafka:
     def into(
         self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
     ) -> DataStreamWriter:
-        """The operator's Kafka sink for a query: timestamps, headers, partitions, tombstones."""
+        """Set the operator's Kafka sink: it writes timestamps, headers, partitions, tombstones."""
         return writer.format(columns.gateway().KafkaSink.format()).option(
             "sink", self.sink(graph, settings)
         )
 
     def open_producers(self, stream: Place, tasks: int) -> None:
-        """Make the producers of a query's transactions while it starts; `stream`: its folder.
+        """Create the producers of a query's transactions while it starts; `stream`: its folder.
 
-        For a query whose tasks run in this process, on a checkpoint that nobody else writes.
+        Does nothing unless tasks run in this process. No other job may write to the checkpoint.
         """
         local = str(self.session.sparkContext.master).startswith("local[")
         if not local or tasks > MOST_PRODUCERS:
@@ -215,7 +215,7 @@ class Kafka:
             columns.gateway().KafkaSink.open(json.dumps(self.client), query, tasks)
 
     def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> str:
-        """The name of a sink for the rows of a task graph."""
+        """Register a sink for the rows of a task graph, and return its name."""
         options = {
             "bootstrap_servers": self.bootstrap_servers,
             "client": self.options,
@@ -230,7 +230,7 @@ class Kafka:
 
 
 def with_time(df: DataFrame, timed: Sequence[Timed]) -> DataFrame:
-    """Adds `_time`, in ms: null where an expression gives no valid one, which orders nothing."""
+    """Add `_time` in ms; an invalid time is null and does not affect the order."""
     time = F.unix_millis("timestamp")
     raw = {"key": "_raw_key", "value": "_raw_value", "headers": "_raw_headers"}
     if timed:
@@ -243,7 +243,7 @@ def with_time(df: DataFrame, timed: Sequence[Timed]) -> DataFrame:
             decoded = columns.decode(F.when(mine, F.col(f"_raw_{name}")), format)
             df = df.withColumn(name, columns.attempt(decoded, "", name).getField("value"))
         df = df.withColumn("headers", columns.header_map(F.col("_raw_headers")))
-        # Evaluated for other topics' records as well, whose key and value are null here.
+        # Spark also evaluates this for records of other topics, whose key and value are null here.
         tried = columns.attempt(F.expr(each.expression), "", "timestamp").getField("value")
         own = f"_time_{number}"
         df = df.withColumn(own, tried)

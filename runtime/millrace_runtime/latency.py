@@ -1,4 +1,4 @@
-"""How long records take to nodes: the operator's buckets as the figures of a report.
+"""Latencies of records at nodes: the operator's histograms as the figures of a report.
 
 The operator counts since the start of the run, in buckets `[lowest ms, records]` an eighth of a
 power of two wide. A report has percentiles over the last seconds, and totals by powers of two.
@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-#: seconds over which percentiles are taken
+#: seconds over which percentiles are computed
 WINDOW_SECONDS = 10.0
 
 _EXACT_MS = 8
@@ -19,24 +19,24 @@ _EXACT_MS = 8
 Counts = dict[int, int]
 #: Records by bucket, and the sum of their durations in ms.
 Taken = tuple[Counts, int]
-#: A node, and whether from the record's own time (`event`) or from its `arrival`.
+#: A node, and whether latency is measured from the record's own time (`event`) or its `arrival`.
 Of = tuple[str, str]
 
 _NOTHING: Taken = ({}, 0)
 
 
 class Latencies:
-    """Remembers what was counted a while ago, so that reports are about the last seconds."""
+    """Remembers earlier counts, so that percentiles cover only the last seconds."""
 
     def __init__(self) -> None:
         self._before: deque[tuple[float, dict[Of, Taken]]] = deque()
 
     def complete(self, nodes: Mapping[str, dict[str, Any]], now: float) -> None:
-        """Replace the buckets of the nodes by figures; `now`: a clock in seconds.
+        """Replace the buckets of the nodes with figures; `now`: a clock in seconds.
 
         `latency` of a node becomes `{"event", "arrival": {"count", "sum", "buckets": [[below ms,
-        records]], "avg", "min", "max", "p50", "p99"}}`, the last five in ms and null where no
-        record came within the window; of a bucket's durations they are the middle.
+        records]], "avg", "min", "max", "p50", "p99"}}`. The last five are in ms, and null without
+        records in the window; the last four are the middle of a bucket.
         """
         totals: dict[Of, Taken] = {}
         for name, node in nodes.items():
@@ -84,7 +84,7 @@ def _window(taken: Taken) -> dict[str, Any]:
 
 
 def _percentile(counts: Counts, share: float) -> int:
-    """The bucket of the record with at least that share of all records up to it."""
+    """Return the first bucket up to which there is at least this share of all records."""
     rank = math.ceil(sum(counts.values()) * share)
     for at in sorted(counts):
         rank -= counts[at]
@@ -94,7 +94,7 @@ def _percentile(counts: Counts, share: float) -> int:
 
 
 def _middle(lowest: int) -> int:
-    """Of a bucket: an eighth of a power of two, below eight a single millisecond."""
+    """Return the middle of a bucket: an eighth of a power of two wide, or 1 ms below 8 ms."""
     if lowest < _EXACT_MS:
         return lowest
     return lowest + (1 << (lowest.bit_length() - 4)) // 2

@@ -1,11 +1,11 @@
-"""One job at a time on a checkpoint that is no local folder, where no lock of files holds.
+"""Leases on checkpoints outside of local folders, where file locks do not work: one job at a time.
 
-A lease is a file `owners/N`; the highest N owns the checkpoint, and N is the fencing number: of two
-jobs only one can create a file. The owner renews its file every few seconds. A job that finds one
-takes the next number when the file was released, or has not changed for `SECONDS` by its own
-monotonic clock. No two clocks are compared. An owner that finds a higher number, or could not renew
-for so long that another may have, ends its process at once; what it may still do until then cannot
-commit a batch, since Spark's log has each batch once.
+A lease is a file `owners/N`. The highest N owns the checkpoint, and N is the fencing token: of two
+jobs, only one can create a file. The owner renews its file every few seconds. A job that finds one
+takes the next number if the file was released, or has not changed for `SECONDS` by the job's own
+monotonic clock; clocks of two machines are never compared. An owner that finds a higher number, or
+could not renew for so long that another may have taken over, ends its process at once. Until then
+it cannot commit a batch, since Spark's log has each batch once.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from millrace_runtime import storage
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.storage import StoredPath
 
-#: an owner that has not renewed for so long has lost the checkpoint
+#: an owner that has not renewed for this long has lost the checkpoint
 SECONDS = 20.0
 RENEW_SECONDS = 4.0
-#: an owner that could not renew for so long ends; the rest is for those that end slowly
+#: an owner that could not renew for this long ends; the rest is the time to do so
 GIVE_UP_SECONDS = 14.0
-#: old leases that are kept, for diagnosis
+#: number of old leases that are kept for diagnosis
 KEPT = 5
 
 
 def taken(location: str, run: str, lost: Callable[[MillraceError], None]) -> Lease | None:
-    """The lease of a job on its checkpoint, renewed from now on; None for a local folder.
+    """Acquire the lease on a job's checkpoint, and keep renewing it; None for a local folder.
 
-    Waits until a lease that is not renewed has run out. `lost` must end the process.
+    Waits until a lease that is not renewed has expired. `lost` must end the process.
     Raises MillraceError `checkpoint_in_use`.
     """
     folder = storage.folder_of(location)
@@ -70,9 +70,9 @@ def _wait_for(file: StoredPath, location: str) -> None:
 
 
 def _read(file: StoredPath) -> dict[str, Any]:
-    """A lease's file; nothing of one that its owner has not written.
+    """Return the content of a lease file; empty if its owner has not written it.
 
-    Not every file system creates or replaces a file so that it is whole all the time.
+    Retries, because not every file system creates and replaces files atomically.
     """
     for _ in range(20):
         with contextlib.suppress(OSError, ValueError):
@@ -100,7 +100,7 @@ def _in_use(location: str, found: dict[str, Any]) -> MillraceError:
 
 @dataclasses.dataclass
 class Lease:
-    """A fencing number, and the thread that renews its file. `lost` is called when it is lost."""
+    """A fencing token, and the threads that renew its file. `lost` is called when it is lost."""
 
     owners: StoredPath
     number: int
@@ -109,23 +109,23 @@ class Lease:
     _renewals: int = 0
     _stop: threading.Event = dataclasses.field(default_factory=threading.Event)
     _turn: threading.Lock = dataclasses.field(default_factory=threading.Lock)
-    #: when the last renewal that succeeded began
+    #: when the last successful renewal began
     _renewed: float = 0.0
 
     def text(self, *, released: bool = False) -> str:
-        """The content of the lease's file; another one with each renewal."""
+        """Return the content of the lease file, which changes with each renewal."""
         return json.dumps(
             {"owner": self.owner, "renewals": self._renewals, "released": released}, indent=1
         )
 
     def keep(self) -> None:
-        """Renew from now on, by a thread of its own; another one watches that it succeeds."""
+        """Start a thread that renews the lease, and one that checks that renewals succeed."""
         self._renewed = time.monotonic()
         for work in (self._renew, self._watch):
             threading.Thread(target=work, name="lease", daemon=True).start()
 
     def release(self) -> None:
-        """Let another job begin at once. Nothing where the storage does not answer in time."""
+        """Let another job begin at once, or give up if the storage does not respond in time."""
         self._stop.set()
         work = threading.Thread(target=self._release, name="lease", daemon=True)
         work.start()
@@ -140,7 +140,7 @@ class Lease:
 
     def _renew(self) -> None:
         while not self._stop.wait(RENEW_SECONDS):
-            # A process that was stopped finds here that its time is over, before it asks anybody.
+            # A process that was suspended must not renew a lease that has expired meanwhile.
             if self._overdue():
                 return
             with self._turn:
@@ -158,7 +158,7 @@ class Lease:
                     _warn("renewed", error)
 
     def _watch(self) -> None:
-        """End in time although a request of the renewal has not returned."""
+        """End the process in time even if a request of the renewal does not return."""
         while not self._stop.wait(min(1.0, RENEW_SECONDS)):
             if self._overdue():
                 self._lose()

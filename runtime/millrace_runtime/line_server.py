@@ -1,4 +1,4 @@
-"""A server on this machine for requests of one line of JSON each, answered with one line."""
+"""A local server: every request and response is one line of JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Connection(socketserver.StreamRequestHandler):
 
 
 class LineServer(socketserver.ThreadingTCPServer):
-    """One thread for each connection. `refuse`: the answer to a line that is no request."""
+    """A server with one thread per connection. `refuse`: the response to an invalid request."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -49,9 +49,9 @@ class LineServer(socketserver.ThreadingTCPServer):
 
 
 def serve(create: Callable[[], LineServer], port: int) -> int:
-    """Serve until a stop is requested; READY is printed when the server answers.
+    """Serve until a stop is requested; print READY when the server accepts requests.
 
-    Gives the exit code: 2 where the port cannot be used.
+    Return the exit code: 2 if the port cannot be used.
     """
     try:
         server = create()

@@ -1,9 +1,9 @@
-"""Offsets of a checkpoint that the broker does not have any more, found before a query starts.
+"""Offsets of a checkpoint that the broker no longer has, found before a query starts.
 
-Retention has deleted the next records, a topic was deleted and created again (its id is another),
-or the checkpoint itself is gone. A person chose what happens then: `fail` refuses the start,
+Retention has deleted the next records, a topic was deleted and recreated (its id has changed), or
+the checkpoint itself is missing. A setting decides what happens: `fail` refuses the start,
 `earliest` and `latest` continue at the first record or at the end, as Kafka's `auto.offset.reset`.
-Spark itself fails a batch that would leave out records, so that a loss while the job runs comes
+Spark itself fails a batch that would skip records, so that a loss while the job runs is handled
 here as well. The ids of the topics are noted beside the checkpoint (`NOTES`), after its offsets.
 """
 
@@ -23,11 +23,11 @@ from millrace_runtime.state_moving import Read, last_batch
 from millrace_runtime.storage import Place, matching, write_whole
 
 CHOICES = ("fail", "earliest", "latest")
-#: ids of the topics for which the offsets of the checkpoint hold
+#: file with the ids of the topics to which the offsets of the checkpoint belong
 NOTES = "topics.json"
-#: codes of the refusals: to start again would end in the same way
+#: codes of the refusals, after which another start would fail in the same way
 CODES = ("offsets_lost", "topic_recreated", "checkpoint_gone")
-#: places that a message names; the rest is counted
+#: maximum number of topic-partitions that a message lists; the others are counted
 NAMED = 5
 
 Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
@@ -35,7 +35,7 @@ Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
 
 @dataclasses.dataclass(frozen=True)
 class Loss:
-    """A topic-partition whose next offset is not there. `earliest`, `end`: what the broker has."""
+    """A topic-partition whose next offset is lost. `earliest`, `end`: what the broker has."""
 
     topic: str
     partition: int
@@ -45,15 +45,15 @@ class Loss:
     recreated: bool
 
     def lost(self, choice: str) -> int:
-        """Records that are not read if the choice is earliest or latest.
+        """Return the number of records that the choice, earliest or latest, skips.
 
-        Of a topic that was created again only its own records are known.
+        For a recreated topic, only its own records are known.
         """
         before = self.earliest if self.recreated else min(self.offset, self.end)
         return max(0, self.begin(choice) - before)
 
     def begin(self, choice: str) -> int:
-        """The next offset if the choice is earliest or latest."""
+        """Return the next offset if the choice is earliest or latest."""
         return self.earliest if choice == "earliest" else self.end
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Loss:
 
 @dataclasses.dataclass(frozen=True)
 class Settled:
-    """What was found: losses, for which the offsets were changed if `changed`."""
+    """The losses that were found. `changed`: whether the offsets were changed."""
 
     losses: Sequence[Loss] = ()
     changed: bool = False
@@ -81,7 +81,7 @@ def settle(
     choice: str,
     node_of: Callable[[str], str | None] = lambda _: None,
 ) -> Settled:
-    """Compare the offsets of a query's checkpoint with the broker, and change what is lost.
+    """Compare the offsets of a query's checkpoint with the broker, and replace lost ones.
 
     `folder`: the job's checkpoint; `stream`: the query's in it; `reads`: its Kafka sources in
     order; `node_of`: the node that reads a topic. Raises MillraceError `offsets_lost` or
@@ -110,7 +110,7 @@ def settle(
             for line, read, each in zip(lines, reads, names, strict=False)
         ]
         losses = {place: loss for _, lost in wanted for place, loss in lost.items()}
-        # DataFrames of the program have their own.
+        # The remaining sources are DataFrames, which keep their offsets.
         wanted += [(line, {}) for line in lines[len(reads) :]]
         found = Settled(
             [losses[each] for each in sorted(losses)],
@@ -137,7 +137,7 @@ def settle(
 class _Source:
     """A Kafka source: where it continues, what it reads, and what the broker has.
 
-    `others`: topics that were deleted and created again.
+    `others`: topics that were deleted and recreated.
     """
 
     line: Places
@@ -147,7 +147,7 @@ class _Source:
     others: set[str]
 
     def settled(self, choice: str) -> tuple[Places, dict[tuple[str, int], Loss]]:
-        """The offsets as they should be, and what was lost, by topic and partition."""
+        """Return the corrected offsets, and the losses by topic and partition."""
         wanted: Places = {}
         losses: dict[tuple[str, int], Loss] = {}
         for topic in self.names:
@@ -160,7 +160,7 @@ class _Source:
                     losses[topic, int(number)] = loss
                     offset = ends[1] if choice == "latest" else ends[0]
                 elif offset is None and ends[0] > 0:
-                    # Spark would take it for a loss that a new partition does not begin with 0.
+                    # Spark would report a loss if a new partition does not begin with 0.
                     offset = ends[0]
                 if offset is not None:
                     wanted.setdefault(topic, {})[number] = offset
@@ -176,7 +176,7 @@ class _Source:
 
 
 class Log:
-    """Where a query continues: the last batch that is done, and one that was begun after it."""
+    """The offsets at which a query continues, and those of a batch begun but not completed."""
 
     def __init__(self, stream: Place) -> None:
         done = last_batch(stream)
@@ -184,17 +184,17 @@ class Log:
         self._unfinished = unfinished if unfinished.exists() else None
         first = sorted(matching(stream, "sources/*/0"), key=lambda file: int(file.parent.name))
         self._files = first if done is None else [stream / "offsets" / str(done)]
-        #: what the offsets are those after
+        #: the batch after which these offsets hold
         self.after = f"{stream.name}/{done}"
 
     def begins(self) -> list[Places]:
-        """The next offsets of each Kafka source, in the order of the sources."""
+        """Return the next offsets of each Kafka source, in the order of the sources."""
         return [places for file in self._files for places in _read(file) if places is not None]
 
     def change(self, wanted: Sequence[Places], held: Ranges, others: set[str]) -> None:
-        """Change the next offsets, after the ends of the batch that was not done.
+        """Change the next offsets, after the end offsets of an unfinished batch.
 
-        Of what begins elsewhere now, that batch reads what lies between.
+        In topic-partitions whose position changes, that batch reads from there up to its old end.
         """
         if self._unfinished is not None:
             before = self.begins()
@@ -224,7 +224,7 @@ def _end(offset: int, end: int, held: int | None, *, moved: bool) -> int:
 
 
 def summary(settled: Settled, choice: str) -> str:
-    """A sentence for the log about what was lost."""
+    """Return a sentence for the log about the losses."""
     lost = sum(each.lost(choice) for each in settled.losses)
     at = "the first records there are" if choice == "earliest" else "the ends of the partitions"
     return (
@@ -234,7 +234,7 @@ def summary(settled: Settled, choice: str) -> str:
 
 
 def checkpoint_gone(folder: Place, held: Ranges, choice: str) -> str:
-    """What it means that a deployment's checkpoint is not there any more; a sentence for the log.
+    """Return a sentence for the log about the consequences of a missing checkpoint.
 
     Raises MillraceError `checkpoint_gone` if the choice is `fail`.
     """
@@ -262,7 +262,7 @@ def checkpoint_gone(folder: Place, held: Ranges, choice: str) -> str:
 
 
 def recreated(session: Any, client: Mapping[str, str], folder: Place) -> bool:
-    """Whether a topic is another one than when the query began: its offsets mean nothing there."""
+    """Whether a topic was recreated since the query began, so that its offsets are meaningless."""
     known: dict[str, str] = _noted(folder).get("ids", {})
     ids = topics.identities(session, client, sorted(known))
     return any(ids.get(name, known[name]) != known[name] for name in known)
@@ -309,17 +309,17 @@ def _matching(session: Any, client: Mapping[str, str], patterns: Iterable[str]) 
 def _matches(pattern: str, topic: str) -> bool:
     try:
         return re.fullmatch(pattern, topic) is not None
-    except re.error:  # a pattern that only Java knows
+    except re.error:  # a pattern that only Java supports
         return True
 
 
 def _head(file: Place) -> int:
-    """Lines before the first source, as Spark writes them."""
+    """Return the number of lines that Spark writes before the first source."""
     return 2 if file.parent.name == "offsets" else 1
 
 
 def _read(file: Place) -> list[Places | None]:
-    """Each source of a log entry; None for those that are not Kafka's."""
+    """Return the offsets of each source in a log entry; None for sources other than Kafka."""
     lines = file.read_text(encoding="utf-8").split("\n")[_head(file) :]
     return [_places(line) for line in lines]
 

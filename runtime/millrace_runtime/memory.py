@@ -1,4 +1,4 @@
-"""Sources and sinks in memory: what a simulation has in place of Kafka."""
+"""Sources and sinks in memory, which a simulation uses instead of Kafka."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CONTROL_TOPIC = "$control"
 class TraceLimits:
     """How many steps of records a simulation keeps, and how many bytes of them.
 
-    `breakpoints`: lines of statements in the code of processors, by node; `stops`: how often a
-    simulation stops at them.
+    `breakpoints`: lines of statements in the code of processors, by node; `stops`: the maximum
+    number of stops at them.
     """
 
     steps: int = 20_000
@@ -51,20 +51,20 @@ class Memory:
         start: str,
         timed: Sequence[Timed] = (),
     ) -> DataFrame:
-        """The records of some topics, all of them new, in the order of the input lines."""
+        """Return the new records of some topics, in the order of the input lines."""
         takes = F.col("topic").isin(*topics) if topics else F.lit(False)
         if pattern:
             takes = takes | F.col("topic").rlike(f"^(?:{pattern})$")
         return self._frame.where(takes & (F.col("topic") != CONTROL_TOPIC))
 
     def control(self) -> DataFrame | None:
-        """Wall clock and dump requests."""
+        """Return control rows: the wall clock and dump requests."""
         return self._frame.where(F.col("topic") == CONTROL_TOPIC)
 
     def into(
         self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
     ) -> DataStreamWriter:
-        """The query's writer with a sink that keeps rows."""
+        """Set a sink that keeps rows in memory, and return the writer."""
         self.sink(graph, settings)
         return writer.format(columns.gateway().Simulation.format()).option("run", self.run)
 
@@ -76,28 +76,28 @@ class Memory:
         columns.gateway().Simulation.sink(session, self.run, json.dumps(described))
 
     def trace(self, limits: TraceLimits) -> None:
-        """Keeps the steps of all records that come after the call."""
+        """Keep the steps of all records that are added after this call."""
         breakpoints = json.dumps({node: list(at) for node, at in limits.breakpoints.items()})
         columns.gateway().Simulation.trace(
             self.run, limits.steps, limits.bytes, breakpoints, limits.stops
         )
 
     def traced(self) -> dict[str, Any]:
-        """The steps so far, as the operator reports them (runtime/scala/Trace.scala)."""
+        """Return the steps so far, as the operator reports them (runtime/scala/Trace.scala)."""
         found: dict[str, Any] = json.loads(columns.gateway().Simulation.traced(self.run))
         return found
 
     def progress(self) -> dict[str, Any]:
-        """Records counted so far, and finished cuts of a run without micro-batches."""
+        """Return the record counts so far and, without micro-batches, the finished cuts."""
         found: dict[str, Any] = json.loads(columns.gateway().Simulation.progress(self.run))
         return found
 
     def add(self, records: Sequence[dict[str, Any]]) -> None:
-        """Makes records available, all of them to one micro-batch."""
+        """Make records available, all of them to one micro-batch."""
         columns.gateway().Simulation.add(self.run, json.dumps(records))
 
     def take(self) -> list[dict[str, Any]]:
-        """What came since the last call, in the order in which it reached the topics."""
+        """Return the rows since the last call, in the order in which they reached the topics."""
         rows: list[dict[str, Any]] = json.loads(columns.gateway().Simulation.take(self.run))
         return rows
 

@@ -1,4 +1,4 @@
-"""How far a job is from the ends of its topics, and what the broker deleted before it was read."""
+"""The lag of a job behind its topics, and records that the broker deleted before it read them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Place = tuple[str, int]
-# What the broker holds of topic-partitions: the earliest offset, and that of the record to come.
+# The offsets of topic-partitions on the broker: the earliest one, and that of the next record.
 Held = dict[Place, tuple[int, int]]
 
 
@@ -27,7 +27,7 @@ class _Reading:
 
 
 class Offsets:
-    """The topic-partitions of one run of a query. `ask` asks the broker; it may raise."""
+    """The topic-partitions of one run of a query. `ask` queries the broker; it may raise."""
 
     def __init__(self, ask: Callable[[list[Place]], Held]) -> None:
         self._ask = ask
@@ -36,7 +36,7 @@ class Offsets:
         self._given: dict[Place, int] = {}
 
     def give_up(self, place: Place, begin: int, records: int) -> None:
-        """Note records that a start left out: the topic-partition is read from `begin` on."""
+        """Note records that a start skipped: the topic-partition is read from `begin` on."""
         if records:
             self._given[place] = self._given.get(place, 0) + records
         now = self._readings.get(place)
@@ -45,15 +45,15 @@ class Offsets:
             now.reached = begin
 
     def look(self, sources: Iterable[Any], first: Iterable[Any], tasks: list[Any]) -> list[str]:
-        """Compare what was read with what the broker holds; a sentence for each new loss.
+        """Compare what was read with what the broker has; return a sentence for each new loss.
 
-        `sources` and `first`: those of the newest and of the run's first progress, taken before
-        the `tasks` of the statistics.
+        `sources`, `first`: the sources in the newest and in the first progress of the run, fetched
+        before the `tasks` of the statistics.
         """
         read, ends = _read(tasks), bounds(sources, "endOffset")
         try:
             self._held = self._ask(sorted({*read, *ends}))
-        except Exception:  # noqa: BLE001 - of a broker that is away nothing is known
+        except Exception:  # noqa: BLE001 - without the broker, nothing is known
             self._held = {}
             return []
         begins = bounds(first, "startOffset")
@@ -65,10 +65,10 @@ class Offsets:
     def _lost(
         self, place: Place, begins: dict[Place, int], ends: dict[Place, int], read: tuple[int, int]
     ) -> str | None:
-        """What was lost of a topic-partition since the last look.
+        """Return a sentence about the records of a topic-partition lost since the last look.
 
-        Transactions and compaction leave offsets without a record too; only of what lies before
-        the earliest record there is it known that it was deleted.
+        Transactions and compaction leave offsets without a record, too. Only offsets before the
+        earliest record of the broker are known to have been deleted.
         """
         offset, records = read
         reached = max(offset + 1, ends[place])
@@ -90,7 +90,7 @@ class Offsets:
 
     @property
     def lost(self) -> list[dict[str, Any]]:
-        """The topic-partitions of which records were lost since the run began, and how many."""
+        """The topic-partitions that lost records since the run began, and the number of these."""
         lost = dict(self._given)
         for place, each in self._readings.items():
             lost[place] = lost.get(place, 0) + each.lost
@@ -101,7 +101,7 @@ class Offsets:
         ]
 
     def complete(self, tasks: Iterable[Any]) -> None:
-        """Add end and lag to the tasks' topic-partitions; None where they are not known."""
+        """Add end and lag to the tasks' topic-partitions; None if they are not known."""
         for place in (place for task in tasks for place in task["topic_partitions"]):
             held = self._held.get((place["topic"], place["partition"]))
             done = place["offset"] + 1
@@ -110,7 +110,7 @@ class Offsets:
 
 
 def bounds(sources: Iterable[Any], name: str) -> dict[Place, int]:
-    """The offsets of that name, per topic-partition, in the Kafka sources of a progress."""
+    """Return the offsets of this name by topic-partition, from the Kafka sources of a progress."""
     found: dict[Place, int] = {}
     for source in sources:
         offsets = source.get(name)
@@ -128,7 +128,7 @@ def bounds(sources: Iterable[Any], name: str) -> dict[Place, int]:
 
 
 def _read(tasks: Iterable[Any]) -> dict[Place, tuple[int, int]]:
-    """Per topic-partition the last offset and the records read: of the task that has read most."""
+    """Return last offset and record count by topic-partition, of the task that has read most."""
     found: dict[Place, tuple[int, int]] = {}
     for each in (each for task in tasks for each in task["topic_partitions"]):
         place = (each["topic"], each["partition"])

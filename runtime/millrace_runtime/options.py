@@ -22,7 +22,7 @@ _MASTER = re.compile(
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
-    """The options that drivers of both dialects have."""
+    """Add the options that drivers of both dialects have."""
     p.add_argument(
         "--start",
         choices=("earliest", "latest"),
@@ -79,7 +79,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
 
 
 def checked(arguments: argparse.Namespace) -> None:
-    """Raises MillraceError for invalid options, and for a checkpoint that is not writable.
+    """Raise MillraceError for invalid options or a checkpoint folder that is not writable.
 
     Codes: `option_missing`, `option_invalid`, `checkpoint_unwritable`.
     """
@@ -147,7 +147,7 @@ def _readable(file: str) -> None:
 
 
 def _writable(folder: Path) -> None:
-    """Makes the folder and writes into it, as the job will do all the time."""
+    """Create the folder and test whether files can be written into it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as trial:
@@ -163,7 +163,7 @@ def _writable(folder: Path) -> None:
 
 
 def kafka_options(file: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """The settings of `millrace_compiler.kafka_clients`. Raises MillraceError."""
+    """Return the settings of Kafka clients. Raises MillraceError `option_invalid`."""
     try:
         return kafka_clients.settings(environment, file)
     except (ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Where a job's rows go beside the broker: functions and DataFrames of the program's."""
+"""Outputs of a job other than the broker: functions and DataFrames of the program."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from millrace_runtime.kafka import Kafka
 
 STOP = -1
-# Spark's name of the query's id among a batch's properties.
+# Spark's local property with the id of the query.
 _QUERY = "sql.streaming.queryId"
 
 
 def into(writer: DataStreamWriter, kafka: Kafka, plan: Query, job: Job) -> DataStreamWriter:
-    """The query's writer: the broker's sink, or both it and the functions of the program.
+    """Return the query's writer: to the broker, and to the functions of the program if any.
 
-    A batch is on the topics before the functions get it; where a record stopped the job they do
-    not, and get the whole batch when it is run again.
+    A batch is written to the topics before the functions are called. If a record stops the job,
+    they are not called, and get the whole batch when it is run again.
     """
     functions = job.outside.functions
     if not functions:
@@ -35,7 +35,7 @@ def into(writer: DataStreamWriter, kafka: Kafka, plan: Query, job: Job) -> DataS
     targets = {_dest(plan.graph, node): node for node in functions}
 
     def take(batch: DataFrame, number: int) -> None:
-        # Computed once: the tasks' state changes while the rows are made.
+        # The rows must be computed only once, because that changes the tasks' state.
         batch = batch.persist()
         try:
             query = batch.sparkSession.sparkContext.getLocalProperty(_QUERY)
@@ -53,7 +53,7 @@ def _call(function: BatchFunction, node: str, batch: DataFrame, number: int) -> 
     try:
         function(batch, number)
     except Exception as error:
-        # Spark passes on the traceback alone; `explain` finds the error in it.
+        # Spark passes on only the traceback; `explain` finds the error in it.
         reason = f"{type(error).__name__}: {error}".split("\n", 1)[0]
         text = f"The function at {node} failed in batch {number}: {reason}"
         facts = {"node": node, "batch": number, "reason": reason}
@@ -62,7 +62,7 @@ def _call(function: BatchFunction, node: str, batch: DataFrame, number: int) -> 
 
 
 def dataframe(plan: Query, node: str) -> DataFrame:
-    """The records of a sink; a record that stops the job fails the query that reads them."""
+    """Return the records of a sink; a record that stops the job fails the query."""
     dest = _dest(plan.graph, node)
     fault = F.raise_error(F.concat(F.lit(FAULT_MARK[:-1]), F.col("fault"))).cast("boolean")
     sound = plan.rows.where(F.when(F.col("dest") == STOP, fault).otherwise(F.col("dest") == dest))
@@ -70,7 +70,7 @@ def dataframe(plan: Query, node: str) -> DataFrame:
 
 
 def _shown(rows: DataFrame, graph: Mapping[str, Any], dest: int) -> DataFrame:
-    """The rows of a sink as records, with key and value of their types."""
+    """Return the rows of a sink as records with decoded keys and values."""
     params = graph["nodes"][dest]["params"]
     return rows.where(F.col("dest") == dest).select(
         columns.decode(F.col("key"), params["key"]).alias("key"),

@@ -71,7 +71,7 @@ class Record:
 
 
 class Host(Protocol):
-    """What a context requires of the process that runs the processor."""
+    """The interface of the process that runs a processor, for the processor's context."""
 
     now: dict[str, Any]
     task_id: Any

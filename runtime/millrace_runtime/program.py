@@ -1,4 +1,4 @@
-"""A program as a file: run to get at its topology."""
+"""Loading of the topology that a program builds, by running the program."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PROGRAM = "job.py"
 
 
 def load_program(path: str | Path) -> Topology:
-    """The topology that a program builds: a file, or a folder with a `job.py`.
+    """Return the topology that a program builds: a file, or a folder with a `job.py`.
 
-    The file runs as a module, so what stands under `if __name__ == "__main__"` does not. Raises
+    The file runs as a module, without the code under `if __name__ == "__main__"`. Raises
     MillraceError `program_unreadable`, `program_failed` (with the line) or `program_topology`
     (none, or several).
     """
@@ -57,7 +57,7 @@ def _run(file: Path) -> dict[str, object]:
         for name in set(sys.modules) - known:
             found = getattr(sys.modules[name], "__file__", None)
             if found and Path(found).parent == file.parent:
-                del sys.modules[name]  # the module of the same name of another program differs
+                del sys.modules[name]  # another program may have a module of the same name
     return vars(module)
 
 

@@ -1,4 +1,4 @@
-"""What the source nodes of stream tasks read, and which of their tasks take a record."""
+"""The records that source nodes read, and the tasks that process each record."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from millrace_runtime.environment import Timed
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """A source node of a stream task: which records it takes, and on which tasks."""
+    """A source node: the records that it reads, and the tasks that process them."""
 
     dest: int
     sub: int
@@ -25,14 +25,14 @@ class Reading:
     pattern: str | None
     start: str
     everywhere: bool
-    #: its records are those of a DataFrame, of a reader or the program's
+    #: whether the records come from a DataFrame, of a reader or of the program
     framed: bool = False
 
 
 def timed(
     readings: Sequence[Reading], every: Sequence[Reading], nodes: Sequence[dict[str, Any]]
 ) -> list[Timed]:
-    """The sources that extract timestamps, where a task has several inputs to choose from."""
+    """Return the sources that extract timestamps, in tasks that choose between several inputs."""
     inputs: dict[int, set[str]] = {}
     for reading in every:
         named = {*reading.topics, *([reading.pattern] if reading.pattern else [])}
@@ -49,7 +49,7 @@ def timed(
 
 
 def addressed(raw: DataFrame, readings: Sequence[Reading], partitions: int) -> DataFrame:
-    """One row per record and source node that reads it, with the task that takes it."""
+    """Return a row for each record and source node that reads it, with the task to process it."""
     targets = []
     for reading in readings:
         takes = F.col("topic").isin(*reading.topics) if reading.topics else F.lit(False)
@@ -70,13 +70,13 @@ def addressed(raw: DataFrame, readings: Sequence[Reading], partitions: int) -> D
 
 
 def addressed_to(raw: DataFrame, reading: Reading, partitions: int) -> DataFrame:
-    """One row per record, for the one source node that reads it, whatever its topic is."""
+    """Return one row per record, for the only source node that reads it, whatever its topic is."""
     task = F.col("partition") % F.lit(reading.tasks)
     return source_envelope(raw, partitions, task, F.lit(reading.dest))
 
 
 def ticks(control: DataFrame, partitions: int) -> DataFrame:
-    """Rows of the wall clock, one for each task."""
+    """Return rows of the wall clock, one for each task."""
     if partitions == 1:
         return source_envelope(control, 1, F.lit(0), F.lit(CONTROL))
     every = F.explode(F.sequence(F.lit(0), F.lit(partitions - 1)))
@@ -85,7 +85,7 @@ def ticks(control: DataFrame, partitions: int) -> DataFrame:
 
 
 def source_envelope(df: DataFrame, partitions: int, task: Column, dest: Column) -> DataFrame:
-    """Raw records as rows of the envelope, for a node of a task."""
+    """Return raw records as envelope rows for a node of a task."""
     made = {
         "task": columns.salt(task, partitions),
         "dest": dest,
@@ -100,10 +100,10 @@ def source_envelope(df: DataFrame, partitions: int, task: Column, dest: Column) 
 
 
 def _entry(dest: int) -> Callable[[Column], Column]:
-    """A task's entry of a record; a lambda with two parameters would get the element's index."""
+    """Return a task's entry of a record; a lambda of two parameters would also get the index."""
     return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
 
 
 def entries_type() -> str:
-    """The type of a list of (task, node) addresses."""
+    """Return the type of a list of (task, node) addresses."""
     return "ARRAY<STRUCT<task: INT, dest: INT>>"

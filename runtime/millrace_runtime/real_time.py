@@ -1,7 +1,7 @@
 """Spark's real-time mode: its requirements, checked before the start.
 
-The trigger is the duration of a batch. All tasks of all levels run at once in it, and a record
-goes through them when it arrives. State and offsets are kept when the batch ends.
+The trigger is the duration of a batch. In a batch, all tasks of all levels run at the same time,
+and a record passes through them when it arrives. State and offsets are saved when the batch ends.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from millrace_runtime.processor import duration
 if TYPE_CHECKING:
     from millrace_runtime.job import Job
 
-# Spark's own bound: at the end of a batch all tasks end, and new ones begin.
+# Spark's minimum: at the end of a batch, all tasks end and new ones begin.
 LEAST_MS = 5_000
 
-# Threads if no master is set: they wait for records most of the time.
+# The default master. Many threads are cheap, because they wait for records most of the time.
 MASTER = "local[64]"
-# Executors of a cluster come one after the other.
+# Executors of a cluster register one after the other.
 CLUSTER_PATIENCE_SECONDS = 30.0
-# How long a stop waits for the end of the batch, behind which nothing is written again.
+# How long a stop waits for the end of the batch, since an unfinished batch is written again.
 STOP_PATIENCE_SECONDS = 15.0
 
 
 def batch_ms(text: str) -> int:
-    """The length of a batch, such as "10 seconds", in ms.
+    """Return the duration of a batch, such as "10 seconds", in ms.
 
-    Raises MillraceError `option_invalid` for what is no duration, or less than Spark takes.
+    Raises MillraceError `option_invalid` for an invalid duration, or one below Spark's minimum.
     """
     try:
         found = duration(text if not text.strip().isdecimal() else int(text))
@@ -47,7 +47,7 @@ def batch_ms(text: str) -> int:
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Raises MillraceError `real_time_exactly_once` for a guarantee that real time cannot give."""
+    """Raise MillraceError `real_time_exactly_once` for a guarantee that is not supported."""
     if settings.get("processing_guarantee") == "exactly_once":
         raise MillraceError(
             "real_time_exactly_once",
@@ -59,7 +59,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def check_sources(job: Job) -> None:
-    """Raises MillraceError `real_time_reader` or `real_time_function` for what has no real time."""
+    """Raise MillraceError `real_time_reader` or `real_time_function` for unsupported nodes."""
     for node in job.framed:
         raise MillraceError(
             "real_time_reader",
@@ -77,20 +77,20 @@ def check_sources(job: Job) -> None:
 
 
 def slots_needed(job: Job, partitions: Mapping[str, int]) -> tuple[int, int]:
-    """How many tasks run at once after `job.query()`: those that read, and those of the levels."""
+    """Return how many tasks run at once after `job.query()`: reading tasks, and those of levels."""
     levels = {node["level"] for node in job.graph["nodes"]}
     tasks = job.shuffle_partitions * len(levels)
     if levels and job.reads_directly:
         return 0, tasks
-    # A pattern's topics are not known here: they count for one.
+    # The topics of a pattern are not known here, and count as one partition.
     reading = sum(sum(partitions.get(name, 1) for name in names) or 1 for names in job.read_topics)
     return reading, tasks
 
 
 def check_slots(session: Any, job: Job, partitions: Mapping[str, int]) -> None:
-    """Raises MillraceError `real_time_slots` where the tasks cannot all run at once.
+    """Raise MillraceError `real_time_slots` if not all tasks can run at the same time.
 
-    Spark would wait for the others without limit, or skip their records.
+    Spark would wait without limit for the others, or skip their records.
     """
     reading, tasks = slots_needed(job, partitions)
     context = session.sparkContext

@@ -1,4 +1,4 @@
-"""What was decided about single records that stopped a job."""
+"""Decisions about single records that stopped a job."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _PLACE = re.compile(r"([A-Za-z0-9._-]{1,249}):(\d{1,9}):(\d{1,18})")
 
 @dataclass(frozen=True)
 class RecordHandler:
-    """In place of `fail`, for the record at one offset of one topic partition.
+    """The handler that replaces `fail` for the record at one offset of one topic-partition.
 
-    The record is dropped, or becomes a dead letter, at the node where it fails. What it caused
-    before and elsewhere stays, so a batch that is run again gives the same records in the same
-    places, as if the settings' handler had been this one for that record.
+    The record is dropped, or becomes a dead letter, at the node where it fails. Its effects before
+    that and on other nodes remain, so a batch that is run again has the same results, as if this
+    had been the handler in the settings.
     """
 
     topic: str
@@ -28,7 +28,7 @@ class RecordHandler:
     handler: Literal["continue", "dead_letter"]
 
     def as_json(self) -> dict[str, str | int]:
-        """As the operator takes it."""
+        """Return the form that the operator reads."""
         return {
             "topic": self.topic,
             "partition": self.partition,
@@ -38,7 +38,7 @@ class RecordHandler:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Options of a job by which single records are decided about."""
+    """Add the options of a job with decisions about single records."""
     for option, what in (
         ("--skip-record", "is dropped where it fails, in place of ending the job"),
         ("--dead-letter-record", "goes to the dead letter topic where it fails, if there is one"),
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def handlers_of(arguments: argparse.Namespace) -> Sequence[RecordHandler]:
-    """The handlers of a job's options.
+    """Return the handlers in a job's options.
 
     Raises MillraceError `option_invalid`.
     """

@@ -1,12 +1,12 @@
-"""A rehearsal of a job's query: Spark prepares itself for it while another driver still runs.
+"""A rehearsal of a job's query, which warms up Spark while another driver still runs.
 
 Some of the newest records of each source go through the whole topology, with a checkpoint that is
-deleted at once and a sink that takes everything and keeps nothing. The query is stopped after its
-first micro-batch and started again, as one that takes over state. What was loaded and compiled for
-that is there when the query starts.
+deleted at once and a sink that discards everything. The query is stopped after its first
+micro-batch and started again, like one that takes over state. Everything that was loaded and
+compiled for that is ready when the actual query starts.
 
-Code of the topology's author may do more than return a value, and is not run: a processor forwards
-a record of its types in place of each of its input.
+Code of the topology's author may have side effects and is not run: instead, a processor forwards a
+record of its output types for each input record.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from millrace_runtime.kafka import Kafka
 from millrace_runtime.options import kafka_options
 from millrace_runtime.session import local_dir
 
-#: records of each partition, and of each of the micro-batches
+#: number of records of each partition, and of each micro-batch
 RECORDS, BATCH = 60, 15
-#: micro-batches after which it is stopped and started again, and ended
+#: number of micro-batches after which the query is restarted, and after which it ends
 BATCHES = (1, 6)
 LONGEST_SECONDS = 60.0
 #: nodes that run code of the topology's author, and what they forward in a rehearsal
@@ -59,7 +59,7 @@ class Newest:
     def places(
         self, names: Iterable[str], pattern: str | None, start: str
     ) -> dict[str, dict[str, int]]:
-        """By topic and partition, some records before the end."""
+        """Return offsets by topic and partition, `RECORDS` before the end."""
         every = list(names)
         if pattern:
             every += topics.matching(self._session, self._client, pattern)
@@ -73,7 +73,7 @@ class Newest:
 def rehearse(
     session: Any, name: str, graph: dict[str, Any], arguments: argparse.Namespace
 ) -> str | None:
-    """Rehearse a job's query; why it was not done, or ended early, if so."""
+    """Rehearse a job's query; return the reason if it was skipped or ended early, else None."""
     if any("reader" in node["params"] for node in graph["nodes"]):
         return "it reads DataFrames of its own"
     if not arguments.bootstrap_servers:
@@ -92,7 +92,7 @@ def rehearse(
 
 
 def without_code(graph: dict[str, Any]) -> dict[str, Any]:
-    """The graph with processors that only forward."""
+    """Return the graph with processors that only forward records."""
     return {**graph, "nodes": [_harmless(node) for node in graph["nodes"]]}
 
 
@@ -108,7 +108,7 @@ def _harmless(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sample(type_: DataType) -> Any:
-    """A value of a type, as processors have it."""
+    """Return a value of a type, in the form that processors use."""
     if type_.name == "STRUCT":
         return dict(zip(type_.fields, map(_sample, type_.inner), strict=True))
     return 0 if type_.name in _NUMBERS else _SAMPLES.get(type_.name)
@@ -144,7 +144,7 @@ def _run(
     there = topics.identities(session, kafka.client, job.sink_topics)
     _open_producer(session, kafka.client, there)
     if job.exactly_once and there:
-        # Without the rights for it the query itself will say so.
+        # The query itself reports missing permissions.
         with contextlib.suppress(Exception):
             columns.gateway().KafkaSink.rehearse(json.dumps(kafka.client), name, min(there))
 
@@ -155,7 +155,7 @@ def _done(query: Any) -> int:
 
 
 def _open_producer(session: Any, client: dict[str, str], names: Iterable[str]) -> None:
-    """Have the classes of a producer loaded; nothing is sent, and no transaction begun."""
+    """Load the classes of a producer; nothing is sent, and no transaction begins."""
     jvm = session._jvm
     properties = jvm.java.util.Properties()
     for key, value in client.items():

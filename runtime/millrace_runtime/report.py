@@ -1,11 +1,11 @@
 """Reports of a running job: events in a Redis stream.
 
-`millrace_compiler.driver_events` has the events and the names of the keys. Stream and snapshot
+`millrace_compiler.driver_events` defines the events and the names of the keys. Stream and snapshot
 expire some days after the last event. Reports are best effort: without Redis they are lost, and the
-job goes on. For records that pages show, see `millrace_runtime.sampling`.
+job continues. For records that pages show, see `millrace_runtime.sampling`.
 
-While a page shows the run, progress is reported with each batch and every second, else every five
-seconds.
+While a page shows the run, progress is reported with each batch and every second, otherwise every
+five seconds.
 """
 
 from __future__ import annotations
@@ -39,43 +39,43 @@ from millrace_runtime.latency import Latencies
 from millrace_runtime.offsets import Held, Offsets, Place
 from millrace_runtime.sampling import Sampling
 
-#: events of a run that are kept, unless MILLRACE_REPORT_EVENTS says otherwise
+#: default of MILLRACE_REPORT_EVENTS: the number of events that are kept of a run
 STREAM_LENGTH = 5_000
-#: days for which they are kept after the last one, unless MILLRACE_REPORT_DAYS says otherwise
+#: default of MILLRACE_REPORT_DAYS: the days for which events are kept after the last one
 STREAM_DAYS = 7
 HEARTBEAT_SECONDS = 1.0
-#: with no page open
+#: the same while no page shows the run
 QUIET_SECONDS = 5.0
-#: a page that opens waits this long at most for the first report
+#: interval at which the reporter checks whether a page shows the run
 OPEN_SECONDS = 1.0
-# A look asks one number of Java: a batch's figures wait this long at most.
+# Interval of the checks for a finished batch, each a cheap call into Java.
 LOOK_SECONDS = 0.03
-# With no page open.
+# The same while no page shows the run.
 QUIET_LOOK_SECONDS = 0.5
 OUTAGE_PAUSE_SECONDS = 2.0
-#: A topic-partition, the offset at which it continues, and the records before that are left out.
+#: A topic-partition, the offset at which it continues, and the number of records skipped for that.
 GivenUp = tuple[Place, int, int]
-# How often the broker is asked for the ends of topics.
+# Interval at which the broker is asked for the ends of topics.
 LOOK_AT_BROKER_SECONDS = 1.0
 
 
 class Watched(Protocol):
-    """What a run does, as the reporter asks for it."""
+    """The progress of a run, which the reporter polls."""
 
     def moved(self) -> bool:
-        """Whether a micro-batch ended since the last look."""
+        """Whether a micro-batch ended since the last call."""
         ...
 
     def logs(self) -> list[tuple[str, str | None, str]]:
-        """Lines since the last call: level, node, message."""
+        """Return the log lines since the last call: level, node, message."""
         ...
 
     def event(self, *, last: bool = False) -> ProgressEvent:
-        """Totals since the run started. `last`: it has ended."""
+        """Return the totals since the run started. `last`: whether it has ended."""
         ...
 
     def close(self) -> None:
-        """Release what it holds."""
+        """Release connections and other resources."""
         ...
 
 
@@ -83,19 +83,19 @@ class Reporter(Protocol):
     """Sends reports of a job."""
 
     def state(self, state: str, error: ErrorFields | None = None) -> None:
-        """starting, running, stopping, stopped or failed."""
+        """Report a state: starting, running, paused, stopping, stopped or failed."""
         ...
 
     def step(self, step: CauseFields) -> None:
-        """How far a start is that takes long; a worker waits for it as long as such steps come."""
+        """Report a step of a long start; a worker keeps waiting as long as steps arrive."""
         ...
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
-        """A line for people, at a node of the topology if it is about one."""
+        """Report a log line, at a node of the topology if it is about one."""
         ...
 
     def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
-        """What runs: a document and its task graph. Records are shown by its edges."""
+        """Set the document that runs, by whose edges records are shown, and its task graph."""
         ...
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
@@ -103,11 +103,11 @@ class Reporter(Protocol):
         ...
 
     def watch(self, progress: Watched) -> None:
-        """Start reporting what `progress` says."""
+        """Start reporting `progress`."""
         ...
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
-        """Count records that the start of the attached query left out."""
+        """Count records that the start of the attached query skipped."""
         ...
 
     def detach(self) -> None:
@@ -115,12 +115,12 @@ class Reporter(Protocol):
         ...
 
     def close(self) -> None:
-        """Sends what waits, for a second at most."""
+        """Send the remaining events, for a few seconds at most."""
         ...
 
 
 class Silence:
-    """No reports: only lost records are logged, to standard error."""
+    """A reporter that only logs lost records, to standard error."""
 
     def __init__(self, run: str) -> None:
         self._run = run
@@ -129,19 +129,19 @@ class Silence:
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
 
     def state(self, state: str, error: ErrorFields | None = None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def step(self, step: CauseFields) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
-        """Begins to look for records that are lost."""
+        """Start looking for lost records."""
         if self._progress is None:
             self._progress = Progress(spark, query, self._run, client)
         else:
@@ -150,7 +150,7 @@ class Silence:
             self._thread.start()
 
     def watch(self, progress: Watched) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
         """See Reporter."""
@@ -158,7 +158,7 @@ class Silence:
             self._progress.give_up(losses)
 
     def detach(self) -> None:
-        """Looks for the last time."""
+        """Look for lost records for the last time."""
         self._ended.set()
         if self._progress is not None:
             self._thread.join(timeout=5)
@@ -166,7 +166,7 @@ class Silence:
             self._progress.close()
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def _work(self) -> None:
         while not self._ended.wait(LOOK_AT_BROKER_SECONDS):
@@ -185,12 +185,12 @@ class Silence:
 
 
 def reporter(url: str | None, run: str) -> Reporter:
-    """A reporter to the Redis of that URL, or one that is silent."""
+    """Return a reporter to the Redis at `url`, or a silent one if there is no URL."""
     return RedisReporter(url, run) if url else Silence(run)
 
 
 class RedisReporter:
-    """Sends events from a thread of its own, so that a slow Redis never slows the job."""
+    """Sends events from its own thread, so that a slow Redis never slows down the job."""
 
     def __init__(self, url: str, run: str) -> None:
         import redis  # only a job that reports needs it
@@ -205,7 +205,7 @@ class RedisReporter:
         self._wake = threading.Event()
         self._closed = False
         self._progress: Watched | None = None
-        #: the progress of the query that is attached
+        #: the progress of the attached query
         self._query: Progress | None = None
         self._sampling = Sampling(self._redis, run)
         self._reported = float("-inf")
@@ -270,7 +270,7 @@ class RedisReporter:
         self._wake.set()
 
     def _work(self) -> None:
-        """Sends what waits, and progress when it is due."""
+        """Send waiting events, and progress when it is due."""
         while not self._closed or self._waiting:
             self._wake.wait(LOOK_SECONDS if self._open else QUIET_LOOK_SECONDS)
             self._wake.clear()
@@ -322,7 +322,7 @@ class RedisReporter:
                     sent.set(run_snapshot(self.run), text, ex=self._seconds)
                 sent.execute()
             except self._errors:
-                # Of progress only the newest is worth keeping over an outage.
+                # Progress is dropped in an outage, as newer progress will replace it.
                 kept = [each for each in self._waiting if each["event"] != "progress"]
                 self._waiting.clear()
                 self._waiting.extend(kept)
@@ -334,7 +334,7 @@ class RedisReporter:
 class Progress:
     """A query's progress as one event: Spark's progress joined with the operator's counters.
 
-    `client`: settings of a Kafka client, by which the broker is asked for ends of topics.
+    `client`: settings of a Kafka client, which asks the broker for the ends of topics.
     """
 
     def __init__(self, spark: Any, query: Any, run: str, client: dict[str, str]) -> None:
@@ -352,20 +352,20 @@ class Progress:
         self._busy_since = time.monotonic()
 
     def follow(self, query: Any) -> None:
-        """Goes on with the next query of the run: real time after what was caught up."""
+        """Continue with the next query of the run, such as real time after catching up."""
         self._query, self._batch = query, None
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
-        """Count records that a start left out."""
+        """Count records that a start skipped."""
         for place, begin, records in losses:
             self._offsets.give_up(place, begin, records)
 
     def close(self) -> None:
-        """Ends the connection to the broker."""
+        """Close the connection to the broker."""
         self._broker.close()
 
     def moved(self) -> bool:
-        """Whether a micro-batch ended since the last look."""
+        """Whether a micro-batch ended since the last call."""
         java = self._query._jsq.lastProgress()
         batch = None if java is None else int(java.batchId())
         if batch == self._batch:
@@ -374,19 +374,19 @@ class Progress:
         return True
 
     def logs(self) -> list[tuple[str, str | None, str]]:
-        """Lines since the last call: what nodes wrote (peek, print), and records that were lost."""
+        """Return lines since the last call: output of nodes (peek, print), and lost records."""
         lines = json.loads(self._gateway.Reports.logs(self._run))
         lines_of_nodes = [(line["level"], line.get("node"), line["message"]) for line in lines]
         return lines_of_nodes + [("warning", None, loss) for loss in self.losses()]
 
     def losses(self) -> list[str]:
-        """Sentences about records that were lost since the last call."""
+        """Return sentences about records that were lost since the last call."""
         found, self._losses = self._losses, []
         return found
 
     def event(self, *, last: bool = False) -> ProgressEvent:
-        """Totals since the run started. `last`: the query has ended."""
-        # Before the statistics: they know all that a finished batch has read.
+        """Return the totals since the run started. `last`: whether the query has ended."""
+        # Read first, so that the statistics contain all that a finished batch has read.
         progress = self._read()
         statistics = json.loads(self._gateway.Reports.statistics(self._run))
         tasks = statistics["tasks"]
@@ -414,7 +414,7 @@ class Progress:
         )
 
     def _busy(self, done: Any) -> int:
-        """For how many ms the batch after the one that is done has been at work."""
+        """Return for how many ms the batch after `done` has been running; 0 if none is."""
         status = self._query.status
         busy = status["isTriggerActive"] and status["message"] == "Processing new data"
         if not busy or self._busy_after != done:
@@ -422,7 +422,7 @@ class Progress:
         return int((time.monotonic() - self._busy_since) * 1000) if busy else 0
 
     def _read(self) -> dict[str, Any]:
-        """The newest progress; empty before the first."""
+        """Return the newest progress; empty before the first."""
         java = self._query._jsq.lastProgress()
         if java is None:
             return {}
@@ -438,7 +438,7 @@ class Progress:
 
 
 def number(value: Any) -> float:
-    """The value as a number; 0 for anything else."""
+    """Return the value as a float; 0 if it is not a number."""
     return float(value) if isinstance(value, int | float) else 0.0
 
 
@@ -447,5 +447,5 @@ def _line(level: str, node: str | None, message: str) -> LogEvent:
 
 
 def now_ms() -> int:
-    """The wall clock in ms."""
+    """Return the wall clock in ms."""
     return int(time.time() * 1000)

@@ -1,4 +1,4 @@
-"""The last records over the edges of a running job, while somebody watches them.
+"""The last records on the edges of a running job, while a page shows them.
 
 Each request sets the key `millrace:run:<run>:watched`, which expires some seconds later. While it
 exists, the operator keeps the last records of each edge (`Samples.scala`), and
@@ -8,12 +8,12 @@ exists, the operator keeps the last records of each edge (`Samples.scala`), and
      "keys": {"<edge>": {"since": epoch ms, "records", "sampled", "top": [[key, records], ...],
               "tasks": [[task, records], ...]}}}
 
-`keys`: what passed each edge since it is watched: the most frequent keys (JSON text), from a
-sample, and the records of each task.
+`keys`: counts of each edge since it is watched: the most frequent keys (JSON text), from a sample,
+and the records of each task.
 
-Executors on other machines keep theirs, and hand them to the driver once a second. While no page
-shows records, the driver asks for one key a second, an executor asks the driver, and tasks do
-nothing.
+Executors on other machines keep their own records, and send them to the driver once a second. While
+no page shows records, the driver reads one key of Redis a second, an executor asks the driver, and
+tasks do nothing.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from millrace_runtime import columns
 from millrace_runtime.tracing import Edges
 
 LOOK_SECONDS = 1.0
-#: after an error the next look is this late
+#: interval after an error
 PAUSE_SECONDS = 5.0
-#: the records are gone this long after the last look
+#: the records expire this long after the last look
 KEPT_SECONDS = 15
-#: records of an edge that are shown, as the operator keeps them
+#: number of records shown of an edge, equal to the number that the operator keeps
 PER_EDGE = 20
-#: keys of an edge that are shown, as the operator has them
+#: number of keys shown of an edge, equal to the number that the operator reports
 TOP_KEYS = 20
 
 
 class Ways:
-    """From the operator's nodes to the edges of a document."""
+    """Maps connections of the operator's nodes to the edges of a document."""
 
     def __init__(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
         self._nodes = {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
@@ -49,14 +49,14 @@ class Ways:
         self._names = [edge_name(edge) for edge in document["edges"]]
 
     def by_edge(self, ways: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-        """The records of the edges that had some, newest first."""
+        """Return the records of each edge that had some, newest first."""
         found: dict[str, list[dict[str, Any]]] = {}
         for way in ways:
             edge = self._name(way)
             if edge is not None and way["records"]:
                 found.setdefault(edge, []).extend(way["records"])
         for name, records in found.items():
-            # Numbers count in one process each.
+            # Each process numbers its own records, so time comes first.
             records.sort(key=lambda record: (-record["seen"], -record["number"]))
             found[name] = records[:PER_EDGE]
         return found
@@ -69,7 +69,7 @@ class Ways:
         return None if index is None else self._names[index]
 
     def keys(self, ways: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        """What was counted of the keys of each edge. Several ways of one edge are one."""
+        """Return the counts of keys of each edge, over all ways that belong to it."""
         found: dict[str, dict[str, Any]] = {}
         for way in ways:
             name = self._name(way)
@@ -81,7 +81,7 @@ class Ways:
 
 
 def _together(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Two counts of keys as one."""
+    """Merge two counts of keys."""
 
     def added(name: str) -> Counter[str]:
         return Counter(dict(one[name])) + Counter(dict(other[name]))
@@ -96,13 +96,13 @@ def _together(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any
 
 
 def edge_name(edge: Mapping[str, Any]) -> str:
-    """The name of an edge of a document: what it joins."""
+    """Return the name of an edge of a document: the ports that it connects."""
     source = f"{edge['source']}.{edge.get('source_port') or 'out'}"
     return f"{source}>{edge['target']}.{edge.get('target_port') or 'in'}"
 
 
 class Sampling:
-    """Keep records while a page shows them. Called from one thread.
+    """Keeps records while a page shows them. Must be called from one thread.
 
     `client`: a Redis client; its errors are raised by `look`, which may be called again.
     """
@@ -118,11 +118,11 @@ class Sampling:
         self._last = ""
 
     def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
-        """Whose edges they are; before this there is nothing to look at."""
+        """Set the document whose edges are shown; until then, `look` does nothing."""
         self._ways = Ways(document, graph)
 
     def look(self) -> None:
-        """At most once a second: begins, goes on or ends."""
+        """Start, continue or stop keeping records; does so at most once a second."""
         if self._ways is None or time.monotonic() < self._due:
             return
         self._due = time.monotonic() + PAUSE_SECONDS
@@ -135,7 +135,7 @@ class Sampling:
             if self._on and not watched:
                 self._on = not columns.gateway().Samples.unwatch(self._run)
         if not watched:
-            # What is left of them must not be taken for what is kept now.
+            # Old records must not be mistaken for current ones.
             if was_on:
                 self._redis.delete(self._records)
             return

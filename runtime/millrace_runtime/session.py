@@ -23,7 +23,7 @@ from millrace_runtime.jars import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Checkpoint files of a local folder, without a chmod process for each.
+# Writes checkpoint files into a local folder without starting a chmod process for each.
 LOCAL_CHECKPOINTS = "org.apache.spark.sql.millrace.LocalCheckpoints"
 
 # Settings that affect results. They cannot be overridden.
@@ -35,14 +35,14 @@ SEMANTICS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
-    # A stream task is timed by records and control rows, never by empty batches.
+    # Only records and control rows advance the time of a task; empty batches would be useless.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     # Task i must stay on shuffle partition i.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
 }
 
-# How deployments keep their state: the format with which real time can go on, and goes on.
+# The state format of deployments, which micro-batches and real-time mode can both continue.
 CHECKPOINTS = {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
 
 _STORES = "org.apache.spark.sql.execution.streaming.state."
@@ -53,11 +53,11 @@ PLAIN = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "true",
 }
 
-# What Spark's real-time mode needs. Its list of allowed nodes knows neither the operator's sink nor
-# tasks without a shuffle; nothing that waits for the end of its input is planned (RealTime.scala).
+# Settings of Spark's real-time mode. Its allowlist lacks the operator's sink and tasks without a
+# shuffle; the plan has no node that waits for the end of its input (RealTime.scala).
 REAL_TIME = {
     "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
-    # Progress that is noted before the sink has the records would lose them.
+    # Records would be lost if progress were saved before the sink has written them.
     "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled": "false",
 }
 
@@ -72,7 +72,7 @@ COMMON = {
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "5",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    # Stores count their rows themselves; Spark reads the old row of each key that is written to.
+    # Stores count their rows themselves; Spark would read the old row before each write.
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.debug.maxToStringFields": "100",
     "spark.sql.ui.retainedExecutions": "1",
@@ -85,13 +85,13 @@ COMMON = {
 
 
 def java_options(*extra: str) -> str:
-    """JVM options of a driver: the quiet log, and no banner about internals that Spark opens."""
+    """Return the JVM options of a driver, followed by `extra`."""
     return " ".join(
         (
             f"-Dlog4j2.configurationFile={PACKAGE / 'log4j2.properties'}",
             "-Duser.timezone=UTC",
-            # Half of the processor time of a start went into compiling what runs a few hundred
-            # times and never again; what runs for each record is compiled as soon as ever.
+            # Without it, half of the CPU time of a start is spent on compiling code that runs a few
+            # hundred times only. Code that runs for each record still gets compiled soon.
             "-XX:CompileThresholdScaling=4",
             *(f"-Djava.io.tmpdir={each}" for each in [os.environ.get(SCRATCH)] if each),
             *extra,
@@ -100,10 +100,10 @@ def java_options(*extra: str) -> str:
 
 
 def _java_home() -> Path:
-    """A JAVA_HOME whose java leaves out the incubator module that Spark always asks for.
+    """Return a JAVA_HOME whose java ignores the incubator module that Spark always requests.
 
-    Spark uses it for linear algebra only; the JVM warns about it at every start, and some runtimes
-    lack it and do not start at all.
+    Spark uses it for linear algebra only. The JVM warns about it at every start, and Java runtimes
+    that lack it do not start at all.
     """
     given = os.environ.get("JAVA_HOME", "")
     if Path(given).parent == cache_dir() / "java":
@@ -129,7 +129,7 @@ def _java_home() -> Path:
 
 
 def _submitted_to() -> str | None:
-    """The master that `spark-submit` was given, where it started this process."""
+    """Return the master passed to `spark-submit`, or None if it did not start this process."""
     from pyspark import SparkConf, SparkContext
 
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
@@ -139,17 +139,17 @@ def _submitted_to() -> str | None:
 
 
 def local_dir() -> str:
-    """Where Spark keeps shuffle files: memory if the machine has it as a folder."""
+    """Return a folder for Spark's shuffle files: /dev/shm if writable, else a temporary folder."""
     shm = Path("/dev/shm")  # noqa: S108 - memory as a folder; folders in it are made by mkdtemp
     base = shm if shm.is_dir() and os.access(shm, os.W_OK) else Path(tempfile.gettempdir())
     return str(base)
 
 
 def end(session: SparkSession) -> None:
-    """End a session whose queries have been stopped: at once where nobody else knows of it.
+    """End a session whose queries have been stopped; nothing of it writes after this returns.
 
-    Its JVM is killed if its temporary files are deleted by the parent process, and it has neither
-    executors of a cluster nor an event log. Nothing of it writes any more when this returns.
+    To save time, the JVM is killed if the parent process deletes its temporary files and it has
+    neither executors of a cluster nor an event log.
     """
     context = session.sparkContext
     java = getattr(context._gateway, "proc", None)
@@ -179,11 +179,11 @@ def create(
     java_extra: tuple[str, ...] = (),
     storage: str = "",
 ) -> SparkSession:
-    """A classic Spark session with the operator and the Kafka connector on its class path.
+    """Create a classic Spark session with the operator and the Kafka connector.
 
-    `master`: a Spark master URL; default: that of `spark-submit` where it started this process,
-    SPARK_MASTER, local[*]. `settings` add to the defaults and replace them, save for those that
-    results depend on. `storage`: a location that is read or written, if it is no local folder.
+    `master`: a Spark master URL (default: that of `spark-submit` if it started this process, else
+    SPARK_MASTER, else local[*]). `settings` override the defaults, except those that affect
+    results. `storage`: a location that is read or written, if it is not a local folder.
     """
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
@@ -194,20 +194,20 @@ def create(
     logging.getLogger("py4j").setLevel(logging.WARNING)
     # It also logs a stack trace, to the root logger, for Ctrl-C during a call into Java.
     logging.getLogger().addFilter(_not_of_py4j)
-    # And pyspark one for every error of an expression, which it then raises.
+    # PySpark logs one for every error of an expression, although it also raises the error.
     for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(logger).setLevel(logging.CRITICAL)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    # The Java that only puts together the command line of the next one.
+    # Options of Spark's launcher, a short-lived JVM that only assembles a command line.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     os.environ["JAVA_HOME"] = str(_java_home())
     chosen = master or _submitted_to() or os.environ.get("SPARK_MASTER") or "local[*]"
     connector = [str(jar) for jar in (*connector_jars(), *storage_jars(storage))]
     conf = {**COMMON, **(settings or {})}
-    # On the class path of the driver's Java itself, as Spark's own jars: what is loaded from there
-    # comes out of the archive of loaded classes. Executors of their own get it by `spark.jars`.
+    # Classes on the class path of the driver's JVM, as Spark's own are, can be loaded from a class
+    # data archive. Executors in other processes get the jars through `spark.jars`.
     given = conf.get("spark.driver.extraClassPath")
     conf["spark.driver.extraClassPath"] = os.pathsep.join([*connector, *([given] if given else [])])
     jars = [str(operator_jar()), *([] if chosen.startswith("local[") else connector)]

@@ -2,8 +2,8 @@
 
 It reads the same records as the deployment that it follows, never more: each of its micro-batches
 ends where one of the deployment's ended. The deployment is not changed and does not wait: its
-checkpoint is only read. Both jobs note where their output topics ended (`ENDS`, written by the
-sink); `shadow.json` has the two at offsets that both have reached.
+checkpoint is only read. Both jobs note the ends of their output topics (`ENDS`, written by the
+sink); `shadow.json` has the ends for both jobs at offsets that both have reached.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from millrace_runtime.checkpoint_files import Places, places_in, write_notes
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_moving import Read, last_batch, reads_of
 
-#: Where the output topics of a job ended after its last micro-batch.
+#: The file with the ends of a job's output topics after its last micro-batch.
 ENDS = "outputs.json"
-#: What a shadow has reached: `began`, `planned` and `reached`.
+#: The file with the progress of a shadow: `began`, `planned` and `reached`.
 REACHED = "shadow.json"
 NOTES = "stores.json"
-#: How often a shadow looks for a micro-batch of the deployment.
+#: Interval at which a shadow looks for a new micro-batch of the deployment.
 LOOK_SECONDS = 1.0
 _VERSION = re.compile(r"(\d+)(?:_[0-9a-f-]+)?\.(?:zip|changelog)")
 
 
 @dataclasses.dataclass(frozen=True)
 class Done:
-    """A micro-batch of a deployment that is done.
+    """A completed micro-batch of a deployment.
 
-    `places`: offsets of the records to come; `ends`: of each output topic and partition the first
-    offset that was ever noted and the one behind the last record.
+    `places`: the next offsets to read; `ends`: for each output topic and partition, the first
+    offset that was ever noted and the one after the last record.
     """
 
     stream: str
@@ -48,12 +48,12 @@ class Done:
     ends: dict[str, dict[str, list[int]]]
 
     def to_json(self) -> dict[str, Any]:
-        """As `shadow.json` has it."""
+        """Return the form in `shadow.json`."""
         return dataclasses.asdict(self)
 
 
 def done_by(folder: Path) -> Done | None:
-    """The last micro-batch of the deployment with this checkpoint; None where it is not known."""
+    """Return the last micro-batch of the deployment with this checkpoint, or None if unknown."""
     noted = _read(folder / ENDS)
     if not noted:
         return None
@@ -76,10 +76,10 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def copy_state(origin: Path, folder: Path, done: Done) -> None:
-    """Give a job the checkpoint that another one had after a micro-batch, under a query id.
+    """Give a job the checkpoint that another one had after a micro-batch, with a new query id.
 
-    Files of the state never change once they are written, so they are linked where both folders
-    are in one file system. Files of later micro-batches are left out.
+    Files of the state never change once they are written, so they are linked if both folders are in
+    the same file system. Files of later micro-batches are omitted.
     """
     notes = _read(origin / NOTES)
     if notes.get("stream", "stream") != done.stream:
@@ -125,28 +125,28 @@ def _copied(file: Path, to: Path, *, link: bool) -> None:
 
 
 def _new_query(stream: Path) -> None:
-    """Transactions are named by the query's id: two jobs must not have the same."""
+    """Assign a new query id. Transactions are named after it, so two jobs must not share one."""
     stream.mkdir(parents=True, exist_ok=True)
     (stream / "metadata").write_text(json.dumps({"id": str(uuid.uuid4())}), encoding="utf-8")
 
 
 @dataclasses.dataclass
 class Shadow:
-    """What a shadow does next. `origin`: checkpoint of the deployment; `folder`: its own."""
+    """Plans a shadow's micro-batches. `origin`: the deployment's checkpoint; `folder`: its own."""
 
     origin: Path
     folder: Path
-    #: whether it begins with the deployment's state, and not without rows
+    #: whether it begins with a copy of the deployment's state instead of empty stores
     copies: bool
     max_records: int
 
     @property
     def noted(self) -> dict[str, Any]:
-        """What it has reached."""
+        """The content of `shadow.json`."""
         return _read(self.folder / REACHED)
 
     def prepare(self) -> bool:
-        """Whether there is something to read; copies the state before the first micro-batch."""
+        """Return whether there is something to read; first copy the state if that is due."""
         if self._unfinished:
             return True
         done = done_by(self.origin)
@@ -167,12 +167,12 @@ class Shadow:
         write_notes(self.folder / REACHED, {**self.noted, **what})
 
     def plan(self, location: str, nodes: Iterable[Mapping[str, Any]], begin: Begin) -> None:
-        """Write which offsets the next micro-batch ends at, as Spark does before it runs one."""
+        """Write the end offsets of the next micro-batch, as Spark does before it runs one."""
         stream = Path(location)
         last, done = last_batch(stream), done_by(self.origin)
         number = 0 if last is None else last + 1
         if (stream / "offsets" / str(number)).exists():
-            return  # one that was interrupted: it is run again as it was planned
+            return  # an interrupted micro-batch is run again as it was planned
         if done is None:
             raise MillraceError("shadow_not_possible", "The running deployment has no checkpoint.")
         before = _lines(stream / "offsets" / str(last)) if last is not None else []
@@ -199,7 +199,7 @@ class Shadow:
         partial.replace(stream / "offsets" / str(number))
 
     def _next(self, own: Places, ends: Places) -> tuple[Places, bool]:
-        """Up to `max_records` more records, and whether that is all up to the ends."""
+        """Return offsets up to `max_records` further, and whether these are the ends."""
         behind = [
             (topic, number)
             for topic, partitions in ends.items()
@@ -224,7 +224,7 @@ class Shadow:
         return found, whole
 
     def done(self) -> None:
-        """The micro-batch that was planned is committed: note what both have written."""
+        """Note what both jobs have written, if the planned micro-batch is committed."""
         plan = self.noted.get("planned")
         own = done_by(self.folder)
         if plan is None or own is None or own.batch != plan["batch"]:
@@ -235,13 +235,13 @@ class Shadow:
         if plan["whole"]:
             what["reached"] = {**both, "at": int(time.time() * 1000)}
             if "began" not in self.noted:
-                what["began"] = both  # it has read what the deployment had read before it
+                what["began"] = both  # it has caught up with the deployment
         self._note(**what)
 
 
 @dataclasses.dataclass(frozen=True)
 class Begin:
-    """What a plan needs of the job. `clock`: the wall clock is the last of its sources."""
+    """What a plan needs from the job. `clock`: whether the wall clock is its last source."""
 
     session: Any
     client: Mapping[str, str]
@@ -249,7 +249,7 @@ class Begin:
     clock: bool
 
     def first(self, read: Read) -> Places:
-        """Where a query without a checkpoint begins with a source: at the first records."""
+        """Return the offsets at which a query without a checkpoint begins: the first records."""
         held = topics.ranges(self.session, self.client, self._names(read))
         return {
             topic: {number: first for number, (first, _) in partitions.items()}
@@ -257,7 +257,7 @@ class Begin:
         }
 
     def ends(self, read: Read, theirs: Places) -> Places:
-        """How far a source is to be read; what the deployment does not read, up to its end."""
+        """Return how far to read a source; topics that the deployment does not read, to the end."""
         names = self._names(read)
         others = [name for name in names if name not in theirs]
         found = topics.ends(self.session, dict(self.client), others) if others else {}
@@ -276,7 +276,7 @@ def _lines(offsets: Path) -> list[str]:
 
 
 def _settings(line: str, tasks: int) -> str:
-    """Spark's settings of a micro-batch, as of now and for so many tasks."""
+    """Return Spark's settings of a micro-batch, with the current time and number of tasks."""
     found = json.loads(line)
     found["batchTimestampMs"] = int(time.time() * 1000)
     found.setdefault("conf", {})["spark.sql.shuffle.partitions"] = str(tasks)
@@ -284,7 +284,7 @@ def _settings(line: str, tasks: int) -> str:
 
 
 def _seconds(began: Path) -> int:
-    """The offset of Spark's source of ticks: seconds since it began, as its log has it."""
+    """Return the offset of Spark's rate source: seconds since it began, according to its log."""
     try:
         start = int(began.read_text(encoding="utf-8").splitlines()[-1])
     except (OSError, ValueError, IndexError):

@@ -1,18 +1,18 @@
-"""The process that simulates: `python -m millrace_runtime.simulating`.
+"""The process that runs simulations: `python -m millrace_runtime.simulating`.
 
-It reads requests from standard input and writes answers to standard output, as the compiler's
-processes do (`millrace_compiler.isolated.frames`); the first answer says that its session is warm.
-A request has `document`, `inputs` (input lines, see docs), `trace` (steps to keep), where it is
-a test `expected`, where processors are to stop `breakpoints` (lines by node), where topics have
-other partitions than in the document `partitions` (their number by topic), where tasks do not begin
-with empty stores `begins` (`millrace_runtime.task_states`), and where plain Spark runs the same
-lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible).
+It reads requests from standard input and writes responses to standard output, as the compiler's
+processes do (`millrace_compiler.isolated.frames`); the first response says that its session is
+warm. A request has `document`, `inputs` (input lines, see docs) and `trace` (steps to keep).
+Optional are `expected` (of a test), `breakpoints` (lines by node), `partitions` (their number by
+topic, instead of the document's), `begins` (state of tasks instead of empty stores, see
+`millrace_runtime.task_states`) and `plain`, which also runs the lines on plain Spark: `each` (a
+micro-batch for each line) or `all` (as few as possible).
 
 A request to `encode` has a `format` and `texts` (`millrace_runtime.encoding`).
 
-While a request is in work, frames of progress go ahead of its answer. SIGUSR1 stops the run, that
-of plain Spark too: the answer is then that of the input lines before, with their number as
-`stopped_after`.
+While a request is processed, frames of progress precede its response. SIGUSR1 stops the run,
+including that of plain Spark: the response then covers the input lines before, with their number
+as `stopped_after`.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from millrace_runtime.task_states import Begun
 from millrace_runtime.tracing import Edges, Trace, counts_of
 from millrace_runtime.unbatched import UnbatchedSimulator
 
-#: outputs that an answer has at most; all are counted
+#: maximum number of outputs in a response; all are counted
 MOST_OUTPUTS = 5_000
-#: kinds of nodes that are Python
+#: kinds of nodes that run Python code
 PROCESSORS = frozenset({"process", "process_values"})
-#: differences from what a test expects that an answer has at most
+#: maximum number of differences in a response from what a test expects
 MOST_DIFFERENCES = 50
-#: seconds between two reports of progress, and between two looks for a request to stop
+#: seconds between two reports of progress, and between two checks for a request to stop
 REPORTED = 0.25
 
 _WARM_UP: dict[str, Any] = {
@@ -73,15 +73,15 @@ _WARM_UP: dict[str, Any] = {
 }  # fmt: skip
 
 
-#: Called with the number of input lines that are `done`, that of all `lines`, and for a run of the
-#: topology itself counts by edge and node and the number of dropped records.
+#: Called with the number of input lines that are `done` and of all `lines` and, except for plain
+#: Spark, with counts by edge and node and the number of dropped records.
 Progress = Callable[[dict[str, Any]], None]
 
 
 class Watch:
-    """Reports the progress of a simulator while it runs, and stops it when that is asked for.
+    """Reports the progress of a simulator while it runs, and stops it on request.
 
-    Its thread calls the JVM beside the one that runs.
+    Its thread calls the JVM concurrently with the simulator's thread.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Watch:
 
     @contextlib.contextmanager
     def over(self, simulator: Simulator) -> Iterator[None]:
-        """Watches a simulator as long as the block runs."""
+        """Watch a simulator while the block runs."""
         self._ended.clear()
         thread = threading.Thread(target=self._watch, args=(simulator,), daemon=True)
         thread.start()
@@ -110,7 +110,7 @@ class Watch:
     def _watch(self, simulator: Simulator) -> None:
         stopped = False
         while not self._ended.wait(REPORTED):
-            # The run may end meanwhile, and with it what is asked for here.
+            # The run may end meanwhile, which deletes its data.
             with contextlib.suppress(Exception):
                 if self._stop.is_set() and not stopped:
                     simulator.stop()
@@ -133,7 +133,7 @@ def simulate(
 ) -> dict[str, Any]:
     """Compile and run a document on input lines: `{"diagnostics", "result", "plain"}`.
 
-    Without a `result` the document was refused. `stop`: set from outside to end the run early.
+    If the document is refused, `result` is None. `stop`: set from outside to end the run early.
     Raises MillraceError for invalid input lines.
     """
     document = partitioned(request["document"], request.get("partitions") or {})
@@ -193,10 +193,10 @@ def run_plain(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
 ) -> tuple[dict[str, Any] | None, int | None]:
-    """What plain Spark gives beside what Kafka Streams gives, or why it cannot run the document.
+    """Compare plain Spark with Kafka Streams, or return why it cannot run the document.
 
-    `result`: of Kafka Streams with a micro-batch for each line. If it is stopped: the comparison of
-    the lines before, and their number; None where that is none. Raises MillraceError.
+    `result`: of Kafka Streams with a micro-batch for each line. If the run is stopped, return the
+    comparison of the lines before (None without any) and their number. Raises MillraceError.
     """
     compilation = compile_document(document, analyzer, dialect="plain")
     diagnostics = [each.to_json() for each in compilation.diagnostics]
@@ -229,9 +229,9 @@ def _of_plain(progress: Progress) -> Callable[[int, int], None]:
 
 @contextlib.contextmanager
 def _apart(spark: SparkSession) -> Iterator[None]:
-    """A plain run leaves nothing behind: no open state store, and nothing in the log.
+    """Let a plain run leave nothing behind: no open state store, and nothing in the log.
 
-    What Python workers print, Spark writes to Java's standard error; the log has its own stream.
+    Spark writes the output of Python workers to Java's standard error; the log has its own stream.
     """
     jvm: Any = spark._jvm
     errors = jvm.java.lang.System.err
@@ -246,7 +246,7 @@ def _apart(spark: SparkSession) -> Iterator[None]:
 
 
 def partitioned(document: Mapping[str, Any], partitions: Mapping[str, int]) -> dict[str, Any]:
-    """The document with so many partitions of some topics."""
+    """Return the document with other numbers of partitions for some topics."""
     topics = {name: dict(topic) for name, topic in (document.get("topics") or {}).items()}
     for name, number in partitions.items():
         topics[name] = {**topics.get(name, {}), "partitions": number}
@@ -256,9 +256,9 @@ def partitioned(document: Mapping[str, Any], partitions: Mapping[str, int]) -> d
 def placed(
     document: Mapping[str, Any], breakpoints: Mapping[str, list[int]]
 ) -> dict[str, list[dict[str, int | None]]]:
-    """Where breakpoints stop, by node: `line` as asked, `at` of the statement or None.
+    """Return where breakpoints stop, by node: requested `line`, `at` of the statement or None.
 
-    Raises MillraceError for a node that has no Python.
+    Raises MillraceError `breakpoint_invalid` for a node that is not a Python processor.
     """
     codes = {
         node["id"]: str((node.get("params") or {}).get("code") or "")
@@ -283,7 +283,7 @@ def differing(
     lines: list[dict[str, Any]],
     result: Result,
 ) -> list[Difference]:
-    """The first differences from what a test expects."""
+    """Return the first differences from what a test expects."""
     test = {"topology": document, "inputs": lines}
     found = {
         "outputs": result.outputs,
@@ -304,9 +304,9 @@ def run(
     begun: Begun | None = None,
     watch: Watch | None = None,
 ) -> Result:
-    """Run a task graph on input lines, without micro-batches where that is possible.
+    """Run a task graph on input lines, without micro-batches if possible.
 
-    `limits`: what is kept of their steps; None for no trace. `begun`: what the tasks begin with.
+    `limits`: of the trace; None for no trace. `begun`: the state with which the tasks begin.
     Raises MillraceError.
     """
     if begun is not None:
@@ -348,7 +348,7 @@ def run(
 
 
 def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
-    """What the page needs: outputs, counts by edge and node, the trace, stores."""
+    """Return what the page needs: outputs, counts by edge and node, the trace, stores."""
     edges = Edges(document)
     trace = result.trace or Trace(
         steps=[], truncated=False, stops_truncated=False, stores_truncated=False, counts=[]
@@ -382,7 +382,7 @@ def answer(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
 ) -> dict[str, Any]:
-    """A frame: the answer to a request, or why there is none."""
+    """Return a frame with the response to a request, or with the error."""
     try:
         if request.get("do") == "encode":
             return {"answer": encode(spark, request)}
@@ -392,10 +392,10 @@ def answer(
 
 
 def main() -> int:
-    """Answers until standard input ends."""
+    """Handle requests until standard input ends."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What prints by mistake must not end up between the answers.
+    # Other output must not end up between the responses.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     spark = simulation_session(small=True)
@@ -423,5 +423,5 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except BrokenPipeError:  # the process that asked has ended
+    except BrokenPipeError:  # the parent process has ended
         os._exit(0)

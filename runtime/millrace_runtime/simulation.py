@@ -1,7 +1,7 @@
-"""A simulation: the compiled job on Spark, on given records, with no Kafka.
+"""A simulation: the compiled job on Spark, with input lines instead of Kafka.
 
 The query, its operator, its state and its checkpoints are those of a deployment; only the source
-(a stream in memory), the sink (a list) and the wall clock (it moves by input lines) differ.
+(a stream in memory), the sink (a list) and the wall clock (advanced by input lines) differ.
 """
 
 from __future__ import annotations
@@ -50,11 +50,10 @@ SETTINGS = {
 def simulation_session(
     master: str = "local[1]", *, small: bool = False, storage: str = ""
 ) -> SparkSession:
-    """A warm session for any number of simulations, one after the other.
+    """Return a warm session for any number of consecutive simulations.
 
-    `small`: with half of the memory, which it ends rather than exceeds, and 1 GB of address space
-    for Python workers. `storage`: see
-    `session.create`; with one, Hadoop's settings are kept.
+    `small`: with half of the memory, at whose limit the JVM exits, and 1 GB of address space for
+    Python workers. `storage`: see `session.create`; with one, Hadoop's settings are kept.
     """
     memory = {"spark.driver.memory": "512m", "spark.executor.pyspark.memory": "1g"} if small else {}
     bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
@@ -63,8 +62,8 @@ def simulation_session(
         java_extra=("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", *bounds),
         storage=storage,
     )  # fmt: skip
-    # Every operator with state sends all of Hadoop's thousand defaults to its tasks, with every
-    # micro-batch. What reads a setting that is not there takes the same default from its code.
+    # With every micro-batch, each stateful operator sends all of Hadoop's thousand defaults to its
+    # tasks. Code that reads a missing setting uses the same default.
     if not storage:
         made.sparkContext._jsc.hadoopConfiguration().clear()
     return made
@@ -72,7 +71,7 @@ def simulation_session(
 
 @dataclasses.dataclass
 class Result:
-    """What a simulation gave; see the result files of `conformance`."""
+    """The result of a simulation; see the result files of `conformance`."""
 
     outputs: list[dict[str, Any]]
     dropped: int = 0
@@ -80,19 +79,19 @@ class Result:
     stores: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
     error: dict[str, Any] | None = None
     # Log lines of nodes (peek, print, processors): level, node, message, and `after`, the number
-    # of the input line that was in work; 0 if there was none.
+    # of the input line that was being processed; 0 if there was none.
     logs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    # Every step of every record, where the simulation was asked for it; see `tracing`.
+    # Every step of every record, if a trace was requested; see `tracing`.
     trace: Trace | None = None
     # By node and reason; `dead_letter` is one of them.
     drops_by_reason: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
-    # Of a run that was stopped from outside: how many input lines it took.
+    # The number of input lines that were processed, if the run was stopped from outside.
     stopped_after: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a run is: input lines that are done, records so far, drops by node and reason."""
+    """The progress of a run: input lines done, record counts, drops by node and reason."""
 
     done: int
     counts: list[Count]
@@ -101,14 +100,14 @@ class Progress:
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
-    """How input lines become micro-batches: `each`, `all`, or random cuts by a seed."""
+    """How input lines are cut into micro-batches: `each`, `all`, or at random, by a seed."""
 
     kind: str = "each"
     seed: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Cut:
-        """`each`, `all` or `random:SEED`."""
+        """Parse `each`, `all` or `random:SEED`. Raises MillraceError `cut_unknown`."""
         if text in ("each", "all"):
             return cls(text)
         kind, _, seed = text.partition(":")
@@ -119,7 +118,7 @@ class Cut:
         return cls(kind, int(seed))
 
     def batches(self, lines: Sequence[tuple[int, Line]]) -> Iterator[list[tuple[int, Line]]]:
-        """Lines in batches; a line that is no record is a batch of its own."""
+        """Yield the lines in batches; a line that is not a record is a batch of its own."""
         chance = random.Random(self.seed)  # noqa: S311 - cuts are to be repeatable
         batch: list[tuple[int, Line]] = []
         for number, line in lines:
@@ -182,7 +181,7 @@ class Simulator:
         return self._job.query()
 
     def run(self, lines: Sequence[Line]) -> Result:
-        """Feeds the lines, batch by batch, until nothing moves any more."""
+        """Process the lines, batch by batch, until no records are left."""
         result = self.run_batches(self.cut.batches(list(enumerate(lines, 1))))
         if self.cut.kind != "each":
             for output in result.outputs:
@@ -190,7 +189,7 @@ class Simulator:
         return result
 
     def run_batches(self, batches: Iterable[list[tuple[int, Line]]]) -> Result:
-        """Feeds numbered lines in micro-batches; `after` of an output is its line's number."""
+        """Process numbered lines in micro-batches; `after` of an output is its line's number."""
         result = Result([])
         try:
             self._start()
@@ -210,11 +209,11 @@ class Simulator:
         return result
 
     def stop(self) -> None:
-        """Take no further lines; the result is that of those before. From any thread."""
+        """Process no further lines; the result is that of those before. Thread-safe."""
         self._stopped = True
 
     def progress(self) -> Progress:
-        """How far the run is, where there is a micro-batch for each line. From any thread."""
+        """Return the progress of a run with a micro-batch for each line. Thread-safe."""
         found = self._memory.progress()
         return Progress(
             self._finished(found), counted(found["counts"], self._job.graph), self._drops()
@@ -224,7 +223,7 @@ class Simulator:
         return self._done
 
     def _say(self, result: Result) -> None:
-        """Ends the run; the result gets the log lines of nodes and the trace."""
+        """End the run; add the log lines of nodes and the trace to the result."""
         try:
             if self._traces:
                 self._count(result)
@@ -264,7 +263,7 @@ class Simulator:
         self._start()
 
     def _process(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """One micro-batch; its rows in the order in which they reach the topics."""
+        """Run one micro-batch; return its rows in the order in which they reach the topics."""
         self._memory.add(records)
         try:
             self._query._jsq.processAllAvailable()
@@ -334,7 +333,7 @@ class Simulator:
     # -- rows ------------------------------------------------------------------------------------
 
     def _collect(self, rows: list[dict[str, Any]], result: Result) -> None:
-        """Notes outputs and feeds back what the job itself reads, until nothing moves."""
+        """Collect outputs and feed back those that the job itself reads, until none are left."""
         while rows:
             again = []
             for row in rows:
@@ -350,7 +349,7 @@ class Simulator:
             rows = self._process(again) if again else []
 
     def _looped(self, row: dict[str, Any], topic: str, line: int) -> dict[str, Any]:
-        """An output that the job reads again, as an input."""
+        """Return an output that the job reads again as an input."""
         partitions = self.partitions.get(topic, 1)
         partition = row["partition"]
         if partition is None:
@@ -366,10 +365,10 @@ class Simulator:
         return self._control({"dump": True}, 0)
 
     def _finish(self, rows: Iterable[dict[str, Any]], result: Result) -> None:
-        """Contents of the named stores, and the number of dropped records."""
+        """Add the contents of the named stores and the number of dropped records to the result."""
         self._count(result)
         if self._begun is not None:
-            return  # as many rows as the deployment has
+            return  # the stores may be as large as the deployment's
         stores: dict[str, dict[str, dict[str, Any]]] = {}
         for row in rows:
             if row["dest"] != DUMP:
@@ -382,7 +381,7 @@ class Simulator:
             result.stores[name] = [found[key] for key in sorted(found)]
 
     def _count(self, result: Result) -> None:
-        """The dropped records so far."""
+        """Add the numbers of dropped records to the result."""
         statistics = self._statistics()
         result.dropped = statistics["dropped"]
         result.drops_by_reason = self._drops(statistics)
@@ -395,7 +394,7 @@ class Simulator:
         return found
 
     def _drops(self, statistics: dict[str, Any] | None = None) -> dict[str, dict[str, int]]:
-        """Dropped records by node and reason."""
+        """Return the number of dropped records by node and reason."""
         drops = {}
         for node, counts in (statistics or self._statistics())["nodes"].items():
             dead = {"dead_letter": counts["dead_letters"]} if counts["dead_letters"] else {}
@@ -404,7 +403,7 @@ class Simulator:
 
 
 class Halted(Exception):
-    """A record stopped the job; `line` is the input line that it came of."""
+    """A record stopped the job; `line` is the input line that caused it."""
 
     def __init__(self, fault: dict[str, Any], line: int) -> None:
         super().__init__(str(fault.get("message")))
@@ -412,14 +411,14 @@ class Halted(Exception):
         self.line = line
 
     def note(self, result: Result) -> None:
-        """Of the line nothing is shown: a real job takes it again when it is started again."""
+        """Add the error, and remove the line's outputs: a real job would process it again."""
         result.outputs = [out for out in result.outputs if out["after"] < self.line]
         stopped = StreamStopped(self.fault).as_dict()
         result.error = {"kind": "stopped", **stopped, "after": self.line}
 
 
 def _named_stores(graph: dict[str, Any]) -> list[str]:
-    """The stores that the document names by a store node."""
+    """Return the names of the stores that have a node in the document."""
     names: dict[str, None] = {}
     for node in graph["nodes"]:
         own = node["params"].get("store")
@@ -449,7 +448,7 @@ def _header(text: str | None) -> str | None:
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:
-    """The output line of a row; dead letters are shown without their error headers."""
+    """Return the output line of a row; dead letters are shown without their error headers."""
     line = {name: row[name] for name in ("topic", "key", "value", "timestamp")}
     headers = {
         name: _header(text)
@@ -460,9 +459,9 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def line_parts(line: Line, formats: tuple[Format, Format], number: int) -> dict[str, Any]:
-    """Partition, timestamp, key, value and headers of an input line, with bytes in base64.
+    """Return partition, timestamp, key, value and headers of an input line, with bytes in base64.
 
-    Raises MillraceError for a key or value that does not have its format.
+    Raises MillraceError `input_invalid` for a key or value that does not match its format.
     """
     headers = [
         [name, None if value is None else _base64(str(value).encode())]

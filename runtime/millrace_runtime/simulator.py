@@ -1,14 +1,14 @@
-"""The simulator: runs topologies on given records for people, in processes that can be killed.
+"""The simulator: runs topologies on input lines, in processes that can be killed.
 
     python -m millrace_runtime.simulator --port 7072
 
-A server on 127.0.0.1. A request is one line of JSON, as is its answer:
+A server on 127.0.0.1. A request is one line of JSON, as is its response:
 
 - `{"do": "simulate", "owner", "run", "document", "inputs", "trace", "expected", "breakpoints",
   "partitions", "plain", "begins"}` →
   `{"result": …, "diagnostics": …, "plain": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`; `run` is the owner's
-  name for it, if it has one
+  name for the run, if it has one
 - `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
   the document (`millrace_runtime.encoding`), or an error
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
@@ -16,16 +16,17 @@ A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 - `{"do": "read_batches", "owner", "checkpoint"}` and
   `{"do": "read_task_states", "owner", "checkpoint", "batch", "tasks"}` → what a simulation can
   begin with (`millrace_runtime.task_states`), from the same processes
-- `{"do": "kept_sizes" | "delete_kept", "owner", "checkpoint", "names"}`: folders that versions left
+- `{"do": "kept_sizes" | "delete_kept", "owner", "checkpoint", "names"}`: sizes, or deletion, of
+  folders that earlier versions left
 - `{"do": "prepare", "owner", "run"}` → `{"state": "ready" | "starting", "progress": …}`, and starts
   a process if there is none; `progress` is that of the owner's run of this name, or of any:
   input lines that are `done`, all `lines`, and counts by edge and node, except of plain Spark
-- `{"do": "cancel", "owner", "run"}` → `{"cancelled": bool}`: with `run`, the run of this name takes
-  no further input lines, and answers with the result of those before; without, all that runs for
-  this owner is killed
+- `{"do": "cancel", "owner", "run"}` → `{"cancelled": bool}`: with `run`, the run of this name
+  processes no further input lines, and its response is the result of those before; without, all
+  runs of this owner are killed
 
-Nothing runs before the first simulation: processes with a warm Spark session start with the first
-request, and end after a while without requests. It prints READY once it answers.
+Processes with a warm Spark session start with the first request, and end after some time without
+requests. The server prints READY once it accepts requests.
 """
 
 from __future__ import annotations
@@ -49,28 +50,28 @@ from millrace_runtime.jars import operator_jar
 from millrace_runtime.line_server import LineServer, serve
 from millrace_runtime.storage import S3_ENVIRONMENT
 
-#: what a simulation knows of the environment: no secret of the server is among it
+#: environment variables that are passed to simulations; they contain no secrets of the server
 ENVIRONMENT = (
     "PATH", "LANG", "LC_ALL", "HOME", "TMPDIR", "JAVA_HOME", "SPARK_LOCAL_IP", "SPARK_SUBMIT_OPTS",
     "MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_SCHEMA_REGISTRIES", "SSL_CERT_FILE",
     "SSL_CERT_DIR",
 )  # fmt: skip
-#: seconds of one call of a processor, and megabytes of the process it runs in
+#: limits of processors: milliseconds per call, and megabytes per process
 PROCESSORS = {"MILLRACE_PROCESSOR_TIMEOUT_MS": "5000", "MILLRACE_PROCESSOR_MEMORY_MB": "512"}
 LIMITS = Limits(seconds=60, waiting_seconds=30, output_megabytes=32)
-#: a run that is to stop is killed after so many seconds, if it is still in the same input line
+#: a run that should stop is killed after this time if it is still in the same input line
 STOPPING_SECONDS = 2.0
-#: the same where plain Spark runs too: its micro-batches take longer, and its queries have to end
+#: the same with plain Spark, whose micro-batches take longer and whose queries have to end
 STOPPING_PLAIN_SECONDS = 6.0
-#: a Spark session starts in some seconds, on a machine that does nothing else
+#: allows for a busy machine; on an idle one, a Spark session starts within seconds
 STARTING_SECONDS = 180.0
 IDLE_SECONDS = 600.0
-#: where this package and the compiler's are found
+#: import paths of this package and of the compiler
 _PACKAGES = os.pathsep.join(
     str(Path(file).parents[1]) for file in (__file__, millrace_compiler.__file__)
 )
 
-#: requests that are for the processes that read stores
+#: requests to the processes that read stores
 READING = ("read_state", "read_batches", "read_task_states", "kept_sizes", "delete_kept")
 
 _MESSAGES = {
@@ -101,7 +102,7 @@ _MESSAGES = {
     ),
     "cancelled": ("simulation_cancelled", "The simulation was canceled.", ""),
 }
-#: the same of a page of a store
+#: the same for requests to read stores
 _READING = {
     "time": (
         "state_too_large",
@@ -131,7 +132,7 @@ _READING = {
 
 @dataclass
 class Running:
-    """A request in work; `name`: its owner's name for it. `killed`: because it was cancelled."""
+    """A request in progress. `name`: its owner's name for it; `killed`: whether it was canceled."""
 
     process: Process
     name: str | None
@@ -139,7 +140,7 @@ class Running:
     killed: bool = False
 
     def kill(self) -> None:
-        """End its process."""
+        """Kill its process."""
         self.killed = True
         self.process.kill()
 
@@ -147,7 +148,7 @@ class Running:
 class Simulators(Pool):
     """Warm processes that simulate: started by the first request, ended when idle."""
 
-    #: what a process runs, and the messages where a limit was exceeded
+    #: the module that a process runs, and the messages for exceeded limits
     module = "millrace_runtime.simulating"
     messages = _MESSAGES
     environment: tuple[str, ...] = ENVIRONMENT
@@ -174,7 +175,7 @@ class Simulators(Pool):
         )
 
     def prepare(self) -> bool:
-        """Whether a process is warm or at work; starts one in the background where none is."""
+        """Return whether a process is warm or busy; if not, start one in the background."""
         with self._changed:
             ready = bool(self._idle or self._held)
             starting = self._started > 0
@@ -183,7 +184,7 @@ class Simulators(Pool):
         return ready
 
     def simulate(self, request: dict[str, Any], owner: str) -> dict[str, Any]:
-        """The answer of a process. Raises Exceeded; its limit may be `cancelled` too."""
+        """Return the response of a process. Raises Exceeded, whose limit may be `cancelled`."""
         with self._turn(owner, self.limits) as process:
             running = Running(process, request.get("run"), bool(request.get("plain")))
             with self._changed:
@@ -201,12 +202,12 @@ class Simulators(Pool):
                     self._running[owner].remove(running)
 
     def progress(self, owner: str, name: str | None = None) -> dict[str, Any] | None:
-        """How far a run of the owner is, where one reports it."""
+        """Return the progress of a run of the owner, or None if none reports it."""
         found = [running.process.progress for running in self._found(owner, name)]
         return next((each for each in found if each is not None), None)
 
     def cancel(self, owner: str, name: str | None = None) -> bool:
-        """Stop the owner's run of a name, or kill all of the owner's; whether there was any."""
+        """Stop the owner's run of this name, or kill all; return whether there was any."""
         found = self._found(owner, name)
         for running in found:
             if name is None or not running.process.interrupt():
@@ -222,13 +223,13 @@ class Simulators(Pool):
             return [running for running in found if name is None or running.name == name]
 
     def _kill(self, owner: str, running: Running) -> None:
-        """Kill a run that has not stopped."""
+        """Kill a run that has not stopped in time."""
         with self._changed:
             if any(each is running for each in self._running.get(owner, [])):
                 running.kill()
 
     def end_idle(self, seconds: float) -> None:
-        """End processes that have had nothing to do for so long."""
+        """End processes that have been idle for this many seconds."""
         with self._changed:
             old = [p for p in self._idle if time.monotonic() - p.idle_since >= seconds]
             self._idle = [process for process in self._idle if process not in old]
@@ -239,16 +240,16 @@ class Simulators(Pool):
 
 
 class Readers(Simulators):
-    """Warm processes that read stores. They are given checkpoints and run no code of documents."""
+    """Warm processes that read stores. They access checkpoints, and run no code of documents."""
 
     module = "millrace_runtime.store_reader"
     messages = _READING
-    # Settings of the file systems on which checkpoints lie, credentials among them.
+    # Settings of the file systems of checkpoints, including credentials.
     environment = (*ENVIRONMENT, "HADOOP_CONF_DIR", *S3_ENVIRONMENT)
 
 
 def _runs_code(request: dict[str, Any]) -> bool:
-    """Whether code of the document runs in the process itself, which then is not for others.
+    """Whether code of the document runs in the process itself, which must not be reused then.
 
     A plain program contains the classes of its processors.
     """
@@ -259,7 +260,7 @@ def _runs_code(request: dict[str, Any]) -> bool:
 def respond(
     simulators: Simulators | None, request: dict[str, Any], readers: Readers | None = None
 ) -> dict[str, Any]:
-    """The answer to one request. Without `simulators` nothing is simulated here."""
+    """Return the response to a request. Without `simulators`, simulations are refused."""
     owner, run = str(request.get("owner") or ""), request.get("run")
     do = request.get("do")
     if do == "prepare" and simulators is not None:
@@ -283,7 +284,7 @@ def _error(code: str, message: str, hint: str) -> dict[str, Any]:
 
 
 class Server(LineServer):
-    """Answers requests, and ends processes that nobody needs."""
+    """Handles requests, and ends idle processes."""
 
     def __init__(self, port: int, simulators: Simulators | None, readers: Readers) -> None:
         self.pools = [readers] if simulators is None else [simulators, readers]

@@ -1,8 +1,8 @@
-"""A driver that is prepared beside the one that it replaces, and then takes its checkpoint.
+"""A driver that is prepared beside the one that it replaces, and then takes over its checkpoint.
 
 The worker passes a folder and, in MILLRACE_LOCK, the descriptor of an open lock file. The driver
-makes the file `ready` in the folder, and waits for a file `go`. Then it takes the lock as
-soon as it is free: until it has the lock it writes neither to the checkpoint nor to topics.
+creates the file `ready` in the folder, and waits for a file `go`. Then it takes the lock as soon as
+it is free. Until it has the lock, it writes neither to the checkpoint nor to topics.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from millrace_runtime.errors import MillraceError
 
 LOCK = "MILLRACE_LOCK"
 LOOK_SECONDS = 0.01
-#: it ends if the file `wanted` was not touched for so long, and there is no `go`
+#: the driver ends if the file `wanted` was not touched for this long, and there is no `go`
 FORGOTTEN_SECONDS = 120.0
 
 
 class Standby:
-    """The wait for a checkpoint."""
+    """Waits until the checkpoint is free."""
 
     def __init__(self, folder: Path, descriptor: int) -> None:
         self._folder = folder
@@ -32,7 +32,7 @@ class Standby:
 
     @classmethod
     def of(cls, folder: str | None, environment: Mapping[str, str]) -> Standby | None:
-        """From the job's options; None for a job that begins at once.
+        """Return the standby of a job's options, or None for a job that begins at once.
 
         Raises MillraceError `option_missing` without an open lock file.
         """
@@ -48,7 +48,7 @@ class Standby:
         return cls(Path(folder), int(descriptor))
 
     def wait(self, stopping: threading.Event) -> bool:
-        """Whether the checkpoint is this driver's from now on; else it is to end."""
+        """Wait; return whether the checkpoint is this driver's now. If not, the driver must end."""
         (self._folder / "ready").touch()
         seen, since = self._wanted(), time.monotonic()
         while not stopping.is_set():
@@ -63,7 +63,7 @@ class Standby:
         return False
 
     def _wanted(self) -> int:
-        """A number that changes with each request for this driver. No time: clocks may be set."""
+        """Return a number that changes with each request. It is not a time: clocks may be set."""
         try:
             return (self._folder / "wanted").stat().st_mtime_ns
         except OSError:

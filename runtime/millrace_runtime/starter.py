@@ -1,4 +1,4 @@
-"""Starts a job's query on its checkpoint: state that is compared, moved or reset, and offsets."""
+"""The start of a job's query: compares, moves or resets the state, and checks the offsets."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ class Stages:
         self._took: list[tuple[str, float]] = []
 
     def begin(self, what: str) -> None:
-        """Say what takes time now, as a line of the log."""
+        """Log which phase begins now."""
         print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} INFO starting {what}", file=sys.stderr)
         sys.stderr.flush()
 
     def done(self, name: str) -> None:
-        """Record the end of a part, which began at the end of the previous part."""
+        """Record the end of a phase, which began at the end of the previous one."""
         now = time.monotonic()
         self._took.append((name, now - self._last))
         self._last = now
 
     def summary(self) -> str:
-        """`started in 6.2 s: Spark 4.0, topology 1.1, ...`."""
+        """Return a sentence such as `started in 6.2 s: Spark 4.0, topology 1.1, ...`."""
         parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self._took)
         return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Planned:
-    """A query that is planned, for a mode and for a checkpoint with these notes."""
+    """A query that was planned for a mode and for a checkpoint with these notes."""
 
     mode: str
     notes: dict[str, Any]
@@ -84,7 +84,7 @@ class Starter:
     schema: dict[str, Any]
     outside: Outside | None = None
     state: StateOpening | None = None
-    #: what the last start found of offsets that the broker does not have any more
+    #: the lost offsets that the last start found
     settled: Settled = dataclasses.field(default_factory=Settled)
     #: writes the offsets of a planned micro-batch: location of the query, Kafka, job
     planner: Callable[[str, Kafka, Job], None] | None = None
@@ -93,8 +93,8 @@ class Starter:
     def plan_ahead(self, mode: str) -> None:
         """Plan a query on a checkpoint that another job still writes; nothing is written.
 
-        It is planned again by `start` where the checkpoint was changed since. What is wrong is
-        found again then.
+        `start` plans it again if the checkpoint has changed since. Errors are ignored here, because
+        `start` finds them again.
         """
         from millrace_runtime import beginnings, checkpoint
 
@@ -115,7 +115,7 @@ class Starter:
         *,
         anew: bool = False,
     ) -> Planned:
-        """The query, and what it was made of. `anew`: it has no checkpoint."""
+        """Plan the query. `anew`: it has no checkpoint."""
         from millrace_runtime import beginnings, checkpoint, record_handlers
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
@@ -144,7 +144,8 @@ class Starter:
         )  # fmt: skip
         if arguments.real_time:
             real_time.check_sources(job)
-        # The tasks of real time have a clock of their own; a checkpoint knows its sources.
+        # Tasks in real time have their own clock. The query that catches up before uses the same
+        # checkpoint, and must have the same sources.
         kafka.wall_clock = job.uses_wall_clock and not arguments.real_time
         self.spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
         found = _look_at_topics(kafka, job, self.report)
@@ -159,7 +160,7 @@ class Starter:
         return Planned(mode, notes, updates, state, kafka, job, found, beginner, job.query())
 
     def _beginner(self, beginning: Beginning, kafka: Kafka, job: Job) -> Beginner:
-        """What finds the offsets of a request that is still to be applied."""
+        """Return the Beginner for a request that has not been applied yet."""
         from millrace_runtime import beginnings, checkpoint
         from millrace_runtime.state_moving import last_batch, require_whole
 
@@ -177,7 +178,7 @@ class Starter:
         return found
 
     def committed(self) -> None:
-        """A batch of the query was committed."""
+        """Note that a batch of the query was committed."""
         from millrace_runtime import checkpoint
 
         if self.state is not None:
@@ -186,7 +187,7 @@ class Starter:
         checkpoint.copy_notes(self.arguments.checkpoint, self.arguments.notes)
 
     def _mover(self, kafka: Kafka, job: Job, beginner: Beginner | None, *, updates: bool) -> Mover:
-        """What writes a new checkpoint where the job's levels, tasks or sources are others."""
+        """Return the function that writes a new checkpoint if levels, tasks or sources changed."""
         from millrace_runtime.state_moving import Move
 
         def move(before: dict[str, Any], now: dict[str, Any]) -> str:
@@ -201,8 +202,9 @@ class Starter:
         return move
 
     def start(self, mode: str) -> Any:
-        """The query: `continuous` and `available now` in micro-batches, `catch up`, `real time`.
+        """Start the query and return it.
 
+        `mode`: `continuous` and `available now` in micro-batches, `catch up`, `real time`, or
         `planned`: one micro-batch, whose offsets are written before it starts (`shadow`).
         """
         from millrace_runtime import beginnings, checkpoint, outputs
@@ -267,9 +269,9 @@ class Starter:
         return query
 
     def topics_recreated(self) -> bool:
-        """Whether a topic that the query reads was deleted and created again since it began.
+        """Whether a topic that the query reads was deleted and recreated since it began.
 
-        A broker or storage that does not answer is left to the query.
+        Errors of the broker or storage are ignored here, because the query reports them.
         """
         from millrace_runtime import lost_offsets
 
@@ -284,7 +286,7 @@ class Starter:
             return False
 
     def _find_checkpoint(self, kafka: Kafka, names: list[str], *, reset: bool) -> None:
-        """Refuse or report that the checkpoint of a deployment is gone that has done a batch."""
+        """Refuse or report a missing checkpoint of a deployment that has completed a batch."""
         from millrace_runtime import checkpoint, lost_offsets, topics
 
         arguments = self.arguments
@@ -319,7 +321,7 @@ class Starter:
 
 
 def _source_of(graph: dict[str, Any], topic: str) -> str | None:
-    """The first node that reads a topic."""
+    """Return the first node that reads a topic."""
     from millrace_runtime.state_moving import reads_of
 
     named = [node for node in graph["nodes"] if reads_of([node])]
@@ -343,7 +345,7 @@ def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:
 
 
 def _wait_for_places(query: Any) -> None:
-    """Wait until the query knows where it begins: a record that is written after this is read."""
+    """Wait until the query knows its first offsets, so that it reads records written after this."""
     unknown = ("Initializing", "Getting offsets")
     while query.isActive and query.status["message"].startswith(unknown):
         time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""`Topology.start`: a topology on a session and a broker of the caller's."""
+"""`Topology.start`: runs a topology on a Spark session and a broker of the caller."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def start(
     available_now: bool,
     max_records: int,
 ) -> StreamingQuery:
-    """The running query; see `Topology.start`."""
+    """Start the query and return it; see `Topology.start`."""
     _check(spark)
     checkpoints.settle(checkpoint)
     compilation = compiled(topology.document, session_analyzer(spark))
@@ -85,9 +85,9 @@ def dataframe(
     options: Mapping[str, str] | None,
     max_records: int,
 ) -> DataFrame:
-    """The records of a sink; see `Records.to_dataframe`.
+    """Return the records of a sink; see `Writable.to_dataframe`.
 
-    Raises MillraceError `dataframe_sinks` where others could not be written beside it.
+    Raises MillraceError `dataframe_sinks` if there are other sinks, which would not be written.
     """
     _check(spark)
     graph = compiled(topology.document, session_analyzer(spark)).task_graph or {}
@@ -119,7 +119,7 @@ def _kafka(
 
 
 def _planned(spark: SparkSession, kafka: Kafka, job: Job) -> Query:
-    """The query of a job, whose topics are there or have been made."""
+    """Return the query of a job, after checking its topics and creating missing sink topics."""
     kafka.wall_clock = job.uses_wall_clock
     spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
     kafka.read_whole(job.global_topics, job.found_topics(kafka))
@@ -127,7 +127,7 @@ def _planned(spark: SparkSession, kafka: Kafka, job: Job) -> Query:
 
 
 def _note_when_committed(query: StreamingQuery, state: StateOpening) -> None:
-    """The checkpoint is this topology's from its first batch on."""
+    """Note in the checkpoint, after the first batch, that it belongs to this topology."""
     while query.lastProgress is None and query.isActive:
         time.sleep(0.05)
     if query.lastProgress is not None:
@@ -135,7 +135,10 @@ def _note_when_committed(query: StreamingQuery, state: StateOpening) -> None:
 
 
 def _check(spark: SparkSession) -> None:
-    """Raises MillraceError for a session that lacks the operator, or what results depend on."""
+    """Raise MillraceError for a session without the operator or with settings that alter results.
+
+    Codes: `session_without_operator`, `session_settings`.
+    """
     try:
         columns.gateway(spark.sparkContext).StreamTasks.release("")
     except TypeError:

@@ -1,9 +1,9 @@
-"""A new checkpoint written from the old one, where a job's levels, tasks or sources are others.
+"""Moving of state: a new checkpoint written from the old one if levels, tasks or sources changed.
 
-The old folder is only read. The new folder is next to it, and its name has the time. The notes
+The old folder is only read. The new folder is next to it, and its name contains the time. The notes
 (`checkpoint.NOTES`) name the folder that the job uses, and change after the new job's first batch.
-Until then, the notes of the move are in a file of their own: the same job continues with what was
-moved, and another version begins where the old one stopped.
+Until then, the notes of the move are in a separate file: the same job continues with the moved
+state, and another version begins where the old one stopped.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from millrace_runtime.beginnings import Beginner
 
-#: Notes of a move that is done, of a job that has yet to do its first batch.
+#: The file with the notes of a completed move, until the job's first batch.
 WAITING = "stores.next.json"
 PROGRESS_SECONDS = 1.0
 SOURCES = ("stream", "table", "global_table")
-#: Steps whose children are on a later level because a topic lies between.
+#: Steps whose children are on a later level because there is a topic in between.
 _HOPS = ("repartition", "group_by", "foreign_key_subscribe", "foreign_key_lookup")
 
 
@@ -44,7 +44,7 @@ class Read:
 
 
 def reads_of(nodes: Iterable[Mapping[str, Any]]) -> list[Read]:
-    """The Kafka sources of a task graph, in the query's order: one per start position."""
+    """Return the Kafka sources of a task graph, in the query's order: one per start position."""
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for node in nodes:
         if node["op"] not in SOURCES:
@@ -61,10 +61,10 @@ def reads_of(nodes: Iterable[Mapping[str, Any]]) -> list[Read]:
 
 
 def must_move(before: Mapping[str, Any], now: Mapping[str, Any], *, begins_late: bool) -> bool:
-    """Whether state and offsets of a checkpoint lie elsewhere than a job looks for them.
+    """Whether a job looks for state and offsets in other places than the checkpoint has them.
 
-    `before`, `now`: notes of checkpoints. `begins_late`: topics that are new begin at their ends,
-    which Spark would read from the beginning.
+    `before`, `now`: notes of checkpoints. `begins_late`: new topics begin at their ends, while
+    Spark would read them from the beginning.
     """
     if any(before.get(what, now[what]) != now[what] for what in ("tasks", "levels", "clock")):
         return True
@@ -93,7 +93,7 @@ def _block(node: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _formats(nodes: Mapping[str, Mapping[str, Any]], id_: str) -> set[str]:
-    """The formats of the keys by which records find the tasks of a node's sub-topology."""
+    """Return the formats of the keys that assign records to the tasks of a node's sub-topology."""
     return {
         node["params"]["key"]["format"]
         for node in nodes.values()
@@ -103,7 +103,7 @@ def _formats(nodes: Mapping[str, Mapping[str, Any]], id_: str) -> set[str]:
 
 
 def operators(nodes: Iterable[Mapping[str, Any]]) -> set[int]:
-    """The levels that run in stream tasks; what ran on DataFrames has no parents or is a sink."""
+    """Return the levels of stream tasks; nodes that ran on DataFrames lack parents or are sinks."""
     return {
         node["level"]
         for node in nodes
@@ -112,7 +112,7 @@ def operators(nodes: Iterable[Mapping[str, Any]]) -> set[int]:
 
 
 def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """Edges to a later level of the same task: the nodes there may keep a copy of a table."""
+    """Return edges to a later level of the same task, whose nodes may keep a copy of a table."""
     return {
         (parent, id_)
         for id_, node in nodes.items()
@@ -124,12 +124,12 @@ def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:
 
 
 def committed(stream: Place) -> list[int]:
-    """The batches of a query that are done, as far as Spark keeps them, in their order."""
+    """Return the completed batches of a query that Spark still keeps, in ascending order."""
     return sorted(_numbers(stream / "commits"))
 
 
 def last_batch(stream: Place) -> int | None:
-    """The last batch of a query that is done; None before the first."""
+    """Return the last completed batch of a query; None before the first."""
     return max(_numbers(stream / "commits"), default=None)
 
 
@@ -138,7 +138,7 @@ def _numbers(folder: Place) -> list[int]:
 
 
 def waiting(folder: Place) -> dict[str, Any] | None:
-    """The notes of a move that is done and waits for the job's first batch."""
+    """Return the notes of a completed move that waits for the job's first batch, or None."""
     try:
         found = json.loads((folder / WAITING).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -147,10 +147,10 @@ def waiting(folder: Place) -> dict[str, Any] | None:
 
 
 def arrived(folder: Place, moved: Mapping[str, Any]) -> bool:
-    """Whether the job of a move has done a batch of its own: the checkpoint is its own then.
+    """Whether the job of a move has completed a batch, so that the checkpoint is its own.
 
-    The first batch of a moved state is the move, and Spark may do one without records after it:
-    what counts is that the job has read something.
+    The first batch of a moved state is the move, and Spark may add one without records: what counts
+    is that the job has read something.
     """
     stream = folder / moved["stream"]
     last = last_batch(stream)
@@ -162,28 +162,28 @@ def arrived(folder: Place, moved: Mapping[str, Any]) -> bool:
             return now != [line for file in _begun(stream) for line in _read_to(file, head=1)]
         return now != _read_to(stream / "offsets" / "0")
     except FileNotFoundError:
-        return last > 0  # Spark keeps the offsets of so many batches
+        return last > 0  # Spark has deleted the offsets of old batches
 
 
 def _begun(stream: Place) -> list[Place]:
-    """Where a query's sources began, in their order."""
+    """Return the files with the first offsets of a query's sources, in the sources' order."""
     return sorted(matching(stream, "sources/*/0"), key=lambda file: int(file.parent.name))
 
 
 def _read_to(offsets: Place, *, head: int = 2) -> list[Any]:
-    """How far each source has read, according to Spark's log."""
+    """Return how far each source has read, according to Spark's log."""
     return [json.loads(line) for line in offsets.read_text(encoding="utf-8").splitlines()[head:]]
 
 
 def new_name() -> str:
-    """A name for a new query's folder, by the time."""
+    """Return a name for a new query's folder, which contains the time."""
     return f"stream-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
 
 
 def kept_with(
     folder: Place, before: Mapping[str, Any], base: Mapping[str, Any], name: str
 ) -> list[Any]:
-    """Folders that versions left and that are still there, with that which `name` comes after."""
+    """Return the existing folders that versions left, and the one that `name` replaces."""
     left = {**base, "left": name.removeprefix("stream-")}
     left.pop("empty", None)
     return [*(each for each in before.get("kept", []) if (folder / each["stream"]).is_dir()), left]
@@ -192,7 +192,7 @@ def kept_with(
 def forget_unfinished(
     folder: Place, before: Mapping[str, Any], again: Mapping[str, Any] | None
 ) -> None:
-    """Remove moves that nothing came of; what jobs have run on is in the notes."""
+    """Remove unused moves; the notes list the folders on which jobs have run."""
     (folder / WAITING).unlink(missing_ok=True)
     used = {before.get("stream", "stream")}
     used |= {each["stream"] for each in before.get("kept", [])}
@@ -202,7 +202,7 @@ def forget_unfinished(
 
 
 def empty_stream(folder: Place, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """The name of a folder for a query that begins without state; the notes of it wait."""
+    """Write waiting notes for a query that begins without state, and return its folder's name."""
     source = str(before.get("stream", "stream"))
     base = {"stream": source, "batch": last_batch(folder / source), "empty": True}
     again = waiting(folder)
@@ -220,9 +220,9 @@ def empty_stream(folder: Place, before: Mapping[str, Any], now: Mapping[str, Any
 
 
 def require_whole(source: Place, batch: int | None, client: Mapping[str, str], tasks: int) -> None:
-    """A batch that is partly in Kafka's transactions can only be ended by the job itself.
+    """Raise MillraceError `batch_unfinished` if a batch is partly in Kafka's transactions.
 
-    Raises MillraceError `batch_unfinished`. `batch`: the last one that is done.
+    Only the job itself can finish such a batch. `batch`: the last completed one.
     """
     begun = 0 if batch is None else batch + 1
     if begun not in _numbers(source / "offsets"):
@@ -273,10 +273,10 @@ def reporting(report: Callable[[CauseFields], None], progress: Callable[[], str]
 
 @dataclasses.dataclass
 class Move:
-    """What a job needs to take over the state of another: `run` gives the new folder's name.
+    """Moves the state of one job to another: `run` returns the new folder's name.
 
-    `client`: Kafka client settings; `start`: where topics that are new begin, in place of what the
-    sources say; `say` gets lines for the log.
+    `client`: Kafka client settings; `start`: where new topics begin, which overrides their sources;
+    `say`: writes a line to the log.
     """
 
     spark: SparkSession
@@ -297,8 +297,8 @@ class Move:
     def run(self) -> str:
         """Write the new checkpoint, read it back, and note it.
 
-        Raises MillraceError `batch_unfinished` where the old job had begun to write a batch in
-        transactions and could not end it.
+        Raises MillraceError `batch_unfinished` if the old job had begun to write a batch in
+        transactions and could not finish it.
         """
         source = self.folder / str(self.before.get("stream", "stream"))
         batch = last_batch(source)
@@ -349,9 +349,9 @@ class Move:
         return rows
 
     def _begin_at(self, target: Place, places: Places) -> None:
-        """Give the query the sources of the job, where the old one stopped.
+        """Give the query the sources of the job, beginning where the old one stopped.
 
-        Spark reads partitions that are not named here from their beginning.
+        Spark reads partitions that are not listed here from their beginning.
         """
         offsets = target / "offsets" / "0"
         version, settings, *_ = offsets.read_text(encoding="utf-8").splitlines()

@@ -1,8 +1,8 @@
-"""A start on state that another version may have written: what is compared, decided and noted.
+"""Opening of state that another version may have written: comparison, decisions and notes.
 
-The state schema of a job comes from its topology, that of a checkpoint is in its notes.
-Before anything is read, both are compared; a store whose rows cannot be carried over stops the
-start unless a person has decided about it.
+The state schema of a job comes from its topology, that of a checkpoint from its notes. Both are
+compared before anything is read. A store whose rows cannot be carried over stops the start, unless
+a decision about it was made.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from millrace_compiler.state_changes import StoreChange, compare, convertible, t
 
 from millrace_runtime.errors import MillraceError
 
-#: Both empty the store; `drop` is for one that the new version does not have.
+#: Both empty the store; `drop` is for a store that the new version does not have.
 DECISIONS = ("reset", "drop")
 #: New values are computed by a SQL expression over `old`.
 CONVERT = "convert:"
-#: Steps that compute a table from another one, and keep no rows unless they have a store.
+#: Steps that compute a table from another one, and have rows only if they have a store.
 _DERIVED = ("filter", "filter_not", "map_values")
 
 
 def decisions_of(texts: Sequence[str]) -> dict[str, str]:
-    """Decisions by store from `ID=reset`, `ID=drop` and `ID=convert:EXPRESSION`.
+    """Parse decisions by store: `ID=reset`, `ID=drop` and `ID=convert:EXPRESSION`.
 
     Raises MillraceError `option_invalid`.
     """
@@ -42,10 +42,10 @@ def decisions_of(texts: Sequence[str]) -> dict[str, str]:
 
 
 class StateOpening:
-    """The state schema of a job that starts, and the changes that its checkpoint goes through.
+    """The state schema of a job that starts, and the changes that apply to its checkpoint.
 
-    Raises MillraceError `state_undecided` where a store is lost or incompatible and `decisions`
-    say nothing about it, and `state_not_ready` for a change that is not possible in place.
+    Raises MillraceError `state_undecided` if a store is lost or incompatible and not listed in
+    `decisions`, and `state_not_convertible` for a conversion that is not possible.
     """
 
     def __init__(
@@ -86,9 +86,9 @@ class StateOpening:
             self.names.pop(each.id, None)
 
     def _prefixes(self, store: str, notes: Mapping[str, Any]) -> set[str]:
-        """What rows of a store are called: by its name in the state, or by its operator's steps.
+        """Return the names of a store's rows: its name in the state, and ids of operator steps.
 
-        Nodes on other levels keep copies of a table, also of one that another computes from it.
+        Nodes on other levels keep copies of a table, and of tables that are derived from it.
         """
         found, tables = {self.names.get(store, store)}, set[str]()
         for each in notes.get("nodes") or []:
@@ -103,7 +103,7 @@ class StateOpening:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """As the checkpoint notes it."""
+        """Return the form in the checkpoint's notes."""
         return {"state": self.schema, "changes": self.changes, "names": self.names}
 
     def name_in(self, graph: Sequence[dict[str, Any]]) -> None:
@@ -115,25 +115,25 @@ class StateOpening:
                     store["state"] = self.names[store["node"]]
 
     def waits(self, write: Callable[[], None]) -> None:
-        """Note what the checkpoint is from now on when the first batch is done."""
+        """Set the function that writes the notes of the checkpoint after the first batch."""
         self._write = write
 
     @property
     def waiting(self) -> bool:
-        """Whether something is to be noted when the first batch is done."""
+        """Whether notes are to be written after the first batch."""
         return self._write is not None
 
     def done(self) -> None:
-        """A batch was committed: from now on the checkpoint is this job's."""
+        """Write waiting notes. A batch was committed, so the checkpoint is this job's now."""
         if self._write is not None:
             self._write()
             self._write = None
 
 
 def conversions(store: StoreChange) -> list[dict[str, str]]:
-    """The types, before and after, of the values that an expression can convert.
+    """Return the types, before and after, of the values that an expression can convert.
 
-    Raises MillraceError `state_not_convertible` for a store of which more changed than that.
+    Raises MillraceError `state_not_convertible` if more than the value types changed.
     """
     if not convertible(store):
         raise MillraceError(
@@ -147,7 +147,7 @@ def conversions(store: StoreChange) -> list[dict[str, str]]:
 
 
 def _names_of(notes: Mapping[str, Any]) -> dict[str, str]:
-    """Of a checkpoint whose rows are called by the names of stores: these, by id."""
+    """Return the names of stores by id, for a checkpoint whose rows are identified by names."""
     layout = notes.get("layout")
     if not isinstance(layout, int) or layout > 2:
         return {}

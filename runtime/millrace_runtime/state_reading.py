@@ -1,8 +1,8 @@
-"""Reads stores from a job's checkpoint: what Kafka Streams calls interactive queries.
+"""Queries of stores in a job's checkpoint, which Kafka Streams calls interactive queries.
 
-A page is of the last committed batch and thus consistent. The job that writes the checkpoint is
-not asked and does not wait; the folder is only read. All that is needed stands in the checkpoint:
-its notes name the stores, their types and the operators that lay out their rows.
+A page is from the last committed batch and thus consistent. The job that writes the checkpoint is
+not involved and does not wait; the folder is only read. The notes in the checkpoint contain the
+stores, their types and the operators that lay out their rows.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from millrace_runtime.storage import Place
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Rows of a page, at most.
+#: Maximum number of rows of a page.
 MOST = 1_000
 _AGGREGATIONS = ("count", "reduce", "aggregate", "cogroup")
 _PROCESSORS = ("process", "process_values")
-#: Steps of an operator that keep none of its result.
+#: Steps of an operator that do not keep its result.
 _NO_TABLES = (
     "repartition", "repartitioned", "group_by", "grouped_table", "foreign_key_subscribe",
     "foreign_key_lookup", "read_stream", "write", "sink",
@@ -35,13 +35,13 @@ _NO_TABLES = (
 
 @dataclasses.dataclass(frozen=True)
 class StateQuery:
-    """Which rows of a store to read; without anything its first ones.
+    """Which rows of a store to read; by default the first ones.
 
-    Keys are text: as it is where keys are STRING, else JSON. `start`, `end`: first and last key of
-    a range, `prefix`: of keys of the type STRING. `from_time`, `to_time`: windows, sessions or
-    versions that begin within, in ms. Of versioned stores: `as_of`, a time in ms, and `versions`,
-    to have all versions of a key and not the latest alone. `newest`: the latest time first, not the
-    order of keys. `after`: the `next` of the page before.
+    Keys are text: unchanged if keys are STRING, else JSON. `start`, `end`: first and last key of a
+    range; `prefix`: of keys of the type STRING. `from_time`, `to_time`: windows, sessions or
+    versions that begin in this range, in ms. For versioned stores: `as_of`, a time in ms, and
+    `versions`: all versions of a key instead of only the latest. `newest`: order by time, latest
+    first, instead of by key. `after`: the `next` of the previous page.
     """
 
     key: str | None = None
@@ -57,7 +57,7 @@ class StateQuery:
     limit: int = 100
 
     def to_json(self) -> dict[str, Any]:
-        """As the operator takes it. Raises MillraceError `query_invalid`."""
+        """Return the form that the operator reads. Raises MillraceError `query_invalid`."""
         if not 1 <= self.limit <= MOST:
             raise MillraceError(
                 "query_invalid",
@@ -68,13 +68,13 @@ class StateQuery:
 
 
 def stores_of(notes: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The stores of a checkpoint's notes that can be queried: their state schemas."""
+    """Return the state schemas of the stores in a checkpoint's notes that can be queried."""
     stores = (notes.get("state") or {}).get("stores") or []
     return [store for store in stores if store["kind"] in QUERYABLE]
 
 
 def read_state(spark: SparkSession, location: str, store: str, query: StateQuery) -> dict[str, Any]:
-    """A page of a store, given by its id or name, from the checkpoint in a folder.
+    """Return a page of a store, identified by id or name, from the checkpoint in a folder.
 
     `{"store": {"id", "name", "kind"}, "batch", "committed_at" (ms), "tasks": [{"task",
     "stream_time"}], "rows": [{"key", "value", "timestamp", "task", and by kind "window" {"start",
@@ -83,7 +83,7 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
     a versioned store may have fewer rows than `limit` although others follow: deleted keys have
     none.
 
-    Raises MillraceError `state_unreadable` where the folder has no checkpoint of this version,
+    Raises MillraceError `state_unreadable` if the folder has no checkpoint of this version,
     `no_state_yet` before the first batch, `no_such_store`, `key_invalid` and `query_invalid`.
     """
     folder, notes = folder_with_notes(location)
@@ -109,7 +109,7 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
             committed = storage.modified(commit)
             page = asked_of("StateReading", session_for(spark, location, commit), asked)
         except (MillraceError, OSError) as error:
-            # Files of a batch are deleted when a hundred others are done: a newer one is there.
+            # Spark deletes the files of a batch after a hundred others: retry with a newer one.
             known = isinstance(error, MillraceError) and error.code != "state_unreadable"
             if known or attempt == 2 or last_batch(stream) == batch:
                 raise
@@ -124,7 +124,10 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
 
 
 def folder_with_notes(location: str) -> tuple[Place, dict[str, Any]]:
-    """A checkpoint and its notes. Raises MillraceError `no_state_yet`, `state_unreadable`."""
+    """Return a checkpoint and its notes.
+
+    Raises MillraceError `no_state_yet` or `state_unreadable`.
+    """
     try:
         storage.require_reachable(location)
     except MillraceError as error:
@@ -158,9 +161,9 @@ def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
 
 
 def session_for(spark: SparkSession, location: str, commit: Place) -> SparkSession:
-    """A session that reads the format of a checkpoint's state, as its last commit records it.
+    """Return a session that reads a checkpoint's state in the format that the commit records.
 
-    Raises OSError where the commit was deleted meanwhile.
+    Raises OSError if the commit was deleted meanwhile.
     """
     version = "2" if '"stateUniqueIds":{"' in commit.read_text(encoding="utf-8") else "1"
     session = spark.newSession()
@@ -171,7 +174,7 @@ def session_for(spark: SparkSession, location: str, commit: Place) -> SparkSessi
 
 
 def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What an object of the operator reads from a checkpoint. Raises MillraceError."""
+    """Return what an object of the operator reads from a checkpoint. Raises MillraceError."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -201,11 +204,11 @@ def _unreadable(cause: str) -> MillraceError:
     )
 
 
-# -- where the rows of a store lie, and how ----------------------------------------------------
+# -- location and layout of a store's rows -----------------------------------------------------
 
 
 def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a store: operator, sub-topology and the layout of its rows."""
+    """Return operator, sub-topology and row layout of a store."""
     node, store = _owner(notes, schema)
     levels = sorted(operators(each for each in notes["nodes"] if not each.get("plain")))
     rows = node["id"]
@@ -228,7 +231,7 @@ def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
 def _owner(
     notes: Mapping[str, Any], schema: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The step that keeps a store, and the store where the document has a node for it."""
+    """Return the step that keeps a store, and the store if the document has a node for it."""
     unnamed: dict[str, Any] | None = None
     for node in notes["nodes"]:
         params = node["params"]
@@ -246,7 +249,7 @@ def _owner(
 def _layout(
     node: Mapping[str, Any], store: Mapping[str, Any], schema: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """How the operator lays out a store's rows (`StoreLayout` in StateReading.scala)."""
+    """Return how the operator lays out a store's rows (`StoreLayout` in StateReading.scala)."""
     kind = schema["kind"]
     retention = store.get("retention")
     if kind == "versioned":
@@ -286,7 +289,7 @@ def _windowed(
         retention = reach + grace
     if type_ == "session":
         return {"kind": "session", "retention": retention, "timed": False}
-    # Persistent stores of windows that are sent when they close show one millisecond more.
+    # Persistent stores of windows that are emitted on close show one millisecond more.
     by_time = node["params"].get("emit") == "window_close" and store.get("persistent", True)
     return {
         "kind": "key_first" if type_ == "sliding" else "time_first",
@@ -297,6 +300,6 @@ def _windowed(
 
 
 def _size(window: Mapping[str, Any]) -> int | None:
-    """From a window's start to its end in ms; None where it has no end."""
+    """Return the size of a window in ms; None if it has no end."""
     found = window.get("difference") if window["type"] == "sliding" else window.get("size")
     return None if found is None else int(found)

@@ -1,7 +1,7 @@
-"""Files of a checkpoint that is no local folder: in an object store, or another Hadoop file system.
+"""Files of checkpoints outside of local folders: in an object store or another Hadoop file system.
 
-`folder_of` gives a `pathlib.Path` for a folder of this machine and a `StoredPath` for all else,
-which has the methods of `Path` that checkpoints are read and written with.
+`folder_of` returns a `pathlib.Path` for a local folder and a `StoredPath` for others, which has
+the methods of `Path` with which checkpoints are read and written.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from millrace_runtime.foreign import is_caused_by
 
 
 class StorageError(OSError):
-    """A file system outside of this machine does not answer, or refuses.
+    """A file system outside of this machine does not respond, or refuses a request.
 
-    `unsupported`: Spark has no class for such a file system.
+    `unsupported`: whether Spark has no class for this file system.
     """
 
     def __init__(self, message: str, *, unsupported: bool = False) -> None:
@@ -32,29 +32,29 @@ class StorageError(OSError):
         self.unsupported = unsupported
 
 
-#: A URI without a user, a password or a query: secrets stand in Hadoop's own configuration.
+#: A URI without a user, a password or a query: secrets belong in Hadoop's own configuration.
 LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]*(/[^\s?#]*)?")
 OBJECT_CHECKPOINTS = "org.apache.spark.sql.millrace.ObjectCheckpoints"
 _NO_FILE_SYSTEM = ("UnsupportedFileSystemException", "ClassNotFoundException")
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 LOCAL = {
-    # A start replays the changes since the last snapshot of the state, a file for each micro-batch:
-    # with Spark's 60 seconds that took longer than all else.
+    # A start replays the changes since the last snapshot of the state, a file for each micro-batch.
+    # With Spark's default of 60 seconds, that took longer than everything else.
     "spark.sql.streaming.stateStore.maintenanceInterval": "10s",
 }
 S3 = {
-    # Files of the state go up as all others do: the asynchronous client of Amazon's SDK that this
-    # would use is made for another version of Netty than Spark's.
+    # Upload files of the state like all others: the asynchronous client of Amazon's SDK, which this
+    # setting would enable, requires another version of Netty than Spark's.
     "spark.hadoop.fs.s3a.optimized.copy.from.local.enabled": "false",
-    # With Hadoop's defaults a store that is away is noticed after many minutes. A running driver
-    # has lost its lease long before, and a start is retried as an outage.
+    # With Hadoop's defaults, an outage of the store is noticed only after many minutes. A running
+    # driver has lost its lease long before, and a start is retried as an outage.
     "spark.hadoop.fs.s3a.attempts.maximum": "2",
     "spark.hadoop.fs.s3a.retry.limit": "4",
     "spark.hadoop.fs.s3a.connection.establish.timeout": "5s",
     "spark.hadoop.fs.s3a.connection.timeout": "20s",
 }
-#: variables of the environment with the address and credentials of S3: Spark itself reads those of
-#: Amazon's tools, and `spark_settings` the region
+#: environment variables with the address and credentials of S3: Spark itself reads those of
+#: Amazon's tools, and `spark_settings` reads the region
 S3_ENVIRONMENT = (
     "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
     "AWS_REGION",
@@ -63,7 +63,7 @@ S3_ENVIRONMENT = (
 
 @dataclasses.dataclass(frozen=True)
 class StoredPath:
-    """A file or folder by its URI. Methods are those of `Path`, and raise OSError as they do."""
+    """A file or folder with a URI. Methods work like those of `Path`, and raise OSError as well."""
 
     uri: str
 
@@ -80,23 +80,23 @@ class StoredPath:
 
     @property
     def parent(self) -> StoredPath:
-        """The folder that it is in."""
+        """The folder that contains it."""
         return StoredPath(self.uri.rstrip("/").rpartition("/")[0])
 
     def with_name(self, name: str) -> StoredPath:
-        """Another file of its folder."""
+        """Return another file of the same folder."""
         return self.parent / name
 
     def absolute(self) -> StoredPath:
-        """Itself: a URI is absolute."""
+        """Return itself: a URI is absolute."""
         return self
 
     def as_uri(self) -> str:
-        """Its URI."""
+        """Return the URI."""
         return self.uri
 
     def read_text(self, encoding: str = "utf-8") -> str:
-        """The text of a file. Raises FileNotFoundError."""
+        """Return the text of a file. Raises FileNotFoundError."""
         del encoding
         found = _ask("read", self.uri)
         if found is None:
@@ -104,12 +104,12 @@ class StoredPath:
         return str(found)
 
     def write_text(self, text: str, encoding: str = "utf-8") -> None:
-        """Replace a file at once: a reader finds the old text or the new one."""
+        """Replace a file atomically: a reader finds either the old or the new text."""
         del encoding
         _ask("write", self.uri, text)
 
     def begin(self, text: str) -> bool:
-        """Create a file; False where there is one."""
+        """Create a file; return False if it already exists."""
         return bool(_ask("begin", self.uri, text))
 
     def unlink(self, *, missing_ok: bool = False) -> None:
@@ -119,10 +119,10 @@ class StoredPath:
         _ask("delete", self.uri)
 
     def mkdir(self, *, parents: bool = False, exist_ok: bool = False) -> None:
-        """Nothing: folders are there with their first file."""
+        """Do nothing: a folder exists as soon as it contains a file."""
 
     def exists(self) -> bool:
-        """Whether there is such a file, or a folder that has files."""
+        """Whether there is such a file, or such a folder with files."""
         return self.is_file() or self.is_dir()
 
     def is_file(self) -> bool:
@@ -134,14 +134,14 @@ class StoredPath:
         return self._entry(folder=True) is not None
 
     def modified(self) -> float:
-        """When a file was written, in seconds since the epoch. Raises FileNotFoundError."""
+        """Return when a file was written, in seconds since the epoch. Raises FileNotFoundError."""
         found = self._entry(folder=False)
         if found is None:
             raise FileNotFoundError(self.uri)
         return float(found["modified"]) / 1000
 
     def glob(self, pattern: str) -> Iterator[StoredPath]:
-        """Files and folders whose parts match those of a pattern; without `**`."""
+        """Yield files and folders whose path segments match those of a pattern, without `**`."""
         first, _, rest = pattern.partition("/")
         for entry in self._list():
             if fnmatch.fnmatchcase(entry["name"], first):
@@ -170,7 +170,7 @@ Place = Path | StoredPath
 
 
 def matching(folder: Place, pattern: str) -> list[Place]:
-    """Files and folders in a folder whose parts match those of a pattern."""
+    """Return files and folders in a folder whose path segments match those of a pattern."""
     return list(folder.glob(pattern))
 
 
@@ -180,14 +180,14 @@ def is_local(location: str) -> bool:
 
 
 def folder_of(location: str) -> Place:
-    """The folder of a checkpoint location."""
+    """Return the folder of a checkpoint location."""
     if is_local(location):
         return Path(location.removeprefix("file://"))
     return StoredPath(location)
 
 
 def write_whole(file: Place, text: str) -> None:
-    """Replace a file at once: a reader finds the old text or the new one."""
+    """Replace a file atomically: a reader finds either the old or the new text."""
     if isinstance(file, StoredPath):
         file.write_text(text)
         return
@@ -199,7 +199,7 @@ def write_whole(file: Place, text: str) -> None:
 
 
 def remove_folder(folder: Place) -> None:
-    """Delete a folder with all that is in it, as far as that is possible."""
+    """Delete a folder and its content, as far as possible."""
     if isinstance(folder, StoredPath):
         _ask("delete", folder.uri)
     else:
@@ -207,17 +207,17 @@ def remove_folder(folder: Place) -> None:
 
 
 def size(folder: StoredPath) -> int:
-    """The bytes of all files in a folder."""
+    """Return the total size of all files in a folder, in bytes."""
     return int(_ask("size", folder.uri))
 
 
 def modified(file: Place) -> float:
-    """When a file was written, in seconds since the epoch. Raises OSError."""
+    """Return when a file was written, in seconds since the epoch. Raises OSError."""
     return file.modified() if isinstance(file, StoredPath) else file.stat().st_mtime
 
 
 def spark_settings(location: str) -> dict[str, str]:
-    """Settings of a session whose checkpoint lies in a location: how files are written there."""
+    """Return the settings with which a session writes checkpoint files to a location."""
     from millrace_runtime.session import LOCAL_CHECKPOINTS
 
     if is_local(location):
@@ -228,7 +228,7 @@ def spark_settings(location: str) -> dict[str, str]:
 
 
 def _s3_address(environment: Mapping[str, str]) -> dict[str, str]:
-    """What goes with an address of AWS_ENDPOINT_URL: other stores have no host for each bucket."""
+    """Return region and path style: stores at AWS_ENDPOINT_URL have no host for each bucket."""
     region = environment.get("AWS_REGION")
     if not environment.get("AWS_ENDPOINT_URL"):
         return {"spark.hadoop.fs.s3a.endpoint.region": region} if region else {}
@@ -239,7 +239,7 @@ def _s3_address(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def require_location(location: str) -> None:
-    """Raises MillraceError `option_invalid` for a location that is neither a path nor a URI."""
+    """Raise MillraceError `option_invalid` for a location that is neither a path nor a URI."""
     if not is_local(location) and not LOCATION.fullmatch(location):
         raise MillraceError(
             "option_invalid",
@@ -249,16 +249,16 @@ def require_location(location: str) -> None:
 
 
 def require_reachable(location: str) -> None:
-    """Look into a location that is not local, before anything is read or written.
+    """Check access to a location that is not local, before anything is read or written.
 
-    Raises MillraceError `storage_unsupported` where Spark knows no such file system, and
-    `storage_unreachable` where it does not answer or refuses.
+    Raises MillraceError `storage_unsupported` if Spark does not support the file system, and
+    `storage_unreachable` if it does not respond or refuses.
     """
     if is_local(location):
         return
     try:
         folder_of(location).exists()
-        # What cannot be listed from here is not a folder that is missing: that has no entries.
+        # Listing raises an error if access fails; a missing folder merely has no entries.
         StoredPath(location)._list()
     except StorageError as error:
         scheme = location.partition("://")[0]
@@ -279,7 +279,7 @@ def require_reachable(location: str) -> None:
 
 
 def _ask(method: str, *arguments: Any) -> Any:
-    """A method of StoredFiles. Raises StorageError with Hadoop's message."""
+    """Call a method of StoredFiles. Raises StorageError with Hadoop's message."""
     from py4j.protocol import Py4JJavaError
 
     from millrace_runtime import columns

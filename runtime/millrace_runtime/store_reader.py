@@ -1,12 +1,12 @@
 """The process that reads stores from checkpoints: `python -m millrace_runtime.store_reader`.
 
-It reads requests from standard input and writes answers to standard output, as the processes that
+It reads requests from standard input and writes responses to standard output, as the processes that
 simulate do, and runs no code of a document. A request has `do` and `checkpoint` (a folder), and for
 
 - `read_state`: `store` and `query` (`millrace_runtime.state_reading`)
-- `read_batches`: nothing more (`millrace_runtime.task_states`)
+- `read_batches`: nothing else (`millrace_runtime.task_states`)
 - `read_task_states`: `batch` and `tasks`
-- `kept_sizes`: `names` of folders that versions left → `bytes` by name, of those that are there
+- `kept_sizes`: `names` of folders that versions left → `bytes` by name, if the folder exists
 - `delete_kept`: `names` of such folders
 """
 
@@ -34,7 +34,7 @@ from millrace_runtime.task_states import read_batches, read_task_states
 
 
 def answer(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A frame: a page of a store, batches, states of tasks; or why there is none."""
+    """Return a frame with a page of a store, batches or states of tasks, or with the error."""
     try:
         return {"answer": _read(spark, request)}
     except (MillraceError, StorageError) as error:
@@ -59,7 +59,7 @@ def _read(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kept(request: Mapping[str, Any]) -> list[StoredPath]:
-    """The folders of a request that are there, were left by versions and are not used."""
+    """Return the folders of a request that exist, were left by versions and are not used."""
     folder = StoredPath(request["checkpoint"])
     notes, moved = notes_of(str(folder)), waiting(folder) or {}
     used = {notes.get("stream", "stream"), moved.get("stream"), moved.get("base", {}).get("stream")}
@@ -70,15 +70,15 @@ def _kept(request: Mapping[str, Any]) -> list[StoredPath]:
 
 
 def _storage() -> str:
-    """What checkpoints lie on besides folders: S3 once a job of this machine has used it."""
+    """Return where checkpoints may be besides folders: S3 if a job of this machine has used it."""
     return "s3a://" if storage_jars_there() else "hdfs://"
 
 
 def main() -> int:
-    """Answers until standard input ends."""
+    """Handle requests until standard input ends."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What prints by mistake must not end up between the answers.
+    # Other output must not end up between the responses.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     spark = simulation_session(small=True, storage=_storage())

@@ -1,6 +1,6 @@
 """The state of a deployment's tasks after a micro-batch, for a simulation that begins with it.
 
-Read from the checkpoint, which is not changed: the job need not run and does not wait.
+It is read from the checkpoint, which is not changed; the job need not run and does not wait.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from millrace_runtime.state_reading import asked_of, folder_with_notes, session_
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Rows and bytes of the tasks' stores, at most: a request to the simulator has 16 MB.
+#: Maximum number of rows and bytes of the tasks' stores; simulator requests have at most 16 MB.
 MOST_ROWS, MOST_BYTES = 200_000, 10 << 20
-#: Spark keeps the state of a hundred micro-batches: the last of these stay for a while.
+#: Spark keeps the state of a hundred micro-batches; the newest of these remain for a while.
 MOST_BATCHES = 60
 _TASKS = ("tasks", "levels", "subtopologies")
 
 
 def read_batches(location: str) -> dict[str, Any]:
-    """The last committed micro-batches of a checkpoint, the oldest first.
+    """Return the last committed micro-batches of a checkpoint, the oldest first.
 
-    `{"batches": [{"batch", "at" (ms, when it was planned), "places": {topic: {partition: offset of
-    the record to come}}}], "subtopologies": {number: tasks}, "levels", "clock": whether
-    processors see the wall clock}`. Raises MillraceError `state_unreadable` and `no_state_yet`.
+    `{"batches": [{"batch", "at" (ms, when it was planned), "places": {topic: {partition: next
+    offset}}}], "subtopologies": {number: tasks}, "levels", "clock": whether processors see the wall
+    clock}`. Raises MillraceError `state_unreadable` and `no_state_yet`.
     """
     folder, notes = folder_with_notes(location)
     stream = folder / str(notes.get("stream", "stream"))
@@ -50,10 +50,10 @@ def read_batches(location: str) -> dict[str, Any]:
 def read_task_states(
     spark: SparkSession, location: str, batch: int, tasks: Sequence[int] | None
 ) -> dict[str, Any]:
-    """What a simulation begins with (`Begun`): the state after a committed micro-batch.
+    """Return the state after a committed micro-batch, for a simulation that begins with it.
 
-    `tasks`: their indexes, None for all. Raises MillraceError `state_unreadable` where it is not
-    there any more, `state_too_large` beyond the limits above.
+    `tasks`: their indexes, None for all. Raises MillraceError `state_unreadable` if the state no
+    longer exists, and `state_too_large` beyond the limits above.
     """
     folder, notes = folder_with_notes(location)
     stream = folder / str(notes.get("stream", "stream"))
@@ -85,21 +85,21 @@ def read_task_states(
 
 
 class Begun:
-    """What a simulation begins with, as `read_task_states` gave it."""
+    """The state with which a simulation begins, from `read_task_states`."""
 
     def __init__(self, found: Mapping[str, Any]) -> None:
         self._found = found
         self.state: str = found["state"]
-        #: in ms, 0 where no processor sees it
+        #: in ms, 0 if no processor reads it
         self.wall_clock: int = found["wall_clock"]
 
     @property
     def opening(self) -> StateOpening:
-        """Names of stores in the state, and the changes that it may have to go through."""
+        """The names of stores in the state, and the changes that apply to it."""
         return StateOpening({}, {name: self._found[name] for name in ("changes", "names")}, {})
 
     def require(self, graph: Mapping[str, Any]) -> None:
-        """Raises MillraceError `state_of_another_version` for the task graph of another one."""
+        """Raise MillraceError `state_of_another_version` if the state does not fit a task graph."""
         own = {node["level"] for node in graph["nodes"]}
         known = {
             "nodes": _places(graph["nodes"]),
@@ -116,5 +116,5 @@ class Begun:
 
 
 def _places(nodes: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Where each step of a task graph runs."""
+    """Return where each step of a task graph runs: its level and sub-topology."""
     return {node["id"]: [node["op"], node["level"], node.get("sub", 0)] for node in nodes}

@@ -1,4 +1,4 @@
-"""Tests of a topology in pytest: a program is run on a test's inputs, without Kafka."""
+"""Tests of a topology in pytest: run a program on the inputs of a test, without Kafka."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from millrace_runtime.simulation import simulation_session
 
 
 def session() -> SparkSession:
-    """A session for any number of tests, one after the other."""
+    """Return a session for any number of consecutive tests."""
     return simulation_session()
 
 
 def read_test(path: Path) -> dict[str, Any]:
-    """A test: `inputs` (input lines), `expected` (`outputs`, `stores`, `dropped`, `conditions`)."""
+    """Read a test: `inputs` (lines), `expected` (`outputs`, `stores`, `dropped`, `conditions`)."""
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
 
 
 def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]) -> list[str]:
-    """What differs from what the test expects, in sentences; empty where it passes.
+    """Return the differences from the expected results as sentences; empty if the test passes.
 
-    What `expected` leaves out is not compared. Raises MillraceError for a topology that does not
-    compile, for input lines that are none and for faulty conditions.
+    Parts that `expected` omits are not compared. Raises MillraceError for a topology that does not
+    compile, and for invalid input lines or conditions.
     """
     document = topology.document()
     analyzer = session_analyzer(spark)

@@ -20,11 +20,11 @@ def prepare(
     sinks: tuple[str, ...],
     reader_of: Callable[[str], str | None] = lambda topic: None,
 ) -> dict[str, int]:
-    """The number of partitions of each source topic; sink topics that are missing are created.
+    """Return the number of partitions of each source topic, and create missing sink topics.
 
-    A created topic has as many partitions as the broker gives by default. Raises MillraceError
-    `topic_missing` for sources that are not there, since nothing would ever arrive from them, at
-    the node that `reader_of` finds for the first of them.
+    A created topic has the broker's default number of partitions. Raises MillraceError
+    `topic_missing` for missing source topics, from which nothing would ever arrive, at the node
+    that `reader_of` returns for the first of them.
     """
     jvm = session._jvm
     with _admin(jvm, client) as admin:
@@ -44,7 +44,7 @@ def prepare(
 
 
 def matching(session: Any, client: dict[str, str], pattern: str) -> dict[str, int]:
-    """The topics whose whole names match a Java pattern, with their numbers of partitions."""
+    """Return the topics whose full names match a Java pattern, with their partition counts."""
     jvm = session._jvm
     with _admin(jvm, client) as admin:
         names = (
@@ -57,7 +57,7 @@ def matching(session: Any, client: dict[str, str], pattern: str) -> dict[str, in
 
 
 def identities(session: Any, client: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """The id of each existing topic: one that was deleted and recreated has another."""
+    """Return the id of each existing topic; a topic that is deleted and recreated gets another."""
     jvm = session._jvm
     with _admin(jvm, client) as admin:
         described = {name: _described(jvm, admin, name) for name in names}
@@ -65,7 +65,7 @@ def identities(session: Any, client: Mapping[str, str], names: Sequence[str]) ->
 
 
 def ends(session: Any, client: dict[str, str], names: Sequence[str]) -> dict[str, dict[str, int]]:
-    """The offset of the record to come, of each partition of some topics."""
+    """Return the end offset of each partition of some topics."""
     found = ranges(session, client, names)
     return {
         name: {number: end for number, (_, end) in held.items()} for name, held in found.items()
@@ -75,7 +75,7 @@ def ends(session: Any, client: dict[str, str], names: Sequence[str]) -> dict[str
 def ranges(
     session: Any, client: Mapping[str, str], names: Sequence[str]
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """The earliest offset and that of the record to come, of each partition of some topics."""
+    """Return the earliest and the end offset of each partition of some topics."""
     from millrace_runtime import columns
 
     jvm = session._jvm
@@ -98,10 +98,10 @@ def at_time(
     places: Mapping[str, Mapping[str, Any]],
     time_ms: int,
 ) -> dict[str, dict[str, int]]:
-    """The first offset whose record has this timestamp or a later one.
+    """Return, for each partition, the first offset with this timestamp or a later one.
 
-    `places`: topics and partitions (only their keys count). A partition without such a record is
-    left out.
+    `places`: topics and partitions (only the keys are used). Partitions without such a record are
+    omitted.
     """
     jvm = session._jvm
     asked = {
@@ -163,6 +163,6 @@ def _create(jvm: Any, admin: Any, name: str) -> None:
     try:
         made.get(PATIENCE_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS)
     except Py4JJavaError as error:
-        # Another job may have been quicker.
+        # Another job may have created it meanwhile.
         if not is_caused_by(error, "TopicExistsException"):
             raise

@@ -19,37 +19,37 @@ class Count(NamedTuple):
 
 
 class Trace(TypedDict):
-    """Steps in the order in which they happened; `truncated` where more happened than are kept.
+    """Steps in the order in which they happened; `truncated` if there were more than are kept.
 
     A step has `seq` (its number), `parent` (the step that caused it, or None), `after` (the number
     of its input line), `node` (of the document) and `event`:
 
     - `record`: `record` {key, value, timestamp, headers, and `old` of a table's update} enters
-      `node`; `from` is the node it came from and `port` that one's output (None at a source),
+      `node`; `from` is the node it came from and `port` that node's output (None at a source),
       `input` the number of the input; `task` and its `stream_time`, in ms
-    - `punctuate`: a schedule of `clock` (stream_time, wall_clock) is due `now`
-    - `drop`: a record ends for `reason`, as a dead letter where `dead_letter`; a late one with its
+    - `punctuate`: a schedule of `clock` (stream_time, wall_clock) is due at `now`
+    - `drop`: a record ends for `reason`, as a dead letter if `dead_letter`; a late one with its
       `window_start`, `window_end` and `closed_until`, an expired one with `time` and `kept_from`
     - `log`: a node printed `message`, of the `level` info or warning
-    - `stop`: the code of a processor came to a breakpoint, at `line` of `function`, where its
-      `locals` [{name, value}] had these values; `more_locals` where it has more of them
+    - `stop`: the code of a processor reached a breakpoint at `line` of `function`; `locals`
+      [{name, value}] are its variables, and `more_locals` whether there are others
     - `store`: `row` {key, value, timestamp} of `store` is written; without a value it is deleted
-      or has expired, unless `tombstone`: a version that says that its key has no value any more;
-      rows with which the run began come first, `after` 0
+      or has expired, unless `tombstone`: a version without a value; rows with which the run began
+      come first, with `after` 0
     """
 
     steps: list[Step]
     truncated: bool
-    #: whether processors stopped more often than is kept
+    #: whether there were more stops at breakpoints than are kept
     stops_truncated: bool
     #: whether stores had more rows at the start than are among the steps
     stores_truncated: bool
-    #: of all records, also those behind `truncated`
+    #: counts of all records, including those that are not among the steps
     counts: list[Count]
 
 
 def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[int, int]) -> Trace:
-    """The operator's trace in terms of the document and the input lines."""
+    """Return the operator's trace in terms of the document and the input lines."""
     node_of = _nodes(graph)
     steps = []
     for raw_step in raw["steps"]:
@@ -71,7 +71,7 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
 
 
 def counted(raw: Iterable[Sequence[Any]], graph: Mapping[str, Any]) -> list[Count]:
-    """The operator's counts in terms of the document."""
+    """Return the operator's counts in terms of the document."""
     node_of = _nodes(graph)
     return [
         Count(node_of.get(parent), port, node_of[node], number, records)
@@ -80,12 +80,12 @@ def counted(raw: Iterable[Sequence[Any]], graph: Mapping[str, Any]) -> list[Coun
 
 
 def _nodes(graph: Mapping[str, Any]) -> dict[str, str]:
-    """The node of the document by the physical one."""
+    """Map the nodes of a task graph to those of the document."""
     return {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
 
 
 class Edges:
-    """The edges of a document, by the fields of a step in a trace."""
+    """The edges of a document, found by the fields of a step in a trace."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._between: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
@@ -95,10 +95,10 @@ class Edges:
             self._between.setdefault(pair, []).append((*ports, index))
 
     def find(self, origin: str | None, port: str | None, node: str, number: int) -> int | None:
-        """The index of the edge; None at a source and between the steps of one node.
+        """Return the index of the edge; None at a source and between the steps of one node.
 
-        Of several edges between two ports' nodes (a join of a stream with itself) the input's
-        number shows: `left` comes before `right`.
+        If several edges connect a port with a node (a join of a stream with itself), the number of
+        the input decides: `left` comes before `right`.
         """
         if origin is None or port is None or origin == node:
             return None
@@ -114,7 +114,10 @@ def counts_of(
     counts: Iterable[Count],
     drops: Mapping[str, Mapping[str, int]],
 ) -> dict[str, Any]:
-    """`{"edges": [records by index], "nodes": {id: {"in", "out", "dropped": {reason: n}}}}`."""
+    """Return record counts by edge and node.
+
+    `{"edges": [records by index], "nodes": {id: {"in", "out", "dropped": {reason: n}}}}`.
+    """
     edges = Edges(document)
     by_edge = [0] * len(document["edges"])
     nodes: dict[str, dict[str, Any]] = {

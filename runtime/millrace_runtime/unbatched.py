@@ -1,7 +1,7 @@
-"""A run of the compiled job without Spark's micro-batches: the operator's work, by the thousand.
+"""Simulation of the compiled job without Spark's micro-batches, for thousands of input lines.
 
-DataFrames run as one batch over all records; the tasks behind them get the rows in the very
-micro-batches that `cut` asks for, and are restarted from the state that they wrote.
+DataFrames run as one batch over all records; the tasks behind them get the rows in exactly the
+micro-batches that `cut` defines, and are restarted from the state that they wrote.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Held(Memory):
         self._frame = DataFrame(java, spark)
 
     def stop(self) -> None:
-        """Take no further cut."""
+        """Process no further micro-batches."""
         columns.gateway().Simulation.stop(self.run)
 
     def hold(
@@ -46,31 +46,31 @@ class Held(Memory):
         restart_each: bool,
         dump: bool,
     ) -> None:
-        """All records; `cuts`: the place of the last one of each micro-batch.
+        """Set all records; `cuts`: the place of the last record of each micro-batch.
 
-        `dump`: the last one asks for the contents of stores.
+        `dump`: whether the last record requests the contents of stores.
         """
         columns.gateway().Simulation.hold(
             self.run, json.dumps(records), json.dumps(cuts), restart_each, dump
         )
 
     def begin(self, states: str) -> None:
-        """The tasks begin with these states, instead of empty ones."""
+        """Let the tasks begin with these states instead of empty ones."""
         columns.gateway().Simulation.begin(self.run, states)
 
 
 class UnbatchedSimulator(Simulator):
-    """Runs one job on input lines; what it writes to a topic that it reads is not read.
+    """Runs one job on input lines. Raises MillraceError `reads_its_own` if it reads its outputs.
 
-    Its tasks can begin with the state of a deployment's (`begun`).
+    Its tasks can begin with the state of a deployment (`begun`).
     """
 
     environment = Held
-    #: micro-batches of lines
+    #: number of micro-batches of lines
     _cuts = 0
 
     def stop(self) -> None:
-        """As of a Simulator."""
+        """See Simulator."""
         assert isinstance(self._memory, Held)
         self._stopped = True
         self._memory.stop()
@@ -80,7 +80,7 @@ class UnbatchedSimulator(Simulator):
         return min(int(found["done"]), self._cuts)
 
     def run_batches(self, batches: Iterable[list[tuple[int, Line]]]) -> Result:
-        """As of a Simulator."""
+        """See Simulator."""
         assert isinstance(self._memory, Held)
         result = Result([])
         records, cuts = [], []

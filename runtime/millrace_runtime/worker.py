@@ -2,10 +2,10 @@
 
     worker.py [TIMEOUT_MS [MEMORY_MB]]
 
-Frames of 4 bytes length and JSON go over standard input and output, strictly in turns. What a
-processor calls (forward, put ...) is kept in a list until an answer is needed or the call is done,
-so stores and forwards happen in the order of the program. Whatever user code does (raises, exits,
-does not return, takes all memory) ends as an error of its call. Uses the standard library only.
+Frames of 4 bytes length and JSON go over standard input and output, strictly in turns. Messages of
+a processor (forward, put ...) are queued until a response is needed or the call ends, so that
+stores and forwards happen in the order of the program. Whatever user code does (raise, exit,
+hang, use all memory) becomes an error of its call. Uses the standard library only.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import BinaryIO
 HERE = Path(__file__).resolve().parent
 
 if __name__ == "__main__":
-    # Run by its path. The package's own __init__ would import Spark, which takes a second: an
-    # empty module of its name stands in, and the folder's modules must not hide a processor's.
+    # This file is run by its path. An empty module stands in for the package, so that its __init__
+    # is not imported, and the modules of this folder must not hide those of a processor.
     _package = types.ModuleType("millrace_runtime")
     _package.__path__ = [str(HERE)]
     sys.modules.setdefault("millrace_runtime", _package)
@@ -36,7 +36,7 @@ from millrace_runtime.worker_limits import Deadline, limit_memory  # noqa: E402
 
 
 class PythonWorker:
-    """The processors of one task, and the calls that the operator makes of them."""
+    """The processors of one task; serves the calls of the operator."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO, deadline: Deadline) -> None:
         self.channel = Channel(source, target, deadline, self._serve)
@@ -45,7 +45,7 @@ class PythonWorker:
         self._hosts: dict[str, Host] = {}
 
     def run(self) -> None:
-        """Serves calls until the pipe ends."""
+        """Serve calls until the pipe is closed."""
         while True:
             try:
                 frame = self.channel.read()
@@ -99,7 +99,7 @@ class PythonWorker:
 
 
 def main() -> None:
-    """Runs until the operator closes the pipe. What processors print goes to their node's log."""
+    """Run until the operator closes the pipe. Output of processors goes to their node's log."""
     timeout_ms, memory_mb = ([int(word) for word in sys.argv[1:3]] + [0, 0])[:2]
     limit_memory(memory_mb)
     source = os.fdopen(os.dup(0), "rb")
@@ -109,7 +109,7 @@ def main() -> None:
     os.dup2(2, 1)
     os.environ["TZ"] = "UTC"
     time.tzset()
-    # An interrupt from the keyboard is for the driver, which then ends the calls in its order.
+    # Ctrl-C is handled by the driver, which then ends the calls in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     worker = PythonWorker(source, target, Deadline(timeout_ms))
     sys.stdout = printed = LogStream(worker.channel, "info", sys.stdout)
@@ -117,7 +117,7 @@ def main() -> None:
     worker.streams = [printed, warned]
     with contextlib.suppress(Ended, BrokenPipeError):
         worker.run()
-    # Threads that user code left behind, and not daemons, must not keep the process alive.
+    # Non-daemon threads that user code left behind must not keep the process alive.
     os._exit(0)
 
 

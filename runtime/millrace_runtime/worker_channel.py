@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from millrace_runtime.worker_limits import Deadline
 
 Json = dict[str, Any]
-# A frame is sent at the latest with so many messages: keeps the memory of long loops flat.
+# Maximum number of messages in a frame, which limits the memory of long loops.
 MOST_MESSAGES = 2000
 
 
@@ -21,7 +21,7 @@ class Ended(BaseException):
 
 
 class Channel:
-    """The two pipes. ``serve`` runs a call that arrives while another one waits for its answer."""
+    """The two pipes. ``serve`` runs a call that arrives while another waits for its response."""
 
     def __init__(
         self,
@@ -34,12 +34,12 @@ class Channel:
         self._deadline, self._serve = deadline, serve
         self._messages: list[Any] = []
         self._thread = threading.get_ident()
-        #: How many calls are running, one within the other.
+        #: Number of nested calls that are running.
         self.calls = 0
         os.register_at_fork(after_in_child=self._forked)
 
     def send(self, *message: Any) -> None:
-        """Something that needs no answer."""
+        """Send a message that has no response."""
         self._check()
         self._messages.append(message)
         if len(self._messages) >= MOST_MESSAGES:
@@ -50,7 +50,7 @@ class Channel:
         self._messages.append(message)
 
     def ask(self, *message: Any) -> Any:
-        """Something that does; processors of other nodes may run meanwhile."""
+        """Send a message and return its response; processors of other nodes may run meanwhile."""
         self._check()
         return self._ask(message)
 
@@ -60,15 +60,15 @@ class Channel:
         return self.calls > 0 and threading.get_ident() == self._thread
 
     def end(self, end: Json) -> None:
-        """The end of a call, with the messages before it."""
+        """Send the end of a call, with the messages before it."""
         self._write(self._encoded(end))
 
     def discard(self) -> None:
-        """Forget messages that were not sent."""
+        """Discard messages that have not been sent."""
         self._messages.clear()
 
     def read(self) -> Json | None:
-        """The next frame; ``None`` when the operator has closed the pipe."""
+        """Return the next frame; ``None`` if the operator has closed the pipe."""
         head = self._source.read(4)
         if len(head) < 4:
             return None
@@ -84,7 +84,7 @@ class Channel:
             )
 
     def _forked(self) -> None:
-        """A child of `os.fork` has the pipes as well and must not write to them."""
+        """Prevent a child of `os.fork`, which inherits the pipes, from writing to them."""
         self._thread = -1
 
     def _ask(self, message: Sequence[Any]) -> Any:

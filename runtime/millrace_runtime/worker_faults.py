@@ -1,4 +1,4 @@
-"""What user code did wrong, as data: exceptions with their line, lines printed, threads left."""
+"""Faults and output of user code as data: exceptions, printed lines, threads left behind."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LONGEST_LINE = 10_000
 
 
 def lasting(error: BaseException) -> bool:
-    """Whether the process must not be used again: its memory or its state cannot be trusted."""
+    """Whether the process must not be reused, as its memory or state cannot be trusted."""
     return isinstance(error, MemoryError | TimeoutError) or not isinstance(error, Exception)
 
 
 def described(error: BaseException, files: Collection[str]) -> dict[str, Any]:
-    """An exception as data: type, message with the line in user code, traceback.
+    """Return an exception as data: type, message with the line in user code, traceback.
 
-    `files` are the names under which user code was compiled. The traceback is without the
-    worker's own lines.
+    `files`: the names under which user code was compiled. The traceback omits the worker's own
+    lines.
     """
     shown = traceback.TracebackException.from_exception(error)
     for part in _chain(shown):
@@ -60,7 +60,7 @@ def _chain(first: traceback.TracebackException) -> Iterator[traceback.TracebackE
 
 
 def leaked_threads(file: str) -> list[str]:
-    """A sentence for each thread that still runs code of a processor."""
+    """Return a sentence for each thread that still runs code of a processor."""
     frames = sys._current_frames()
     found = []
     for thread in threading.enumerate():
@@ -78,9 +78,9 @@ def leaked_threads(file: str) -> list[str]:
 
 
 class LogStream(io.TextIOBase):
-    """Standard output or standard error of user code: lines of its node's log.
+    """Standard output or standard error of user code, written to its node's log line by line.
 
-    What other threads write goes to the process's own stream.
+    Output of other threads goes to the process's own stream.
     """
 
     def __init__(self, channel: Channel, level: str, own: TextIO) -> None:
@@ -91,15 +91,15 @@ class LogStream(io.TextIOBase):
         self._length = 0
 
     def writable(self) -> bool:
-        """As a stream for output."""
+        """Return True, as a stream for output does."""
         return True
 
     def fileno(self) -> int:
-        """Of the process's own stream, for code that writes past this one."""
+        """Return the descriptor of the process's own stream, for code that bypasses this one."""
         return self._own.fileno()
 
     def write(self, text: str) -> int:
-        """Complete lines are sent at once, the rest with its newline or at the end of the call."""
+        """Send complete lines at once, the rest with its newline or at the end of the call."""
         if not self._channel.called:
             return self._own.write(text)
         *lines, rest = text.split("\n")
@@ -114,12 +114,12 @@ class LogStream(io.TextIOBase):
         self._begun += part[: LONGEST_LINE - len(self._begun)]
 
     def flush(self) -> None:
-        """Nothing waits but a line that has not ended."""
+        """Flush the process's own stream. Complete lines of a call have already been sent."""
         if not self._channel.called:
             self._own.flush()
 
     def end_line(self) -> None:
-        """Send a line that has not ended."""
+        """Send an incomplete line."""
         if self._length:
             self._say()
 

@@ -53,10 +53,10 @@ class Host:
         self._breakpoints = self._stopping(frame.get("breakpoints"))
 
     def _stopping(self, asked: Json | None) -> Breakpoints | None:
-        """What stops at the lines that a simulation asks for; None in a deployment."""
+        """Return the breakpoints that a simulation requests; None in a deployment."""
         if asked is None:
             return None
-        # Deployments do not wait for what it imports.
+        # Imported here, so that deployments do not wait for it.
         from millrace_runtime.breakpoints import Breakpoints
 
         lines, most = asked["lines"], asked["most"]
@@ -77,7 +77,7 @@ class Host:
             self.now, self.key = before, key
 
     def start(self) -> None:
-        """Runs the code, makes the processor and calls its `init`."""
+        """Run the code, create the processor and call its `init`."""
         lines = self._code.splitlines(keepends=True)
         linecache.cache[self.file] = (len(self._code), None, lines, self.file)
         space: dict[str, Any] = {
@@ -97,7 +97,7 @@ class Host:
             init(self._context)
 
     def call(self, frame: Json) -> None:
-        """Processes a record or runs a punctuation."""
+        """Process a record or run a punctuation."""
         if frame["call"] == "process":
             key, value, timestamp, headers = frame["record"]
             self.key = self.read_key(key)
@@ -111,7 +111,7 @@ class Host:
                 callback(frame["now"])
 
     def close(self) -> None:
-        """Calls the processor's `close`, in which nothing can be sent or stored any more."""
+        """Call the processor's `close`, which can no longer send or store anything."""
         self.closing = True
         close = getattr(self._processor, "close", None)
         if close is not None:
@@ -123,23 +123,23 @@ class Host:
             self.channel.send("cancel", number)
 
     def send(self, *message: Any) -> None:
-        """Send something that needs no answer; raises after the task's end."""
+        """Send a message that has no response. Raises RuntimeError after the task's end."""
         self.open()
         self.channel.send(*message)
 
     def ask(self, *message: Any) -> Any:
-        """Ask the operator; raises after the task's end."""
+        """Send a message and return its response. Raises RuntimeError after the task's end."""
         self.open()
         return self.channel.ask(*message)
 
     def open(self) -> None:
-        """Raises where the task has ended: what came of a call could not be kept any more."""
+        """Raise RuntimeError if the task has ended, because effects of a call would be lost."""
         if self.closing:
             raise RuntimeError("close is called after the task's last record: it cannot forward, "
                                "store or schedule anything")  # fmt: skip
 
     def forward(self, record: Record, to: str | None) -> None:
-        """Sends a record to the children of one port, or of all."""
+        """Send a record to the children of one port, or of all ports."""
         self.open()
         if not isinstance(record, Record):
             raise misfit(record, "what is forwarded", "a Record")
@@ -156,7 +156,7 @@ class Host:
 
 
 def _header(header: Any) -> list[str | None]:
-    """A header as JSON; raises TypeError for what is no pair of a name and bytes."""
+    """Return a header as JSON. Raises TypeError if it is not a pair of a name and bytes."""
     if not isinstance(header, tuple | list) or len(header) != 2:
         raise misfit(header, "a header", "a pair (name, bytes)")
     name, value = header

@@ -1,4 +1,4 @@
-"""How long a call of user code may take, and how much memory."""
+"""Limits of the time and memory that user code may use."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _SIGNAL = signal.SIGUSR1
 
 
 class Deadline:
-    """The time that a call may spend in Python. Waiting for the operator's answers is free.
+    """The time that a call may spend in Python, not counting waits for the operator.
 
-    A call that is overdue gets a TimeoutError where it is, so that its line is known. Code that
-    cannot be interrupted that way is ended by the operator, a little later.
+    An overdue call gets a TimeoutError at its current line, which is then known. Code that cannot
+    be interrupted that way is ended by the operator a little later.
     """
 
     def __init__(self, timeout_ms: int) -> None:
@@ -27,9 +27,9 @@ class Deadline:
             threading.Thread(target=self._watch, name="deadline", daemon=True).start()
 
     def begin(self, limit_ms: int | None) -> float | None:
-        """A call begins. Returns the argument of `end`. Calls may be nested.
+        """Begin a call, and return the argument of `end`. Calls may be nested.
 
-        `limit_ms`: where this call has a limit of its own.
+        `limit_ms`: the call's own limit, if it has one.
         """
         before = self._until
         if self._timeout:
@@ -39,16 +39,16 @@ class Deadline:
         return before
 
     def end(self, before: float | None) -> None:
-        """The call has ended."""
+        """End a call."""
         self._until = before
 
     def pause(self) -> float:
-        """The call waits from now on. Returns the remaining time, the argument of `resume`."""
+        """Stop the clock while a call waits; return the time left, the argument of `resume`."""
         until, self._until = self._until, None
         return until - time.monotonic() if until is not None else 0.0
 
     def resume(self, left: float) -> None:
-        """The call goes on."""
+        """Let the clock of a call run again."""
         if self._timeout:
             self._until = time.monotonic() + left
 
@@ -61,16 +61,16 @@ class Deadline:
                 signal.pthread_kill(main, _SIGNAL)
 
     def _overdue(self, *_: object) -> None:
-        # The call may have ended, or wait for an answer, since the watch looked.
+        # Since the check, the call may have ended or begun to wait for a response.
         if self._until is not None and time.monotonic() > self._until:
             self._until = None
             raise TimeoutError(f"the call did not return within {self._seconds * 1000:.0f} ms")
 
 
 def limit_memory(megabytes: int) -> None:
-    """No more memory than that for the process's data; 0 for no limit.
+    """Limit the memory of the process's data; 0 for no limit.
 
-    Where the system knows no such limit, there is none.
+    Does nothing if the system does not support such a limit.
     """
     if megabytes <= 0:
         return

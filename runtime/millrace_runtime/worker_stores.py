@@ -1,4 +1,4 @@
-"""Stores as processors use them. Every answer comes from the operator's own store."""
+"""Stores as processors use them. All data is in the operator's own stores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 class Store:
-    """What all stores share. ``send`` and ``ask`` reach the operator's own store."""
+    """Base class of stores. ``send`` and ``ask`` reach the operator's own store."""
 
     def __init__(self, spec: Json, send: Callable[..., None], ask: Callable[..., Any]) -> None:
         self._host_send, self._host_ask = send, ask
@@ -49,23 +49,23 @@ class Store:
 
 
 class KeyValueStore(Store):
-    """The latest value of each key. Iteration gives (key, value) by the serialized key's bytes."""
+    """The latest value of each key. Iterators return (key, value), ordered by serialized keys."""
 
     def get(self, key: Any) -> Any:
-        """The value, or None."""
+        """Return the value, or None."""
         return self._read_value(self._ask("get", self._key(key)))
 
     def put(self, key: Any, value: Any) -> None:
-        """Sets the value; None deletes."""
+        """Set the value; None deletes it."""
         self._send("put", self._key(key), self._write_value(value))
 
     def put_if_absent(self, key: Any, value: Any) -> Any:
-        """Sets the value if there is none; gives the old value or None."""
+        """Set the value if there is none; return the old value or None."""
         old = self._ask("put_if_absent", self._key(key), self._write_value(value))
         return self._read_value(old)
 
     def delete(self, key: Any) -> Any:
-        """Deletes; gives the old value or None."""
+        """Delete the value; return the old value or None."""
         return self._read_value(self._ask("delete", self._key(key)))
 
     def _entries(self, *message: Any) -> Iterator[tuple[Any, Any]]:
@@ -73,29 +73,29 @@ class KeyValueStore(Store):
             yield self._read_key(key), self._read_value(value)
 
     def range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
-        """From first to last, both included; None is an open end."""
+        """Iterate from first to last, both included; None is an open end."""
         return self._entries("range", self._write_key(first), self._write_key(last), True)
 
     def reverse_range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
-        """The same, backwards: last first."""
+        """Iterate over a range like `range`, but in reverse order."""
         return self._entries("range", self._write_key(first), self._write_key(last), False)
 
     def all(self) -> Iterator[tuple[Any, Any]]:
-        """Everything."""
+        """Iterate over all entries."""
         return self._entries("range", None, None, True)
 
     def reverse_all(self) -> Iterator[tuple[Any, Any]]:
-        """Everything, backwards."""
+        """Iterate over all entries in reverse order."""
         return self._entries("range", None, None, False)
 
     def prefix_scan(self, prefix: Any) -> Iterator[tuple[Any, Any]]:
-        """Keys whose bytes start with those of the prefix (a key, or bytes)."""
+        """Iterate over keys whose bytes start with those of the prefix (a key, or bytes)."""
         if isinstance(prefix, bytes):
             return self._entries("prefix", base64.b64encode(prefix).decode(), True)
         return self._entries("prefix", self._key(prefix), False)
 
     def approximate_num_entries(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         return int(self._ask("count"))
 
 
@@ -103,17 +103,17 @@ class WindowStore(Store):
     """Values by key and window start (ms)."""
 
     def put(self, key: Any, value: Any, start: int) -> None:
-        """Sets the value of a window; None deletes."""
+        """Set the value of a window; None deletes it."""
         self._send("put", self._key(key), self._write_value(value), int(start))
 
     def fetch(self, key: Any, start: int, to: int | None = None) -> Any:
-        """The value of the window at `start`; with `to`: (start, value) of those in between."""
+        """Return the value of the window at `start`; with `to`, (start, value) of those between."""
         if to is None:
             return self._read_value(self._ask("get", self._key(key), int(start)))
         return self._times("fetch", self._key(key), int(start), int(to), True)
 
     def backward_fetch(self, key: Any, start: int, to: int) -> Iterator[tuple[int, Any]]:
-        """(start, value) of the windows that start in [start, to], the latest first."""
+        """Iterate over (start, value) of windows that start in [start, to], the latest first."""
         return self._times("fetch", self._key(key), int(start), int(to), False)
 
     def _times(self, *message: Any) -> Iterator[tuple[int, Any]]:
@@ -121,11 +121,11 @@ class WindowStore(Store):
             yield start, self._read_value(value)
 
     def all(self) -> Iterator[tuple[Json, Any]]:
-        """({"key", "window": {"start", "end"}}, value) of every window."""
+        """Iterate over ({"key", "window": {"start", "end"}}, value) of every window."""
         return self._windowed("all")
 
     def fetch_all(self, start: int, to: int) -> Iterator[tuple[Json, Any]]:
-        """The same of the windows that start in [start, to]."""
+        """Iterate like `all`, over the windows that start in [start, to]."""
         return self._windowed("fetch_all", int(start), int(to))
 
 
@@ -133,24 +133,27 @@ class SessionStore(Store):
     """Values by key and session; both ends (ms) are included."""
 
     def put(self, key: Any, start: int, end: int, value: Any) -> None:
-        """Sets the value of a session; None deletes."""
+        """Set the value of a session; None deletes it."""
         self._send("put", self._key(key), int(start), int(end), self._write_value(value))
 
     def remove(self, key: Any, start: int | None = None, end: int | None = None) -> None:
-        """Removes a session: by key, start and end, or by the key that an iteration gave."""
+        """Remove a session: by key, start and end, or by a key that an iterator returned."""
         if start is None or end is None:
             start, end = key["window"]["start"], key["window"]["end"]
             key = key["key"]
         self._send("remove", self._key(key), int(start), int(end))
 
     def fetch(self, key: Any) -> Iterator[tuple[Json, Any]]:
-        """({"key", "window": {"start", "end"}}, value) of the key's sessions."""
+        """Iterate over ({"key", "window": {"start", "end"}}, value) of the key's sessions."""
         return self._windowed("fetch", self._key(key))
 
     def find_sessions(
         self, key: Any, earliest_end: int, latest_start: int
     ) -> Iterator[tuple[Json, Any]]:
-        """The same of sessions that end at or after, and start at or before, the given times."""
+        """Iterate like `fetch`, over sessions within two times (ms).
+
+        They end at or after `earliest_end`, and start at or before `latest_start`.
+        """
         return self._windowed("find", self._key(key), int(earliest_end), int(latest_start))
 
 
@@ -158,16 +161,16 @@ class VersionedStore(Store):
     """The values of each key over time."""
 
     def put(self, key: Any, value: Any, timestamp: int) -> None:
-        """Sets the value from `timestamp` (ms) on; None deletes from then on."""
+        """Set the value from `timestamp` (ms) on; None deletes it from then on."""
         self._send("put", self._key(key), self._write_value(value), int(timestamp))
 
     def get(self, key: Any, as_of: int | None = None) -> tuple[Any, int] | None:
-        """(value, timestamp) of the latest version, or of the one valid at `as_of`; or None."""
+        """Return (value, timestamp) of the latest version or that valid at `as_of`, or None."""
         found = self._ask("get", self._key(key), None if as_of is None else int(as_of))
         return None if found is None else (self._read_value(found[0]), found[1])
 
     def delete(self, key: Any, timestamp: int) -> Any:
-        """Deletes from `timestamp` on; gives the value that was valid then, or None."""
+        """Delete the value from `timestamp` on; return the value that was valid then, or None."""
         return self._read_value(self._ask("delete", self._key(key), int(timestamp)))
 
 

@@ -1,4 +1,4 @@
-"""Values between the operator and Python: JSON, converted and checked by their Spark types.
+"""Conversion of values between the operator's JSON and Python, checked by their Spark types.
 
 A struct is a dict, an array a list, a map a dict, TIMESTAMP an int (ms), DATE its ISO text,
 DECIMAL a Decimal, BINARY bytes.
@@ -21,7 +21,7 @@ def _same(value: Any) -> Any:
 
 
 def decoder(kind: Any) -> Convert:
-    """From JSON to Python for a Spark type (its JSON form); null stays None."""
+    """Return the converter from JSON to Python for a Spark type in JSON form; null becomes None."""
     if isinstance(kind, str):
         if kind in ("float", "double"):
             return _float
@@ -56,7 +56,7 @@ _INTEGERS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
 def encoder(kind: Any, what: str) -> Convert:
-    """From Python to JSON for a Spark type; raises TypeError with `what` for what does not fit."""
+    """Return the converter from Python to JSON for a Spark type; its TypeErrors name `what`."""
     if isinstance(kind, str):
         if kind in _INTEGERS:
             return _integer(kind, what)
@@ -78,7 +78,7 @@ def encoder(kind: Any, what: str) -> Convert:
 
 
 def misfit(value: Any, what: str, needs: str) -> TypeError:
-    """The error for a value of the wrong type: what it is for, what it must be, what it is."""
+    """Return the error for a value of the wrong type: `what` must be `needs`, not its type."""
     return TypeError(f"{what} must be {needs}, not {type(value).__name__} {value!r}"[:300])
 
 

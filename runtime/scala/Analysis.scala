@@ -20,7 +20,7 @@ import org.apache.spark.sql.SparkSession
 /**
  * The analyzer's entry point. Each expression is analyzed in its own thread within a limit of processor time (on a busy
  * machine, wall-clock time says little). A running thread cannot be stopped: if it exceeds its deadline, it is
- * [[overdue]] and its process is to be replaced.
+ * [[overdue]] and its process must be replaced.
  */
 object Analysis {
   private val processorMs = 2000L
@@ -49,16 +49,16 @@ object Analysis {
     }
   }
 
-  /** How many ms the slowest expression is past its deadline; 0 if none is. */
+  /** How far the slowest expression is past its deadline, in ms; 0 if none is. */
   def overdue(): Long = {
     late.removeIf(_.isDone)
     late.asScala.map(_.overdue).maxOption.getOrElse(0L)
   }
 
   /**
-   * `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types": ["DDL",
-   * ...]}` -> `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start", "stop",
-   * "facts"}}], "types": [{"type", "error"}]}`.
+   * Analyzes `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types":
+   * ["DDL", ...]}`. Returns `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start",
+   * "stop", "facts"}}], "types": [{"type", "error"}]}`.
    */
   def analyze(spark: SparkSession, request: String): String = {
     val root = Json.mapper.readTree(request)
@@ -93,7 +93,7 @@ object Analysis {
     Json.mapper.writeValueAsString(answer)
   }
 
-  /** The result of a body that runs in its own thread; an [[Expressions.Invalid]] at the deadline. */
+  /** Runs a body in its own thread and returns its result. Throws [[Expressions.Invalid]] at the deadline. */
   private def within[T](body: => T): T = {
     val task = new Task[T](() => body)
     threads.execute(task)

@@ -19,8 +19,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Formats that take a schema of their own: Avro and Protobuf, plain or behind a schema registry's header (a zero byte
- * and the schema's number).
+ * Formats with a schema: Avro and Protobuf, with or without a schema registry's header (a zero byte and the schema's
+ * number).
  */
 private[millrace] object Formats {
   def parse(format: String, j: JsonNode, default: Option[DataType]): Codec = {
@@ -28,7 +28,7 @@ private[millrace] object Formats {
     val registry = for (r <- text("registry"); s <- text("subject")) yield Registry(r, s)
     def invalid(kind: String, e: Exception): Nothing =
       throw new Expressions.Invalid(s"the schema is not a valid $kind schema: ${e.getMessage}", "SCHEMA")
-    // A caller that has asked the registry already passes its answer: text, texts that it refers to, and number.
+    // A caller that has already asked the registry passes the schema, those that it refers to, and its number.
     val known = Option(j.get("id")).filterNot(_.isNull).map(_.asInt)
     val (schema, number) = (text("schema"), registry) match {
       case (Some(t), _) => (SchemaText(t, j.path("imported").elements.asScala.map(_.asText).toSeq), known)
@@ -53,7 +53,7 @@ private[millrace] object Formats {
   }
 }
 
-/** Avro's types as Spark's, as Spark's own from_avro has them; nullable throughout. */
+/** Spark types for Avro's types, as in Spark's own from_avro; nullable throughout. */
 private[millrace] object AvroTypes {
   def parse(schema: SchemaText): Schema = {
     val parser = new Schema.Parser()
@@ -236,7 +236,7 @@ private[millrace] object AvroTypes {
   }
 }
 
-/** Avro's binary form. `known`: the number of the schema, where it came from the registry. */
+/** Avro's binary form. `known`: the number of the schema, if it came from the registry. */
 private[millrace] final class AvroCodec(text: SchemaText, t: DataType, registry: Option[Registry], known: Option[Int])
     extends Codec("avro", t) {
   @transient private lazy val schema = AvroTypes.parse(text)
@@ -287,7 +287,7 @@ private[millrace] final class AvroCodec(text: SchemaText, t: DataType, registry:
         readers.put(id, reader)
       }
       decode(reader, b, 5)
-    case None => // bytes with a header though no registry is named: the header is skipped, if what is left fits
+    case None => // without a registry, a header is skipped if the rest of the bytes fits
       try decode(plain, b, 0)
       catch { case e: BadBytes => if (headed(b)) decode(plain, b, 5) else throw e }
   }

@@ -8,19 +8,19 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.types._
 
-/** Limits of the analysis of a text: how large its types can become, and that no part of it is evaluated. */
+/** Limits the analysis of a text: its types must not become too large, and no part of it is evaluated. */
 private[millrace] object Bounds {
 
   /**
-   * Characters of a text; levels of brackets, of CASE, of signs and of parts of a name in it; levels of types; levels
-   * of the parsed expression.
+   * Limits: the characters of a text; the levels of brackets, of CASE, of signs and of parts of a name in it; the
+   * levels of types; the levels of the parsed expression.
    */
   private val characters = 20000
   private val nesting = 100
   private val types = 40
   private val depth = 1000
 
-  /** Parts of all types that an expression can have; a part that occurs twice counts twice. */
+  /** The maximum number of parts of all types that an expression can have; a part that occurs twice counts twice. */
   private val parts = 200000L
 
   private val token = ("""(?s)'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|`[^`]*+`|--[^\n]*+|/\*.*?\*/|""" +
@@ -48,7 +48,7 @@ private[millrace] object Bounds {
     }
   }
 
-  /** Refuses a text whose types are nested more than the parser can take, also where a string holds them. */
+  /** Refuses a text whose types are nested too deeply for the parser, including types in strings. */
   def checkTypes(text: String): Unit = {
     var open = 0
     text.foreach { c =>
@@ -71,7 +71,7 @@ private[millrace] object Bounds {
       throw new Expressions.Invalid(s"can make a type of more than $parts parts", "TOO_LARGE")
   }
 
-  /** Functions of constants that are as cheap as the constants. Others are not evaluated while a text is analyzed. */
+  /** Functions of constants that are as cheap as the constants. Others are not evaluated during the analysis. */
   private val cheap =
     ("abs array boolean bigint binary cast coalesce date decimal double float if int interval length lower " +
       "ltrim make_date make_dt_interval make_interval make_ym_interval map map_from_arrays named_struct negative " +
@@ -80,7 +80,7 @@ private[millrace] object Bounds {
       .split(' ')
       .toSet
 
-  /** Parts of a type. */
+  /** The number of parts of a type. */
   private def size(t: DataType): Long = t match {
     case StructType(fields) => 1 + fields.map(f => size(f.dataType)).sum
     case ArrayType(e, _) => 1 + size(e)
@@ -89,8 +89,8 @@ private[millrace] object Bounds {
   }
 
   /**
-   * No less than the parts of the type that a parsed expression can have. A lambda's variables are as large as all
-   * arguments together.
+   * An upper bound of the parts of the type that a parsed expression can have. A lambda's variables count as much as
+   * all arguments together.
    */
   private def size(e: Expression, layout: Layout): Long = {
     val columns = layout.columns.map { case (name, t) => name.toLowerCase(Locale.ROOT) -> t }.toMap
@@ -134,7 +134,7 @@ private[millrace] object Bounds {
   private def constant(e: Expression): Boolean = !e.exists(_.isInstanceOf[UnresolvedAttribute])
 }
 
-/** An expression that counts as changing from record to record, for the analysis alone. */
+/** An expression that is not constant for the analysis. */
 private[millrace] case class Opaque(child: Expression) extends UnaryExpression with CodegenFallback {
   override def foldable: Boolean = false
   override def dataType: DataType = child.dataType

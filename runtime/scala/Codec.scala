@@ -16,13 +16,13 @@ import org.apache.spark.unsafe.types.UTF8String
 /** Bytes that do not fit their format. */
 final class BadBytes(override val why: Why) extends RuntimeException(why.message) with Told
 
-/** Between the bytes on Kafka and Catalyst's values. Null is null both ways. Not shared between threads. */
+/** Converts between the bytes on Kafka and Catalyst's values. Null is null both ways. Not thread-safe. */
 abstract class Codec(val format: String, val dataType: DataType) extends Serializable {
   protected def write(v: Any): Array[Byte]
   protected def read(b: Array[Byte]): Any
   final def encode(v: Any): Array[Byte] = if (v == null) null else write(v)
 
-  /** Throws [[BadBytes]]. */
+  /** Throws [[BadBytes]] for bytes that do not fit the format. */
   final def decode(b: Array[Byte]): Any = if (b == null) null else read(b)
 }
 
@@ -37,11 +37,11 @@ object Codec {
     "bytes" -> BinaryType
   )
 
-  /** The format that fits a type: its own, or JSON. */
+  /** The codec of the format that fits a type: its own, or JSON. */
   def of(t: DataType): Codec = make(simple.collectFirst { case (f, `t`) => f }.getOrElse("json"), t)
 
   /**
-   * The bytes of a key in stores and on repartition edges: a window's bounds follow the inner key, as Kafka's windowed
+   * The codec of keys in stores and on repartition edges: a window's bounds follow the inner key, as Kafka's windowed
    * serdes write them.
    */
   def key(k: KeyType): Codec = k.window match {
@@ -49,9 +49,7 @@ object Codec {
     case Some(w) => new WindowedCodec(of(k.dataType), w, k.seen)
   }
 
-  /**
-   * A format of the document, `{"format": "json", "schema": "a INT"}`; `default`: the type if the document omits it.
-   */
+  /** Parses a format of the document, `{"format": "json", "schema": "a INT"}`; `default`: the type if it has none. */
   def parse(j: JsonNode, default: Option[DataType] = None): Codec = {
     val f = j.path("format").asText
     simple.get(f) match {
@@ -132,7 +130,7 @@ object Codec {
       )
 }
 
-/** Key and window: inner key, start (time, sliding, unlimited) or inner key, end, start (session), 8 bytes each. */
+/** Windowed keys: inner key, start (time, sliding, unlimited) or inner key, end, start (session), 8 bytes each. */
 private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, seen: DataType)
     extends Codec("windowed", seen) {
   override def write(v: Any): Array[Byte] = {
@@ -162,11 +160,11 @@ private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, se
     }
   }
 
-  /** The bytes that choose the partition [PL8]. */
+  /** The bytes of the inner key, which determine the partition [PL8]. */
   private[millrace] def innerBytes(v: Any): Array[Byte] = inner.encode(Windowed.key(v, inner.dataType))
 }
 
-/** JSON that must fit its type. Missing fields are null, unknown ones are skipped. */
+/** Reads and writes JSON that must fit its type. Missing fields are null, unknown ones are skipped. */
 object Json {
   private[millrace] val mapper = new ObjectMapper()
   private val factory: JsonFactory = mapper.getFactory
@@ -259,7 +257,7 @@ object Json {
       }
   }
 
-  /** A key of a map, which JSON has as text. */
+  /** A key of a map, which is text in JSON. */
   private def key(p: JsonParser, k: DataType, t: DataType): Any = k match {
     case StringType => UTF8String.fromString(p.currentName)
     case ByteType | ShortType | IntegerType | LongType | BooleanType | _: DecimalType =>
@@ -362,7 +360,7 @@ object Json {
     }
 }
 
-/** One value as the bytes of an UnsafeRow: how stores and hand-overs between tasks keep values, without loss. */
+/** Packs one value into the bytes of an UnsafeRow, the lossless form in stores and between tasks. */
 final class Packer(dataType: DataType) extends Serializable {
   @transient private lazy val projection = UnsafeProjection.create(Array(dataType))
   @transient private lazy val input = new GenericInternalRow(1)
@@ -373,7 +371,7 @@ final class Packer(dataType: DataType) extends Serializable {
     projection(input).copy().getBytes // the projection reuses its row
   }
 
-  /** The value refers to the bytes, which must not change any more. */
+  /** Unpacks a value, which refers to the bytes: they must not change anymore. */
   def unpack(b: Array[Byte]): Any = if (b == null) null
   else {
     val row = new UnsafeRow(1)
@@ -384,7 +382,7 @@ final class Packer(dataType: DataType) extends Serializable {
 
 object Packer {
 
-  /** Of a table's edge: new value, old value, latest. */
+  /** The type of changes on a table's edge: new value, old value, latest. */
   def changeType(value: DataType): StructType =
     new StructType().add("new", value).add("old", value).add("latest", BooleanType)
 }

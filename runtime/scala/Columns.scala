@@ -9,22 +9,20 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Columns that a DataFrame needs beside Spark's own (py4j). Formats are those of the document, as JSON text.
+ * Columns that a DataFrame needs besides Spark's own (py4j). Formats are those of the document, as JSON text.
  *
  *   - `salt(index, n)`: maps a task number to an INT that lands in the shuffle partition of that number, of n
  *   - `partitionFor(key, n)`: Kafka's default partitioner over the key's bytes; 0 for null
- *   - `attempt(c, kind, node, parameter)`: STRUCT<value, fault: STRING>, the value, or the fault as JSON where `c`
- *     raises
- *   - `decode(bytes, format)`, `encode(value, format)`: raise where bytes or value do not fit; null stays null
+ *   - `attempt(c, kind, node, parameter)`: STRUCT<value, fault: STRING>, the value, or the fault as JSON if `c` raises
+ *   - `decode(bytes, format)`, `encode(value, format)`: raise if bytes or value do not fit; null stays null
  *   - `pack(value)`: BINARY, in the form in which `into` and `repartitioned` take values
  *   - `append(path, index)`: BINARY, the path and the 4 bytes of the index
  *   - `runningMax(timestamp, topic, partition)`: BIGINT, the highest timestamp so far of the topic-partition within the
  *     micro-batch
  *   - `rowNumber()`: BIGINT, the number of the row within its Spark partition, whose own number is in the upper bits
  *   - `observe(c, run, node, sub, what)`: the column itself; counts the rows that pass as `in` or `out` of the node
- *   - `reading(c, run, reader, topic, partition, offset, timestamp)`: the column itself; reports a task for each
- *     partition that rows come from, as those of sub-topology -1 - `reader`, with its records, offsets and highest
- *     timestamp (ms)
+ *   - `reading(c, run, reader, topic, partition, offset, timestamp)`: the column itself; reports a task of sub-topology
+ *     -1 - `reader` for each partition that rows come from, with its records, offsets and highest timestamp (ms)
  */
 object Columns {
   def salt(index: Column, n: Int): Column =
@@ -88,7 +86,7 @@ object Columns {
 }
 
 /**
- * Evaluates its child by itself, so that nothing of it can be moved out of the `try`: for the optimizer and the code
+ * Evaluates its child by itself, so that no part of it can be moved out of the `try`: for the optimizer and the code
  * generator this is one opaque function of the row.
  */
 private[millrace] case class Attempt(child: Expression, kind: String, node: String, parameter: String)
@@ -203,7 +201,7 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
     with Nondeterministic {
   @transient private var highest: java.util.HashMap[(UTF8String, Int), Array[Long]] = _
 
-  /** Of the last row: rows come in runs of one topic-partition. */
+  /** The last row's topic-partition and its maximum: consecutive rows mostly have the same topic-partition. */
   @transient private var topic: UTF8String = _
   @transient private var partition = -1
   @transient private var last: Array[Long] = _
@@ -266,7 +264,7 @@ private[millrace] case class RowNumber() extends LeafExpression with Nondetermin
   override protected def evalInternal(input: InternalRow): Any = { val n = next; next += 1; n }
 }
 
-/** Counts of one expression in one Spark task, reported when the task ends. */
+/** The accumulator for the counts of an expression, which each Spark task reports when it ends. */
 private[millrace] final class Counting(val statistics: RunAccumulator) extends Serializable
 
 private[millrace] case class Observe(child: Expression, node: String, sub: Int, in: Boolean, counting: Counting)
@@ -294,8 +292,8 @@ private[millrace] case class Observe(child: Expression, node: String, sub: Int, 
 }
 
 /**
- * Records where rows come from, and reports it when the Spark task ends: one entry for each partition number,
- * regardless of the topic.
+ * Counts the records of each topic-partition that rows come from, and reports them when the Spark task ends: one entry
+ * for each partition number, regardless of the topic.
  */
 private[millrace] case class Reading(children: Seq[Expression], reader: Int, counting: Counting)
     extends Expression

@@ -19,7 +19,7 @@ final class Header(val key: String, val value: Array[Byte]) extends Serializable
 object Headers {
   val empty: Headers = Array.empty
 
-  /** What expressions see: MAP<STRING, BINARY>, sorted by name, the last of equal names. */
+  /** The headers as expressions see them: MAP<STRING, BINARY>, sorted by name; of equal names, the last header. */
   def asMap(headers: Headers): MapData = {
     val sorted = new java.util.TreeMap[String, Array[Byte]]()
     headers.foreach(h => sorted.put(h.key, h.value))
@@ -34,8 +34,8 @@ object Headers {
 }
 
 /**
- * What travels between nodes. Key and value are Catalyst's own values (UTF8String, Long, InternalRow, ...) or null; on
- * the edges of tables the value is a [[Change]]. The timestamp is in ms. Nothing in a record is ever mutated.
+ * A record on its way between nodes. Key and value are Catalyst's own values (UTF8String, Long, InternalRow, ...) or
+ * null; on the edges of tables the value is a [[Change]]. The timestamp is in ms. Nothing in a record is ever mutated.
  */
 final class Record(val key: Any, val value: Any, val timestamp: Long, val headers: Headers) {
   def withKey(k: Any): Record = new Record(k, value, timestamp, headers)
@@ -75,15 +75,18 @@ object Windowed {
   }
 }
 
-/** kind: `time` (tumbling, hopping), `sliding`, `session` or `unlimited`; size, gap or difference and grace in ms. */
+/**
+ * A window. `kind`: `time` (tumbling, hopping), `sliding`, `session`, `unlimited`; `size` (or gap, difference),
+ * `grace`: ms.
+ */
 final case class WindowSpec(kind: String, size: Long, grace: Long)
 
-/** The type of a key; `dataType` is the inner type, `seen` what expressions get. */
+/** The type of a key. `dataType`: of the inner key; `seen`: as expressions see it. */
 final case class KeyType(dataType: DataType, window: Option[WindowSpec] = None) {
   def seen: DataType = if (window.isEmpty) dataType else Windowed.typeOf(dataType)
 }
 
-/** A clock that only goes forward; -1 before anything was seen. Clocks survive micro-batches and restarts. */
+/** A clock that only goes forward; -1 until it is first set. Clocks survive micro-batches and restarts. */
 final class Clock(val name: String) {
   private var time = -1L
   private[millrace] var dirty = false
@@ -99,17 +102,17 @@ final class Clock(val name: String) {
 
 /**
  * A value of a store and its timestamp in ms (stores without timestamps use 0). The value belongs to the store: do not
- * mutate.
+ * mutate it.
  */
 final class Entry(val value: Any, val timestamp: Long)
 
 /**
  * A store of one task, keyed by bytes. A touched key is read from the state once and written once per micro-batch. Keys
  * are the Kafka bytes of the key ([[Codec.key]]) so that iteration has Kafka Streams' order: unsigned, lexicographic.
- * All but `get`, `put`, `delete`, `all` and `size` work only for stores that were asked for as ordered.
+ * Methods other than `get`, `put`, `delete`, `all` and `size` require a store that was opened as ordered.
  *
- * A range is a snapshot of its keys: put and delete are safe meanwhile, deleted keys are left out. In bounds, null is
- * an open end.
+ * A range iterates over a snapshot of its keys: put and delete are safe meanwhile, and deleted keys are skipped. A null
+ * bound is open.
  */
 trait Store {
   def name: String
@@ -123,8 +126,8 @@ trait Store {
   def range(from: Array[Byte], to: Array[Byte], ascending: Boolean = true): Iterator[(Array[Byte], Entry)]
 
   /**
-   * Of the keys that are `key` and `tail` more bytes: those in [from, to). Costs less than a range, for which keys of
-   * all lengths are compared.
+   * Keys in [from, to) that consist of `key` and `tail` more bytes. Costs less than `range`, which compares keys of all
+   * lengths.
    */
   def rangeOf(
       key: Array[Byte],
@@ -138,7 +141,7 @@ trait Store {
   /** The smallest key in [from, to), or null. */
   def first(from: Array[Byte], to: Array[Byte]): Array[Byte]
 
-  /** The smallest key in [from, to) that is `key` and `tail` more bytes, or null. */
+  /** The smallest key in [from, to) that consists of `key` and `tail` more bytes, or null. */
   def firstOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte]): Array[Byte]
 
   /** Deletes the keys in [from, to) for which `expired` holds, without reading values. */
@@ -152,57 +155,57 @@ trait Store {
 trait Schedule { def cancel(): Unit }
 
 /**
- * One per level and task; lives across micro-batches, its state in Spark's state store. `topic`, `partition` and
- * `offset` are those of the current record; null and -1 in a punctuation.
+ * The context of a task's nodes, one per level and task. It lives across micro-batches; its state is in Spark's state
+ * store. `topic`, `partition` and `offset` are those of the current record; null and -1 in a punctuation.
  */
 trait TaskContext {
 
-  /** `1_0`: sub-topology and task. */
+  /** The id of a task, such as `1_0`: sub-topology and task index. */
   def taskId(sub: Int): String
   def topic: UTF8String
   def partition: Int
   def offset: Long
 
-  /** Run `body` with that topic, partition and offset as the current record's: for records that waited in a store. */
+  /** Runs `body` with these as the current record's topic, partition and offset, for records that waited in a store. */
   def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit
 
-  /** The clock of a sub-topology's task: the highest timestamp of the records that it took. */
+  /** The stream time of a sub-topology's task: the highest timestamp of its records so far. */
   def streamTime(sub: Int): Clock
 
-  /** A clock of a node or store, by a name of its own (use the node's or store's id). */
+  /** A clock of a node or store. The name must be unique: use the id of the node or store. */
   def clock(name: String): Clock
 
-  /** Call it once, in `init`. All nodes that pass the same name share the store. */
+  /** Opens a store. Call it once, in `init`. All nodes that pass the same name share the store. */
   def store(name: String, valueType: DataType, ordered: Boolean): Store
 
   /** A store of BIGINTs that only indexes another store: its rows are not reported as state. */
   def index(name: String, ordered: Boolean): Store
 
-  /** The node of that physical id, if it is on this level; null otherwise. */
+  /** The node with this physical id, or null if it is not on this level. */
   def nodeOf(id: String): Node
 
-  /** How a store's rows are shown in the task's trace. Call it after `store`. */
+  /** Sets how a store's rows are shown in the task's trace. Call it after `store`. */
   def show(name: String, view: => StoreView): Unit
 
   /**
-   * Counts one record as dropped (`dropped-records-total`); reasons are words like `late`, `null_key`, `null_value`;
-   * `details`: times in ms that explain it.
+   * Counts one record as dropped (`dropped-records-total`). Reasons are words such as `late`, `null_key`, `null_value`;
+   * `details` are times in ms that explain the reason.
    */
   def dropped(node: Node, reason: String, details: (String, Long)*): Unit
 
   /**
-   * Calls back with the clock's time: stream time [PA4] or wall clock, every `intervalMs`. Callable in `init` and
+   * Calls back with the clock's time every `intervalMs` of stream time [PA4] or wall-clock time. Callable in `init` and
    * later.
    */
   def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule
 
-  /** Sends a row out of the task: sinks, repartitions, wires. */
+  /** Sends a row out of the task, to a sink, a repartition or a wire (see [[Family]]). */
   def emit(row: Outgoing): Unit
 
-  /** True without Kafka behind it. */
+  /** Whether the task runs in a simulation, without Kafka. */
   def simulation: Boolean
 
-  /** ms; in a simulation it starts at 0 and moves by control rows only. */
+  /** Wall-clock time in ms. In a simulation it starts at 0 and is moved only by control rows. */
   def wallClock: Long
 
   /** Writes a line to the log of the deployment, attributed to the node. */
@@ -210,9 +213,9 @@ trait TaskContext {
 }
 
 /**
- * A row that leaves the task. `dest` is the index of the physical node that takes it, see [[Envelope]]. What goes
- * through a topic (`hop`) comes after all that a record causes without one: Kafka Streams would take it up only when
- * the record is done.
+ * A row that leaves the task. `dest` is the index of the physical node that receives it, see [[Envelope]]. Rows that go
+ * through a topic (`hop`) come after everything that the record causes without one: Kafka Streams would read them only
+ * when the record is done.
  */
 final class Outgoing(
     val dest: Int,
@@ -229,8 +232,8 @@ final class Outgoing(
 )
 
 /**
- * Where a record goes next: a child and the number of the child's input it enters; `unwrap`: the child takes a table's
- * changes as plain values.
+ * Where a record goes next: a child and the number of its input. `unwrap`: the child receives a table's changes as
+ * plain values.
  */
 final class Link(val node: Node, val input: Int, val unwrap: Boolean = false)
 
@@ -241,7 +244,7 @@ final class Link(val node: Node, val input: Int, val unwrap: Boolean = false)
 abstract class Node(val spec: NodeSpec) {
   val id: String = spec.id
 
-  /** The id of the document's node. */
+  /** The id of the node in the document. */
   val node: String = spec.node
 
   /** Children of all ports in the order of insertion [PL3]. */
@@ -251,26 +254,26 @@ abstract class Node(val spec: NodeSpec) {
   /** Links to nodes that hold copies of this table's lookup results, or of tables derived from it. */
   private[millrace] var mirrors: Array[Link] = Array.empty
 
-  /** By input; null where the parent is on another level. */
+  /** Parents by input; null for a parent on another level. */
   private[millrace] var parents: Array[Node] = Array.empty
   private[millrace] var received = 0L
   private[millrace] var sent = 0L
 
-  /** Null where no latency is measured. */
+  /** Null if latency is not measured. */
   private[millrace] var latency: LatencySensor = _
   private[millrace] var failures: Failures = _
 
-  /** Null where the task is not followed. */
+  /** Null if the task is not traced. */
   private[millrace] var trace: Trace = _
   protected[millrace] var context: TaskContext = _
 
   final def start(c: TaskContext, f: Failures): Unit = { context = c; failures = f; init(c) }
   def init(c: TaskContext): Unit = ()
 
-  /** `input`: the number of the parent (0: left, 1: right of a join). */
+  /** Processes a record. `input`: the number of the parent (0: left, 1: right of a join). */
   def process(r: Record, input: Int): Unit
 
-  /** A table's update before its turn: see [[NodeSpec.keeps]]. */
+  /** Stores a table's update for lookups that precede its processing: see [[NodeSpec.keeps]]. */
   def remember(r: Record, input: Int): Unit = ()
 
   /**
@@ -288,13 +291,13 @@ abstract class Node(val spec: NodeSpec) {
   protected final def forward(r: Record): Unit = deliver(links, r)
   protected final def forward(r: Record, port: String): Unit = deliver(portLinks.getOrElse(port, Node.nowhere), r)
 
-  /** What lookups find under the record's key has changed. */
+  /** Notifies the mirrors that lookups under the record's key have a new result. */
   private[millrace] final def mirror(r: Record): Unit = mirrors.foreach(l => l.node.process(r, l.input))
   protected final def dropped(reason: String): Unit = context.dropped(this, reason)
 
   /**
-   * A record whose window from start to end is closed: the clock, less what it waits for late ones, is at `closed`
-   * already. All in ms.
+   * Drops a record as late, because its window, from `start` to `end`, is closed: the clock minus the time allowed for
+   * late records is already at `closed`. All in ms.
    */
   protected final def late(start: Long, end: Long, closed: Long): Unit =
     context.dropped(this, "late", "window_start" -> start, "window_end" -> end, "closed_until" -> closed)
@@ -334,19 +337,19 @@ abstract class Node(val spec: NodeSpec) {
 
 object Node { private val nowhere = Array.empty[Link] }
 
-/** A table that can be asked for a key's present value: joins and stateless table operators read through it. */
+/** A table whose current values can be looked up. Joins and stateless table operators read through it. */
 trait TableNode extends Node {
 
-  /** The present value of a key, or null. A table without a store of its own asks its parent. */
+  /** The current value of a key, or null. A table without a store of its own asks its parent. */
   def lookup(key: Any): Entry
 
-  /** The value as of a time; only versioned tables answer otherwise than `lookup`. */
+  /** The value as of a time. Differs from `lookup(key)` only for versioned tables. */
   def lookup(key: Any, asOf: Long): Entry = lookup(key)
 }
 
 /**
- * A store's contents for queries and tests. `timestamp` is null for stores that have none. `valueType` and `keyType` as
- * expressions see them; `state`: its rows' name in the state.
+ * A store's contents for queries and tests. `keyType` and `valueType`: as expressions see them; `state`: the name of
+ * its rows in the state. A row's `timestamp` is null if the store has no timestamps.
  */
 final class StoreDump(
     val name: String,
@@ -358,17 +361,17 @@ final class StoreDump(
 )
 final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
 
-/** Thrown to end the task's micro-batch: a handler said `fail`. */
+/** Ends the task's micro-batch: thrown when a handler is `fail`. */
 final class Stop(val fault: Fault) extends RuntimeException(fault.message, null, false, false)
 
-/** On its way from a sink to the node before it. */
+/** A failure of a sink, on its way to the node that sent the record. */
 private[millrace] final class ChildFailure(val node: Node, val failure: Exception)
     extends RuntimeException(failure.getMessage, failure, false, false)
 
-/** Handles a failed record; `timestamp`: that of the record at the node, in ms. */
+/** Handles a failed record; `timestamp` is the record's at the node, in ms. */
 trait Failures { def failed(node: Node, e: Exception, timestamp: Long): Unit }
 
-/** Why something failed, for a sentence in any language: a code, the sentence in English, and what it names. */
+/** The reason for a failure, for messages in any language: a code, the English sentence, and the facts in it. */
 final class Why private (val code: String, val message: String, val facts: Seq[(String, String)]) extends Serializable {
   def write(o: ObjectNode): ObjectNode = {
     o.put("code", code).put("message", message)
@@ -389,15 +392,15 @@ object Why {
     }
 }
 
-/** An exception whose message is a sentence of this project. */
+/** An exception whose message was written by this project. */
 trait Told { def why: Why }
 
-/** A value that does not fit what it is written as. */
+/** A value that does not fit the type or format that it is written as. */
 final class Misfit(override val why: Why) extends IllegalArgumentException(why.message) with Told
 
 /**
- * A failure with its parameter, null for none: thrown by [[Expr]] and by nodes that know which of their parameters
- * caused it. `why`: null for what others raise.
+ * A failure and the parameter that caused it, or null. Thrown by [[Expr]] and by nodes that can name the parameter.
+ * `why`: null for exceptions that are not of this project.
  */
 final class ParameterFailure(val parameter: String, val cause: Throwable, val why: Why = null)
     extends RuntimeException(cause.getMessage, cause, false, false)
@@ -413,5 +416,5 @@ final class Refused(val node: String, val parameter: String, val why: Why, val c
       Json.mapper.writeValueAsString(o)
     })
 
-/** Python finds the JSON object behind the mark: `refusal_of` in errors.py. */
+/** Marks the JSON object in the message, for `refusal_of` in errors.py. */
 private object Refused { val mark = "MILLRACE-REFUSED " }

@@ -12,15 +12,15 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.datasources.v2.{MicroBatchScanExec, RealTimeStreamScanExec}
 
-/* Tasks without a shuffle. Where all rows of a level come from one Kafka source, and the task of a row is its
- * partition's number modulo the number of tasks, then a task can read its topic-partitions itself: Kafka gives each of
- * them in the order of its offsets, `merge` only grows in it, so merging them by the rows' places gives the very order
- * that a shuffle and a sort would give [PL1]. Nothing is serialized, written, read back or sorted on the way.
+/* Tasks without a shuffle. If all rows of a level come from one Kafka source, and the task of a row is its partition's
+ * number modulo the number of tasks, then a task can read its topic-partitions itself: Kafka returns each of them in
+ * the order of its offsets, in which `merge` only grows, so merging them by the rows' places yields the same order as a
+ * shuffle and a sort [PL1]. Nothing is serialized, written, read back or sorted on the way.
  *
- * It depends on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API.
- * Everything else goes by Internals.ordered. */
+ * This depends on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API.
+ * All other cases use Internals.ordered. */
 
-/** Rows of topic-partitions whose number is i modulo `tasks` become partition i of `partitions`. */
+/** Moves rows of topic-partitions whose number is i modulo `tasks` to partition i of `partitions`. */
 private[millrace] case class DirectTasks(
     order: Seq[SortOrder],
     tasks: Int,
@@ -37,7 +37,7 @@ private[millrace] object DirectTasks {
   /** Whether the plan has one source only, so that its partitions are those of the source. */
   def fits(df: classic.Dataset[Row]): Boolean = df.queryExecution.analyzed.collectLeaves().size == 1
 
-  /** The place of a source's input partition: topic and partition. */
+  /** The topic and partition of a source's input partition. */
   def placeOf(partition: AnyRef): (String, Int) = {
     def ask(o: AnyRef, method: String): AnyRef = {
       val m = o.getClass.getMethod(method)
@@ -51,7 +51,7 @@ private[millrace] object DirectTasks {
   }
 }
 
-/** Rows with the salt of task i are in partition i, and nowhere else. */
+/** A partitioning with the rows of task i, which have its salt, in partition i and nowhere else. */
 private[millrace] case class TaskPartitioning(task: Attribute, override val numPartitions: Int) extends Partitioning {
   override def satisfies0(required: Distribution): Boolean = required match {
     case s: StatefulOpClusteredDistribution => s.expressions.forall(_.semanticEquals(task))
@@ -122,7 +122,7 @@ private final class DirectTasksRDD(
   }
 }
 
-/** Merges sorted iterators. A row stays valid until the next one is requested, as those of the iterators do. */
+/** Merges sorted iterators. Like the rows of the iterators, a row stays valid until the next one is requested. */
 private[millrace] final class HeadMerge(inputs: Array[Iterator[InternalRow]], order: Ordering[InternalRow])
     extends Iterator[InternalRow] {
   private final class Head(val number: Int) { var row: InternalRow = _ }

@@ -8,14 +8,14 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The row that travels between sources, levels and sinks. A row's place is (merge, topic, partition, offset, path);
- * rows that come of one source record keep its place and append to `path`, 4 bytes big-endian per level, so that
- * sorting gives the depth-first order [PL3]. `arrived`: the time in ms at which the source record came to Kafka, null
- * where there is none. `task` is salted: it lands in the shuffle partition of the task's number. `dest`: the index of
- * the node that takes the row, or one of the marks below.
+ * rows that one source record causes keep its place and append to `path`, 4 bytes big-endian per level, so that sorting
+ * yields the depth-first order [PL3]. `arrived`: the time in ms at which the source record reached Kafka, or null.
+ * `task` is salted: it lands in the shuffle partition of the task's number. `dest`: the index of the node that receives
+ * the row, or one of the marks below.
  */
 object Envelope {
 
-  /** The task stopped with `fault`; rows behind it are ignored. */
+  /** The task stopped with `fault`; later rows are ignored. */
   val STOP: Int = -1
 
   /** `value` is JSON: {"wall_clock": ms} or {"dump": true}. */
@@ -65,7 +65,7 @@ object Envelope {
     .add("fault", StringType)
     .add("arrived", LongType)
 
-  /** The columns that sort a level's input. */
+  /** The columns by which a level's input is sorted. */
   val order: Seq[String] = Seq("task", "merge", "topic", "partition", "offset", "path")
 
   def headers(row: InternalRow): Headers = if (row.isNullAt(HEADERS)) Headers.empty else headers(row.getArray(HEADERS))
@@ -84,7 +84,7 @@ object Envelope {
     else
       new GenericArrayData(hs.map(h => new GenericInternalRow(Array[Any](UTF8String.fromString(h.key), h.value)): Any))
 
-  /** As a producer takes them; null for none. */
+  /** The headers for a producer; null if there are none. */
   def kafka(hs: Headers): java.util.List[org.apache.kafka.common.header.Header] =
     if (hs.length == 0) null
     else
@@ -98,7 +98,7 @@ object Envelope {
       )
   def binary(row: InternalRow, i: Int): Array[Byte] = if (row.isNullAt(i)) null else row.getBinary(i)
 
-  /** A row made of an emission and its origin's place. */
+  /** Makes a row from an emission and the place of its origin. */
   def row(
       o: Outgoing,
       task: Int,

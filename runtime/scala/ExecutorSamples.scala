@@ -15,8 +15,8 @@ import org.apache.spark.util.RpcUtils
 private[millrace] object ExecutorSamples {
 
   /**
-   * `kept`: as returned by [[Sampler.take]], null if there is nothing new. Returns how much may be sent next time, 0
-   * for nothing.
+   * A message of an executor. `kept`: as returned by [[Sampler.take]], null if there is nothing new. The response is
+   * the number of characters that it may send next time, 0 for nothing.
    */
   private final case class Look(run: String, executor: String, kept: String)
 

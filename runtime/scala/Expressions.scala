@@ -29,36 +29,36 @@ object Layout {
     "offset" -> LongType
   )
 
-  /** key, value, timestamp, headers, topic, partition, offset: what a step over a record sees. */
+  /** Columns of steps over a record: key, value, timestamp, headers, topic, partition, offset. */
   def record(key: KeyType, value: DataType): Layout = Layout(
     IndexedSeq("key" -> key.seen, "value" -> value) ++ metadata
   )
 
-  /** agg, key, value, timestamp. */
+  /** Columns of aggregators: agg, key, value, timestamp. */
   def aggregator(agg: DataType, key: KeyType, value: DataType): Layout =
     Layout(IndexedSeq("agg" -> agg, "key" -> key.seen, "value" -> value, "timestamp" -> TimestampType))
 
-  /** agg, value. */
+  /** Columns of reducers: agg, value. */
   def reducer(value: DataType): Layout = Layout(IndexedSeq("agg" -> value, "value" -> value))
 
-  /** key, left, right, timestamp. */
+  /** Columns of joiners: key, left, right, timestamp. */
   def joiner(key: KeyType, left: DataType, right: DataType): Layout =
     Layout(IndexedSeq("key" -> key.seen, "left" -> left, "right" -> right, "timestamp" -> TimestampType))
 
-  /** key, left, right of two sessions. */
+  /** Columns of session mergers: key, and left and right of the two sessions. */
   def merger(key: KeyType, agg: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "left" -> agg, "right" -> agg))
 
-  /** key, value: a foreign key. */
+  /** Columns of foreign key extractors: key, value. */
   def pair(key: KeyType, value: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "value" -> value))
 
-  /** Initializers see nothing. */
+  /** No columns, for initializers. */
   val nothing: Layout = Layout(IndexedSeq.empty)
 }
 
 /**
  * A Spark SQL expression over one record, bound to the columns of its layout. Code is generated on first use, in the
- * task. One instance belongs to one node of one task (it reuses its input row). What it returns is the caller's own.
- * What it throws arrives as [[ParameterFailure]] with the parameter that holds the text.
+ * task. One instance belongs to one node of one task (it reuses its input row). Results belong to the caller.
+ * Exceptions are thrown as [[ParameterFailure]] with the parameter that holds the text.
  */
 final class Expr(
     bound: Expression,
@@ -72,13 +72,13 @@ final class Expr(
   @transient private lazy val input = new GenericInternalRow(width)
   @transient private lazy val uses: Array[Boolean] = { val r = new Array[Boolean](width); used.foreach(r(_) = true); r }
 
-  /** Over Layout.record. */
+  /** Evaluates over [[Layout.record]]. */
   def apply(r: Record, c: TaskContext): Any = { fill(r.key, r.value, r, c); run() }
 
-  /** Over Layout.record, with another value (tables, whose record's value is a Change). */
+  /** Evaluates over [[Layout.record]] with another value, for tables, where a record's value is a Change. */
   def apply(r: Record, value: Any, c: TaskContext): Any = { fill(r.key, value, r, c); run() }
 
-  /** Over Layout.record; null counts as false. */
+  /** Evaluates a condition over [[Layout.record]]; null counts as false. */
   def test(r: Record, value: Any, c: TaskContext): Boolean = {
     fill(r.key, value, r, c)
     java.lang.Boolean.TRUE == run()
@@ -89,7 +89,7 @@ final class Expr(
   def apply(a: Any, b: Any): Any = { val v = input.values; v(0) = a; v(1) = b; run() }
   def apply(a: Any, b: Any, c: Any): Any = { val v = input.values; v(0) = a; v(1) = b; v(2) = c; run() }
 
-  /** Three columns and the timestamp in ms: aggregators (agg, key, value) and joiners (key, left, right). */
+  /** Evaluates over three columns and a timestamp in ms: aggregators (agg, key, value), joiners (key, left, right). */
   def apply(a: Any, b: Any, c: Any, timestamp: Long): Any = {
     val v = input.values
     v(0) = a
@@ -99,7 +99,7 @@ final class Expr(
     run()
   }
 
-  /** True if the text names this column. */
+  /** Whether the text names this column. */
   def sees(column: Int): Boolean = uses(column)
 
   private def fill(key: Any, value: Any, r: Record, c: TaskContext): Unit = {
@@ -131,7 +131,7 @@ final class Expr(
 /** The leaf below an expression's projection while it is analyzed. */
 private[millrace] case class RecordColumns(output: Seq[Attribute]) extends LeafNode
 
-/** Spark SQL texts become bound expressions: analyzed (ANSI, UTC), typed, optimized. Driver side only. */
+/** Compiles Spark SQL texts to bound expressions: analyzed (ANSI, UTC), typed, optimized. Only on the driver. */
 object Expressions {
   private final case class Compiled(bound: Expression, dataType: DataType, used: Array[Int])
   private val cache = java.util.Collections.synchronizedMap(
@@ -142,9 +142,9 @@ object Expressions {
   )
 
   /**
-   * Why a text was refused: `condition` is Spark's error condition or one of this project, `facts` are the values in
-   * its message. Offsets count Unicode code points of the text, [start, stop), or are -1. `told`: the failure behind
-   * it, or null.
+   * The refusal of a text. `condition` is Spark's error condition or one of this project, `facts` are the values in its
+   * message. Offsets count Unicode code points of the text, [start, stop), or are -1. `told`: the failure behind it, or
+   * null.
    */
   final class Invalid(
       val reason: String,
@@ -166,7 +166,7 @@ object Expressions {
     )
   }
 
-  /** All types are nullable: a value read from a store or from Kafka may lack anything. */
+  /** Makes a type nullable in all of its parts: a value from a store or from Kafka may lack any of them. */
   def nullable(t: DataType): DataType = t match {
     case StructType(fs) => StructType(fs.map(f => StructField(f.name, nullable(f.dataType), nullable = true)))
     case ArrayType(e, _) => ArrayType(nullable(e), containsNull = true)
@@ -174,7 +174,7 @@ object Expressions {
     case other => other
   }
 
-  /** A type of the document: DDL of one type or of fields. */
+  /** Parses a type of the document: DDL of one type or of fields. */
   def parseType(text: String): DataType =
     try { Bounds.checkTypes(text); nullable(DataType.fromDDL(text)) }
     catch {
@@ -182,7 +182,7 @@ object Expressions {
       case NonFatal(e) => throw new Invalid(s"`$text` is not a Spark type: ${tidy(e)}", "INVALID_TYPE")
     }
 
-  /** Compiles for a node's parameter; `expected` is what it must give, after a widening cast at most. */
+  /** Compiles a text for a node's parameter. `expected`: the required type, which a widening cast may produce. */
   def compile(
       spark: SparkSession,
       text: String,
@@ -201,9 +201,7 @@ object Expressions {
     else { val c = optimized(spark, text, layout, expected); cache.put(key, c); c }
   }
 
-  /**
-   * Type and columns of a text, from Spark's parser and analyser alone: nothing of it is computed. Throws [[Invalid]].
-   */
+  /** The type and columns of a text, from Spark's parser and analyzer alone, without evaluation. Throws [[Invalid]]. */
   private[millrace] def judge(
       spark: SparkSession,
       text: String,
@@ -225,9 +223,7 @@ object Expressions {
         try inline(optimizer.execute(plan)).head
         catch {
           case e @ (_: AnalysisException | _: Invalid) => throw e
-          case NonFatal(
-                _
-              ) => // folding a constant failed (1 / 0): it is to fail at run time, as any other expression does
+          case NonFatal(_) => // a constant that cannot be folded (1 / 0) must fail at run time, like other expressions
             val unfolded = conf.clone()
             unfolded.setConfString(
               SQLConf.OPTIMIZER_EXCLUDED_RULES.key,
@@ -289,12 +285,12 @@ object Expressions {
     (plan, attributes)
   }
 
-  /** Runs with the settings of expressions (ANSI, UTC); what Spark throws becomes [[Invalid]]. */
+  /** Runs a body with the settings of expressions (ANSI, UTC). Spark's exceptions become [[Invalid]]. */
   private def under[T](spark: SparkSession, text: String)(body: SQLConf => T): T = {
     val conf = classicOf(spark).sessionState.conf.clone()
     conf.setConf(SQLConf.ANSI_ENABLED, true)
     conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "UTC")
-    conf.setConf(SQLConf.VARIABLE_SUBSTITUTE_ENABLED, false) // ${env:...} would read what belongs to the machine
+    conf.setConf(SQLConf.VARIABLE_SUBSTITUTE_ENABLED, false) // ${env:...} would read the environment of the machine
     SQLConf.withExistingConf(conf) {
       try body(conf)
       catch {
@@ -333,8 +329,8 @@ object Expressions {
     Option(e.getMessageParameters).fold(Map.empty[String, String])(_.asScala.toMap.filter(_._2 != null))
 
   /**
-   * The parser takes a last word for the name of the result, as in a list of columns: `value > 1 OR` would be `value >
-   * 1`.
+   * Refuses a last word that the parser takes as the name of the result, as in a list of columns: `value > 1 OR` would
+   * be `value > 1`.
    */
   private def refuseStrayWord(e: Expression, text: String): Unit = e match {
     case Alias(_, name) =>
@@ -350,7 +346,7 @@ object Expressions {
   private val operators =
     Set("and", "or", "not", "is", "in", "like", "ilike", "rlike", "regexp", "between", "div", "escape", "collate")
 
-  /** What is known from names alone; Spark's analysis would speak of plans there. */
+  /** Refuses what can be recognized by name, because Spark's analysis would describe it in terms of plans. */
   private def refuseUnresolved(e: Expression): Unit = e match {
     case s: Star => throw invalid(s, "must give one value", "ONE_VALUE")
     case s: SubqueryExpression => throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
@@ -399,7 +395,7 @@ object Expressions {
       "CURRENT_TIME"
     )
 
-  /** Projections that the analyzer or the optimizer stacked become one list of expressions over the columns. */
+  /** Combines projections stacked by the analyzer or the optimizer into one list of expressions over the columns. */
   private def inline(p: LogicalPlan): Seq[Expression] = p match {
     case Project(list, child) =>
       val below = child.output.map(_.exprId).zip(inline(child)).toMap
@@ -411,7 +407,7 @@ object Expressions {
     case other => throw new Invalid(s"is not an expression over one record (${other.nodeName})", "ONE_RECORD")
   }
 
-  /** True if a value of one type becomes the other without loss. */
+  /** Whether all values of one type can be converted to the other without loss. */
   def widens(from: DataType, to: DataType): Boolean = (from, to) match {
     case (NullType, _) => true
     case (a, b) if a == b => true
@@ -422,7 +418,7 @@ object Expressions {
     case (a, b) => Cast.canUpCast(a, b)
   }
 
-  /** The place of a line's column in the whole text. The parser counts columns in code points. */
+  /** The offset of a line's column in the whole text. The parser counts columns in code points. */
   private def offsetOf(text: String, line: Int, column: Int): Int = {
     var at = 0
     var l = 1

@@ -12,9 +12,10 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A failure as data. kind: `deserialization`, `processing`, `timestamp`, `registry`, `production` (these three always
- * stop) or `dropped` (never does); code: Spark's error condition or a word of ours; `record`: where it happened, with
- * its raw key, or null; `why`: the message as data where it is a sentence of this project, or null.
+ * A failure as data. kind: `deserialization`, `processing`, `timestamp`, `registry`, `production` (the settings'
+ * handler of these three is always `fail`) or `dropped` (always `continue`); code: Spark's error condition or one of
+ * this project; `record`: the source record with its raw key, or null; `why`: the message as data if it is a sentence
+ * of this project, or null.
  */
 final class Fault(
     val kind: String,
@@ -140,7 +141,7 @@ object Faults {
     )
   }
 
-  /** Kafka Streams' headers of a dead letter, behind the record's own. */
+  /** Kafka Streams' headers of a dead letter, after the record's own. */
   def headers(own: Headers, f: Fault, topic: String, partition: Int, offset: Long): Headers = own ++ Seq(
     Headers.text("__streams.errors.exception", f.exception),
     Headers.text("__streams.errors.message", f.message),
@@ -158,9 +159,9 @@ object Faults {
 }
 
 /**
- * What a person has decided about single records that failed, by topic, partition and offset: `continue` or
- * `dead_letter`, once and in place of the settings' handler where that says `fail`. They are dropped where they fail,
- * as the settings' handlers would, so that all else that they cause stays what it was.
+ * People's decisions about single records that failed, by topic, partition and offset: `continue` or `dead_letter`,
+ * once and instead of the settings' handler if that is `fail`. The records are dropped where they fail, as by the
+ * settings' handlers, so that everything else that they cause stays the same.
  */
 private[millrace] final case class RecordHandlers(decided: Map[(String, Int, Long), String]) {
 
@@ -177,10 +178,10 @@ private[millrace] final case class RecordHandlers(decided: Map[(String, Int, Lon
 private[millrace] object RecordHandlers {
   val none: RecordHandlers = RecordHandlers(Map.empty)
 
-  /** A registry that does not answer is not the fault of one record. */
+  /** The kinds that a decision can handle. A registry that does not answer is not the fault of one record. */
   val kinds: Set[String] = Set("processing", "deserialization", "timestamp", "production")
 
-  /** The reason under which a record is counted that is dropped by a person's decision. */
+  /** The reason under which records that a person decided to drop are counted. */
   val skipped = "skipped_once"
 
   def parse(json: JsonNode): RecordHandlers = RecordHandlers(json.elements.asScala.map { j =>
@@ -189,18 +190,18 @@ private[millrace] object RecordHandlers {
 }
 
 /**
- * Where a record cannot be sent to: no handler of the document passes it over, as Kafka Streams' production handler
- * would not.
+ * A record has an invalid destination. No handler of the document skips it, as Kafka Streams' production handler would
+ * not.
  */
 final class Unsendable(override val why: Why) extends RuntimeException(why.message) with Told
 
-/** Results of a sink's expressions that a producer would refuse. */
+/** Checks results of a sink's expressions that a producer would refuse. */
 private[millrace] object Destination {
   private val name = java.util.regex.Pattern.compile("[a-zA-Z0-9._-]{1,249}")
 
   /**
-   * Throws [[Unsendable]] for what cannot be the name of a topic. In a simulation, as in Kafka Streams' test driver,
-   * any text can.
+   * Throws [[Unsendable]] for an invalid topic name. In a simulation, as in Kafka Streams' test driver, any text is
+   * valid.
    */
   def topic(t: UTF8String, simulation: Boolean): UTF8String = {
     if (t == null)
@@ -220,7 +221,7 @@ private[millrace] object Destination {
     t
   }
 
-  /** Null leaves the choice to the partitioner. Throws [[Unsendable]] for a negative one. */
+  /** Throws [[Unsendable]] for a negative partition. Null leaves the choice to the partitioner. */
   def partition(p: Integer): Integer = {
     if (p != null && p < 0)
       throw new ParameterFailure(
@@ -230,7 +231,7 @@ private[millrace] object Destination {
     p
   }
 
-  /** Of a topic with so many partitions. Throws [[Unsendable]] for one behind the last. */
+  /** Throws [[Unsendable]] for a partition that the topic, with this number of `partitions`, does not have. */
   def partition(p: Int, topic: String, partitions: Int): Integer = {
     if (p >= partitions)
       throw new ParameterFailure(
@@ -254,5 +255,5 @@ private[millrace] object Destination {
 final class PythonFailure(val pythonType: String, message: String, val traceback: String)
     extends RuntimeException(message)
 
-/** A handler said `fail`: ends the query. The driver finds the fault, as JSON, behind the mark. */
+/** Ends the query because a handler is `fail`. The driver finds the fault, as JSON, after the mark. */
 final class StreamStopped(val fault: String) extends RuntimeException(s"MILLRACE-FAULT $fault")

@@ -16,7 +16,7 @@ object Functions {
   private val session = "reads what belongs to the machine or the session"
   private val tables = "gives a table, not a value"
 
-  /** Names that are refused, and why. */
+  /** The names of refused functions, with the reasons. */
   private val refused: Map[String, String] = Seq(
     java -> "java_method reflect try_reflect",
     files -> "from_protobuf to_protobuf input_file_name input_file_block_start input_file_block_length",
@@ -25,20 +25,20 @@ object Functions {
     tables -> "range variant_explode variant_explode_outer json_tuple schema_of_variant_agg"
   ).flatMap { case (why, names) => names.split(' ').map(_ -> why) }.toMap
 
-  /** Functions whose options can name files: their arguments without options. */
+  /** Functions whose options can name files, with the number of their arguments without options. */
   private val withoutOptions = Map("from_avro" -> 2, "schema_of_avro" -> 1, "from_xml" -> 2, "schema_of_xml" -> 1)
 
-  /** Classes of refused functions, which Spark also makes of names without parentheses. */
+  /** The classes of refused functions, because Spark also creates them for names without parentheses. */
   private lazy val refusedClasses: Map[String, String] =
     refused.keys.flatMap(name => FunctionRegistry.expressions.get(name).map(_._1.getClassName -> name)).toMap
 
-  /** True if an expression may call the function, independent of its arguments. */
+  /** Whether an expression may call the function, regardless of its arguments. */
   def allows(name: String): Boolean =
     !refused.contains(name) && FunctionRegistry.expressions.get(name).exists { case (info, _) =>
       !manyRecords(info.getGroup)
     }
 
-  /** Why a call is refused; none for one that is allowed, and for a name that Spark does not know. */
+  /** The reason why a call is refused; none if it is allowed or Spark does not know the name. */
   private[millrace] def refusal(f: UnresolvedFunction): Option[String] = {
     val name = f.nameParts.last.toLowerCase(Locale.ROOT)
     if (f.nameParts.size > 1) Some("is called by a qualified name")

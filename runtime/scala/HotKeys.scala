@@ -6,10 +6,10 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 /**
- * Counts how often keys pass an edge since it is watched, and how many records each task had. Records are all counted;
- * of their keys, a task samples one of n records, where n follows from the number of records in the turn before, and a
- * sampled key counts n times. A fixed number of keys is counted at once: a new key replaces the rarest one and takes
- * over its count (Metwally et al., Space-Saving), so frequent keys stay.
+ * Counts how often keys pass a watched edge, and how many records each task had. All records are counted; of their
+ * keys, a task samples one in n, where n follows from the number of records in the previous turn, and a sampled key
+ * counts n times. A fixed number of keys is counted at once: a new key replaces the rarest one and takes over its count
+ * (Metwally et al., Space-Saving), so frequent keys stay.
  */
 private[millrace] final class HotKeys {
   private val since = System.currentTimeMillis()
@@ -25,7 +25,7 @@ private[millrace] final class HotKeys {
     private var read = 0L
     private var before = 0L
 
-    /** Another turn begins. */
+    /** Starts another turn. */
     def next(): Unit = {
       every = math.max(1L, (count - before) / HotKeys.perTurn)
       before = count
@@ -44,7 +44,7 @@ private[millrace] final class HotKeys {
       read += 1
       // A turn with many more records than the one before it, such as a large batch, reads fewer of them.
       if (read % HotKeys.perTurn == 0) every *= 2
-      // Equal gaps would always sample the same of keys that alternate.
+      // If keys alternate, equal gaps would always sample the same one.
       gap = if (every == 1L) 1L else ThreadLocalRandom.current.nextLong(1L, 2 * every)
       HotKeys.this.add(key, every)
     }
@@ -83,10 +83,10 @@ private[millrace] final class HotKeys {
 
 private object HotKeys {
 
-  /** Keys that a task reads of an edge between two calls of `take`. */
+  /** The number of keys that a task samples of an edge between two calls of `take`. */
   val perTurn = 200L
 
-  /** Keys that are counted at once, keys that are shown, and characters of one. */
+  /** The number of keys that are counted at once, of keys that are shown, and of characters of a key. */
   val most = 400
   val shown = 20
   val longest = 200

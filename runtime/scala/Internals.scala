@@ -20,7 +20,7 @@ import org.apache.spark.sql.types._
  * - RocksDBAccess.scala: seeks in the state of a MapState
  * - column, expression: between Column and Catalyst */
 
-/** The decoder that hands the incoming row through as it is. */
+/** A decoder that passes the incoming row through as it is. */
 private[millrace] case class RowThrough(children: Seq[Expression]) extends Expression {
   override def nullable: Boolean = false
   override def dataType: DataType = ObjectType(classOf[InternalRow])
@@ -60,8 +60,8 @@ private[millrace] object Internals {
   }
 
   /**
-   * Hash partitions rows by `task` into n partitions, sorted by the envelope's order. One partition takes all rows as
-   * they come: nothing is to be shuffled.
+   * Hash partitions rows by `task` into n partitions, sorted by the envelope's order. A single partition is not
+   * shuffled.
    */
   def ordered(df: classic.Dataset[Row], n: Int): classic.Dataset[Row] =
     planned(df)((plan, order) =>
@@ -72,13 +72,13 @@ private[millrace] object Internals {
       )
     )
 
-  /** The same without a shuffle, for rows of one source whose `task` is that of their partition modulo `tasks`. */
+  /** The same without a shuffle, for rows of one source whose `task` is their partition's number modulo `tasks`. */
   def direct(df: classic.Dataset[Row], tasks: Int, n: Int, arriving: Option[Arriving] = None): classic.Dataset[Row] =
     planned(df)((plan, order) => DirectTasks(order, tasks, n, arriving, plan))
 
   /**
-   * Hash partitions rows by `task` into n partitions, in the order in which they arrive: a sort would wait for the end
-   * of a batch of real time.
+   * Hash partitions rows by `task` into n partitions, in order of arrival: a sort would wait for the end of a batch of
+   * real time.
    */
   def arriving(df: classic.Dataset[Row], n: Int, as: Arriving): classic.Dataset[Row] = planned(df) { (plan, order) =>
     val partitioned = RepartitionByExpression(Seq(order.head.child), plan, Some(n))

@@ -31,22 +31,22 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The sink of a deployment (py4j): `register(options)` gives a name; a query writes to it by
+ * The sink of a deployment (py4j): `register(options)` returns a name, and a query writes to the sink by
  * `format(KafkaSink.format).option("sink", name)`. options: `{"bootstrap_servers", "client": {Kafka client settings},
  * "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool, "record_handlers":
  * see [[StreamTasks]], "outputs": optional, see [[SinkEnds]]}`.
  *
- * Records keep their timestamps and headers; a null value is a tombstone; the partition is the row's, that of the
- * windowed key's inner key, or the one that Kafka's default partitioner gives to the key [PL8].
+ * Records keep their timestamps and headers; a null value is a tombstone. The partition is the row's own, that of a
+ * windowed key's inner key, or the one that Kafka's default partitioner assigns to the key [PL8].
  *
- * A writer's rows all are one task's, or of one topic-partition if a DataFrame without stream task sent them: that is
- * the writer's place. at_least_once: idempotent producers; a micro-batch ends when the broker has all of its records.
- * exactly_once: one transaction per place and micro-batch. What is whole is committed in the same transaction as an
- * offset of the consumer group `millrace-<query id>-<place>`, so that a batch that is run again after a crash skips
- * what it had written. The query's id comes with its checkpoint.
+ * All rows of a writer come from one task, or from one topic-partition if a DataFrame without a stream task sent them:
+ * that is the writer's place. at_least_once: idempotent producers; a micro-batch ends when the broker has all of its
+ * records. exactly_once: one transaction per place and micro-batch. The progress is committed in the same transaction
+ * as an offset of the consumer group `millrace-<query id>-<place>`, so that a batch that is run again after a crash
+ * skips what is already written. The query's id comes with its checkpoint.
  *
- * A `fail` handler ends the query when all writers of the batch have written what came before the failing record. The
- * batch is not done, so the next start begins with it; under exactly_once it skips what is written already.
+ * A `fail` handler ends the query when all writers of the batch have written everything before the failing record. The
+ * batch is not complete, so the next start begins with it; under exactly_once it skips what is already written.
  */
 object KafkaSink {
   val format: String = classOf[KafkaSinkProvider].getName
@@ -93,7 +93,7 @@ object KafkaSink {
     name
   }
 
-  /** Writes a micro-batch that a query's `foreachBatch` was given, as the query's own sink would (py4j). */
+  /** Writes a micro-batch that `foreachBatch` received, as the query's own sink would (py4j). */
   def write(rows: Dataset[Row], name: String, query: String, epoch: Long): Unit = {
     val sink = settings(name)
     val factory = new KafkaWriterFactory(sink, query)
@@ -157,7 +157,7 @@ object KafkaSink {
 
   /**
    * Creates the producers of a query's tasks while the query starts (py4j). Call it only as the sole owner of the
-   * query's checkpoint: the producers fence those of the job before.
+   * query's checkpoint: the producers fence those of the previous job.
    */
   def open(clientJson: String, query: String, tasks: Int): Unit = {
     val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
@@ -176,8 +176,7 @@ object KafkaSink {
   }
 
   /**
-   * Opens and aborts a transaction, so that the classes for it are loaded (py4j). Nothing is sent. `topic`: any
-   * existing topic.
+   * Opens and aborts a transaction, to load the classes for it (py4j). Nothing is sent. `topic`: any existing topic.
    */
   def rehearse(clientJson: String, application: String, topic: String): Unit = {
     val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
@@ -194,7 +193,7 @@ object KafkaSink {
   }
 
   /**
-   * Whether any task of a query has written something of a batch in a transaction (py4j). `clientJson`: Kafka client
+   * Whether any task of a query has written any part of a batch in a transaction (py4j). `clientJson`: Kafka client
    * settings; `tasks`: shuffle partitions.
    */
   def wroteAfter(clientJson: String, query: String, tasks: Int, epoch: Long): Boolean = {
@@ -209,8 +208,8 @@ object KafkaSink {
   }
 
   /**
-   * The offsets that the group has committed; the topic is any that a transaction wrote to. Called after
-   * `initTransactions`, so no commit is pending.
+   * Reads the marker from the offsets that the group has committed, for any topic that a transaction wrote to. Called
+   * after `initTransactions`, so no commit is pending.
    */
   private def marker(group: String, client: Map[String, String]): Marker = {
     val admin = Admin.create(properties(client.filterNot(_._1.startsWith("transaction"))))
@@ -228,7 +227,7 @@ object KafkaSink {
   }
 }
 
-/** Every micro-batch before `epoch` is written, and the first `rows` rows of that one. */
+/** The progress of a writer: every micro-batch before `epoch` is written, and the first `rows` rows of that one. */
 private[millrace] final case class Marker(epoch: Long, rows: Long) {
   def offset: OffsetAndMetadata = new OffsetAndMetadata(epoch, if (rows == 0) "" else rows.toString)
 }
@@ -237,14 +236,14 @@ private[millrace] object Marker {
     Marker(o.offset, if (o.metadata == null || o.metadata.isEmpty) 0L else o.metadata.toLong)
 }
 
-/** A producer with a transactional id, which is the name of the group that its marker is committed for. */
+/** A producer with a transactional id, which is also the name of the consumer group of its marker. */
 private[millrace] final class Transactional(
     val producer: KafkaProducer[Array[Byte], Array[Byte]],
     val group: String,
     var marker: Marker
 ) { var open = false }
 
-/** A DataFrame's sink: its node, for counts and labels. */
+/** The sink of a DataFrame: its node, for counts, and its label, for printed records. */
 private[millrace] final class PlainSink(val node: String, val label: String) extends Serializable
 
 private[millrace] final case class SinkSettings(
@@ -267,10 +266,10 @@ class KafkaSinkProvider extends SinkProvider {
   }
 }
 
-/** A sink that takes the envelope's rows as they are; nothing but a streaming query writes to it. */
+/** A sink that accepts the envelope's rows as they are, from streaming queries only. */
 private[millrace] abstract class SinkProvider extends TableProvider {
 
-  /** From the options of the query's writer: what the query of an id writes with. */
+  /** Returns, for the options of a query's writer, a function from the query's id to its write. */
   private[millrace] def write(options: java.util.Map[String, String]): String => StreamingWrite
 
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = new StructType()
@@ -296,7 +295,7 @@ private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: Str
     new KafkaWriterFactory(sink, query)
   override def useCommitCoordinator: Boolean = true
 
-  /** A batch with a record that stopped a task is written up to there, and not done. */
+  /** Fails a batch in which a record stopped a task: it is written up to that record, and not complete. */
   override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit = {
     messages.collectFirst { case w: Written if w.fault != null => throw new StreamStopped(w.fault) }
     if (sink.ends != null) sink.ends.note(epoch, messages.collect { case w: Written => w })
@@ -304,7 +303,7 @@ private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: Str
   override def abort(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
 }
 
-/** `ends`: what was written where; `incomplete`: and more, which an earlier attempt at the batch wrote. */
+/** A writer's result. `ends`: the offsets that it wrote; `incomplete`: an earlier attempt at the batch wrote more. */
 private[millrace] final class Written(val fault: String, val ends: Array[WrittenEnd], val incomplete: Boolean)
     extends WriterCommitMessage
 
@@ -313,17 +312,17 @@ private[millrace] final class KafkaWriterFactory(sink: SinkSettings, query: Stri
     new KafkaWriter(sink, query, partition, epoch)
 }
 
-/** Writes what one Spark task has for the sinks in one micro-batch. */
+/** Writes the rows that one Spark task has for the sinks in one micro-batch. */
 private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, partition: Int, epoch: Long)
     extends DataWriter[InternalRow] {
   private val report = new TaskReport(0, partition)
   private var producer: KafkaProducer[Array[Byte], Array[Byte]] = _
   private var tx: Transactional = _
 
-  /** That of the last record: the marker needs one. */
+  /** The topic of the last record, which the marker needs. */
   private var topic: String = _
 
-  /** Rows of this batch, those that an earlier attempt wrote included. */
+  /** The rows of this batch, including those that an earlier attempt wrote. */
   private var rows = 0L
   private var fault: String = _
   private val ends = new WrittenEnds
@@ -357,7 +356,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
                 key
               )
               val f = Faults.of("production", sink.nodes(dest), e, record)
-              // It counts as a row, as it will where an attempt at the batch finds it among those that are written.
+              // The record counts as a row, because another attempt at the batch will find it among the written ones.
               if (sink.records.handler(f, sink.settings) == "continue") {
                 report.dropped(f.node, RecordHandlers.skipped, 1L); rows += 1
               } else fault = f.json
@@ -382,7 +381,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     }
   }
 
-  /** A batch of real time may have minutes to go: the query ends here, with what came before written. */
+  /** Ends the query now: in real time, a batch may have minutes to go. Everything before the failure is written. */
   private def stopNow(): Unit = if (fault != null && sink.realTime) {
     commit()
     throw new StreamStopped(fault)
@@ -393,8 +392,8 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
   private def start(r: InternalRow, own: Option[PlainSink]): Unit =
     if (!sink.exactlyOnce) producer = KafkaSink.shared(sink.client)
     else {
-      /* Spark numbers the partitions of a source as it likes, also when a batch is run again; which topic-partition a
-       * row is of stays. */
+      /* Spark may number the partitions of a source differently when a batch is run again; the topic-partition of a row
+       * stays the same. */
       val place =
         if (own.isEmpty) s"task-${r.getInt(Envelope.TASK)}"
         else s"${r.getInt(Envelope.DEST)}-${r.getUTF8String(Envelope.TOPIC)}-${r.getInt(Envelope.PARTITION)}"
@@ -403,7 +402,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
       if (tx.open) fenced { producer.abortTransaction(); tx.open = false }
     }
 
-  /** Whether an earlier attempt at this batch has written the row that comes next. */
+  /** Whether an earlier attempt at this batch has written the next row. */
   private def written: Boolean =
     tx != null && (epoch < tx.marker.epoch || (epoch == tx.marker.epoch && rows < tx.marker.rows))
 
@@ -433,7 +432,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     if (t < 0) null else t
   }
 
-  /** Null leaves the choice to the producer. */
+  /** The partition of a row; null leaves the choice to the producer. */
   private def partitionOf(r: InternalRow): Integer =
     if (!r.isNullAt(Envelope.OUT_PARTITION))
       Destination.partition(r.getInt(Envelope.OUT_PARTITION), topicOf(r), producer.partitionsFor(topicOf(r)).size)

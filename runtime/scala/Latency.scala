@@ -1,6 +1,6 @@
 package org.apache.spark.sql.millrace
 
-/** How long records took, in buckets: an eighth of a power of two wide, single milliseconds below eight. */
+/** Buckets of durations: an eighth of a power of two wide, single milliseconds below eight. */
 private[millrace] object Buckets {
 
   /** Sufficient for any duration since the epoch. */
@@ -14,11 +14,11 @@ private[millrace] object Buckets {
       Math.min(count - 1, (exponent - 2) * 8 + ((ms >> (exponent - 3)) & 7).toInt)
     }
 
-  /** The lowest duration that belongs to a bucket. */
+  /** The lowest duration in a bucket, in ms. */
   def lowest(bucket: Int): Long = if (bucket < 8) bucket.toLong else (8L + bucket % 8) << (bucket / 8 - 1)
 }
 
-/** Durations of so many records by bucket, and their sum in ms. */
+/** Counts of durations by bucket, and the sum of the durations in ms. */
 private[millrace] final case class Durations(buckets: Map[Int, Long], sum: Long) {
   def +(o: Durations): Durations = Durations(
     o.buckets.foldLeft(buckets) { case (all, (at, n)) => all.updated(at, all.getOrElse(at, 0L) + n) },
@@ -28,15 +28,16 @@ private[millrace] final case class Durations(buckets: Map[Int, Long], sum: Long)
 }
 private[millrace] object Durations { val none: Durations = Durations(Map.empty, 0L) }
 
-/** Of one node: from the records' own time, and from the time at which their input records came to Kafka. */
+/** Latencies at one node: since the records' own timestamps, and since their input records reached Kafka. */
 private[millrace] final case class NodeLatency(event: Durations, arrival: Durations) {
   def +(o: NodeLatency): NodeLatency = NodeLatency(event + o.event, arrival + o.arrival)
 }
 private[millrace] object NodeLatency { val none: NodeLatency = NodeLatency(Durations.none, Durations.none) }
 
 /**
- * Measures at one node of one task, where a record enters it: at sources, and at the last nodes of a topology, as Kafka
- * Streams' `record-e2e-latency` does. A record of a punctuation has no input record, so only its own time counts.
+ * Measures latencies at one node of one task, when a record enters it: at sources, and at the last nodes of a topology,
+ * as Kafka Streams' `record-e2e-latency` does. A record of a punctuation has no input record, so only its own time
+ * counts.
  */
 private[millrace] final class LatencySensor(record: ProcessorRecordContext) {
   private final class Histogram {
@@ -61,6 +62,6 @@ private[millrace] final class LatencySensor(record: ProcessorRecordContext) {
     if (record.arrived >= 0) arrival.add(now - record.arrived)
   }
 
-  /** What was measured since the last call. */
+  /** The durations that were measured since the last call. */
   def drain(): NodeLatency = NodeLatency(event.drain(), arrival.drain())
 }

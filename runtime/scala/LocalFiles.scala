@@ -16,8 +16,8 @@ class LocalFiles extends RawLocalFileSystem {
 }
 
 /**
- * Checkpoint files of a job whose checkpoint is a local folder: written beside and renamed, which POSIX does
- * atomically.
+ * Writes the checkpoint files of a job whose checkpoint is a local folder: under another name first and then renamed,
+ * which POSIX does atomically.
  */
 class LocalCheckpoints(path: Path, conf: Configuration) extends FileSystemBasedCheckpointFileManager(path, conf) {
   override protected val fs: FileSystem = { val f = new LocalFiles; f.initialize(URI.create("file:///"), conf); f }

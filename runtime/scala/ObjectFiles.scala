@@ -26,11 +26,11 @@ import org.apache.spark.sql.execution.streaming.checkpointing.{
 }
 
 /**
- * Checkpoint files in an object store, where a file is there with all its content once it is closed, and not before:
- * nothing is renamed.
+ * Writes checkpoint files to an object store, where a file appears with all its content once it is closed, and not
+ * before: nothing is renamed.
  *
- * What must not be there yet is created by one request that fails if it is (`If-None-Match` of S3), so that of two jobs
- * only one can commit a batch.
+ * A file that must not exist yet is created by one request that fails if it does (`If-None-Match` of S3), so that only
+ * one of two jobs can commit a batch.
  */
 class ObjectCheckpoints(path: Path, conf: Configuration)
     extends AbstractFileContextBasedCheckpointFileManager(path, conf) {
@@ -49,7 +49,7 @@ private final class ObjectFile(out: FSDataOutputStream, path: Path)
     open = false
     try out.close()
     catch {
-      // What S3 answers to a conditional request; the class is the connector's.
+      // S3's response if the condition of a request fails; the class is the connector's.
       case e: java.io.IOException if e.getClass.getSimpleName == "RemoteFileChangedException" =>
         throw new FileAlreadyExistsException(s"$path exists: ${e.getMessage}")
     }
@@ -85,7 +85,7 @@ object StoredFiles {
       .opt(FS_OPTION_CREATE_CONDITIONAL_OVERWRITE, (!overwrite).toString)
       .build()
 
-  /** Whether Spark is to write its checkpoint by [[ObjectCheckpoints]]. */
+  /** Whether Spark must write its checkpoint by [[ObjectCheckpoints]]. */
   def isObjects(place: String): Boolean = { val p = new Path(place); isObjects(fs(p), p) }
 
   def read(place: String): String = {

@@ -23,7 +23,7 @@ private[millrace] object OpenStates {
   private val most = 32
   private val idleSeconds = 60L
 
-  /** By the query's id and folder, operator and task. */
+  /** The cached states, by the query's id and folder, operator and task. */
   private val kept = mutable.LinkedHashMap[(String, String, Long, Int), Kept]()
   private final class Kept(val provider: RocksDBStateStoreProvider, val keys: StructType) { var used = 0L }
 
@@ -33,7 +33,7 @@ private[millrace] object OpenStates {
     t
   }
 
-  /** The result of `work` for the states of the tasks as of a batch. Tasks without rows have none. */
+  /** Returns the result of `work` for the states of the tasks as of a batch. Tasks without rows are not among them. */
   def read[T](spark: classic.SparkSession, location: String, operator: Long, batch: Long)(
       work: Map[Int, StateHandle] => T
   ): T = synchronized {
@@ -102,7 +102,7 @@ private[millrace] object OpenStates {
   }
 }
 
-/** A task's state in a checkpoint, which is only read. */
+/** A task's state in a checkpoint; read-only. */
 private[millrace] final class CheckpointHandle(access: RocksDBAccess[InternalRow]) extends RocksDBHandle(access) {
   override def get(store: String, key: Array[Byte]): (Array[Byte], Long) =
     read(store, key.length, key, Bytes.next(key), 1).headOption.map(r => (r.value, r.timestamp)).orNull

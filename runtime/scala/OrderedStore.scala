@@ -7,15 +7,15 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.types.DataType
 
 /**
- * A store with ranges in the order of its keys. What is in memory is a part of the state: keys with or without their
- * values, and the intervals in which no other keys exist. Outside of these, a lookup reads one row and a range reads a
- * piece of the state, whose interval is known from then on. Ranges of many rows are read piece by piece and not kept.
+ * A store with ranges in the order of its keys. A part of the state is in memory: keys, with or without their values,
+ * and the intervals in which no other keys exist. Outside of these, a lookup reads one row and a range reads a piece of
+ * the state, whose interval is known from then on. Ranges of many rows are read piece by piece and not kept.
  *
- * In the state only keys of one length are in order: `lengths` has those that occur. A range merges them, [[rangeOf]]
- * needs only one.
+ * In the state, only keys of the same length are in order: `lengths` has the lengths that occur. `range` merges them,
+ * [[rangeOf]] needs only one.
  *
- * `room`: bytes of heap, an estimate. A store that is new, or small enough to be read in a moment, is kept as a whole
- * until it takes more.
+ * `room`: the bytes of heap that the store may use, an estimate. A store that is new, or small enough to be read at
+ * once, is kept in memory as a whole until it needs more.
  */
 private[millrace] final class OrderedStore(
     name: String,
@@ -30,11 +30,11 @@ private[millrace] final class OrderedStore(
   private val lengths = new TreeSet[Integer]()
   runs.foreach(lengths.add(_))
 
-  /** All keys are in memory. */
+  /** Whether all keys are in memory. */
   private var whole = runs.isEmpty
   private val known = new Intervals
 
-  /** By length of the keys: where no other keys of that length exist. */
+  /** By length of the keys: intervals in which no other keys of that length exist. */
   private val knownOf = new TreeMap[Integer, Intervals]()
 
   override def ordered: Boolean = true
@@ -49,7 +49,7 @@ private[millrace] final class OrderedStore(
 
   override def get(key: Array[Byte]): Entry = { val s = slot(key); if (s == null) null else load(key, s) }
 
-  /** Null only where it is known that the key has no row. */
+  /** The slot of a key; null if the key is known to have no row. */
   private def slot(key: Array[Byte]): Slot = {
     var s = memory.get(key)
     if (s == null && !knows(key)) {
@@ -70,7 +70,7 @@ private[millrace] final class OrderedStore(
   }
 
   /**
-   * Where all keys are known, a deleted one leaves the memory at once; its slot waits among the changes until the
+   * Deletes a key. In a known interval it leaves the memory at once; its slot stays among the changes until the
    * deletion is written.
    */
   override def delete(key: Array[Byte]): Unit = {
@@ -101,11 +101,11 @@ private[millrace] final class OrderedStore(
     loaded = 0
   }
 
-  // ---- what is known ----
+  // ---- known intervals ----
 
   /**
-   * Of keys of one length, or of all with `length` -1: the end of the known interval that `from` is in. If need be a
-   * piece is read, which ends at `to` at most.
+   * Returns the end of the known interval that contains `from`, for keys of this length, or of any length if it is -1.
+   * If necessary, reads a piece of the state, which ends at `to` at the latest.
    */
   private def reach(length: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = {
     if (!whole && rows <= OrderedStore.small && rows * CachedStore.slotBytes < room) readWhole()
@@ -133,7 +133,7 @@ private[millrace] final class OrderedStore(
     whole = true
   }
 
-  /** Rows of the state in order, all that there are before `end`. */
+  /** Rows of the state in order: all that exist before `end`. */
   private final class Piece(val rows: JArrayList[StoredRow], val end: Array[Byte])
   private def read(length: Int, from: Array[Byte], to: Array[Byte]): Piece = {
     val rows = new JArrayList[StoredRow]()
@@ -165,7 +165,7 @@ private[millrace] final class OrderedStore(
       ascending: Boolean
   ): Iterator[(Array[Byte], Entry)] = {
     val length = key.length + tail
-    // Mostly a key has few rows: with all of them known, the next range of the key reads nothing.
+    // Most keys have few rows: once all of them are known, the next range of the key reads nothing.
     if (!whole) reach(length, key, high(Bytes.after(key)))
     between(length, low(from), high(to), ascending)
   }
@@ -202,8 +202,8 @@ private[millrace] final class OrderedStore(
   private def present(key: Array[Byte]): Entry = { val s = memory.get(key); if (s == null) null else load(key, s) }
 
   /**
-   * Keys of a range that is not known as a whole, in order, as the memory has them now and the state; those of the
-   * state with their rows.
+   * The keys of a range that is not known as a whole, in order, from the memory as it is now and from the state; keys
+   * from the state come with their rows.
    */
   private def merged(only: Int, low: Array[Byte], high: Array[Byte]): Iterator[(Array[Byte], StoredRow)] =
     new Iterator[(Array[Byte], StoredRow)] {
@@ -231,7 +231,7 @@ private[millrace] final class OrderedStore(
       }
     }
 
-  /** What a key has now; `r`: its row in the state, where that was read. */
+  /** The current entry of a key. `r`: its row in the state, if that was read. */
   private def entry(key: Array[Byte], r: StoredRow): Entry = {
     val s = memory.get(key)
     if (s != null) load(key, s)
@@ -259,7 +259,7 @@ private[millrace] final class OrderedStore(
     found
   }
 
-  /** Deletes from the state at once: the keys are read once and not kept. */
+  /** Deletes from the state at once; the keys are read once and not kept. */
   override def sweep(from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = {
     val (low, high) = (this.low(from), this.high(to))
     val keys =
@@ -272,7 +272,7 @@ private[millrace] final class OrderedStore(
         if (s != null) {
           if (s.loaded) loaded -= 1
           memory.remove(k)
-          // If it waits to be written, the deletion is written in its place.
+          // If the slot is waiting to be written, the deletion is written instead.
           s.entry = null
           s.packed = null
           s.loaded = true
@@ -287,14 +287,14 @@ private[millrace] final class OrderedStore(
 
 private[millrace] object OrderedStore {
 
-  /** Rows that are read at once; of each length, at least so many. */
+  /** The number of rows to read at once, and the minimum for each length of keys. */
   private val piece = 512
   private val fewest = 4
 
-  /** Pieces that a range may read into the memory. */
+  /** The number of pieces that a range may read into the memory. */
   private val pieces = 2
 
-  /** Rows of a store that is read as a whole. */
+  /** The number of rows up to which a store is read as a whole. */
   private val small = 10000L
 }
 
@@ -304,17 +304,17 @@ private[millrace] final class Intervals {
   def size: Int = ends.size
   def clear(): Unit = ends.clear()
 
-  /** The end of the interval that has the key, or null. */
+  /** The end of the interval that contains the key, or null. */
   def endOf(key: Array[Byte]): Array[Byte] = {
     val e = ends.floorEntry(key)
     if (e != null && Bytes.before(key, e.getValue)) e.getValue else null
   }
   def covers(key: Array[Byte]): Boolean = endOf(key) != null
 
-  /** The start of the next interval after the key, or the end. */
+  /** The start of the next interval after the key, or [[Bytes.end]]. */
   def startAfter(key: Array[Byte]): Array[Byte] = { val k = ends.higherKey(key); if (k == null) Bytes.end else k }
 
-  /** Joins what it touches. */
+  /** Adds an interval, and joins it with those that it touches. */
   def add(start: Array[Byte], end: Array[Byte]): Unit = if (Bytes.before(start, end)) {
     var (low, high) = (start, end)
     val before = ends.floorEntry(start)

@@ -7,11 +7,11 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The inputs of a task by `dest`. Rows come in the order in which they are to be taken, so none waits here. */
+/** The inputs of a task by `dest`. Rows arrive in the order of their processing, so none of them waits here. */
 private[millrace] final class PartitionGroup {
   private val queues = new JHashMap[Integer, RecordQueue]()
 
-  /** Of each topic-partition: the last offset that was read, and how many records since the last report. */
+  /** By topic-partition: the last offset that was read, and the number of records since the last report. */
   private val offsets = new JHashMap[(String, Int), Array[Long]]()
 
   def add(dest: Int, queue: RecordQueue): Unit = queues.put(dest, queue)
@@ -19,7 +19,7 @@ private[millrace] final class PartitionGroup {
   def readUpTo(topic: String, partition: Int): Array[Long] =
     offsets.computeIfAbsent((topic, partition), _ => Array(-1L, 0L))
 
-  /** Records of a sub-topology since the last report, and whether it reads sources. */
+  /** Returns the number of records of a sub-topology since the last report, and whether it reads sources. */
   def report(sub: Int): (Long, Boolean) = {
     var n = 0L
     var source = false
@@ -34,24 +34,24 @@ private[millrace] final class PartitionGroup {
   def forgetReported(): Unit = offsets.values.forEach(o => o(1) = 0L)
 }
 
-/** What takes the rows of one input. */
+/** Processes the rows of one input. */
 private[millrace] abstract class RecordQueue(val node: Node, task: StreamTask) {
   protected val record: ProcessorRecordContext = task.record
   val sub: Int = node.spec.sub
 
-  /** True where a DataFrame sent the rows through a topic. */
+  /** True if a DataFrame sent the rows through a topic. */
   val external: Boolean = false
 
-  /** Rows since the last report. */
+  /** The number of rows since the last report. */
   var taken = 0L
   lazy val streamTime: Clock = task.streamTime(sub)
   def take(row: InternalRow): Unit
 }
 
-/** Records of a source's topics, in the source's format. */
+/** Reads records of a source's topics, in the source's format. */
 private[millrace] final class SourceQueue(source: SourceNode, task: StreamTask) extends RecordQueue(source, task) {
 
-  /** The topic-partition of the last row; rows come in runs of one. */
+  /** The topic-partition of the last row: most rows are of the same one as the row before. */
   private var lastTopic: UTF8String = _
   private var lastPartition = -1
   private var last: Array[Long] = _
@@ -70,7 +70,7 @@ private[millrace] final class SourceQueue(source: SourceNode, task: StreamTask) 
   }
 }
 
-/** Records of an earlier level, packed; `edge` is null where a DataFrame made the source's records. */
+/** Reads packed records of an earlier level. `edge` is null if a DataFrame made the source's records. */
 private[millrace] final class InternalQueue(
     node: Node,
     input: Int,
@@ -89,7 +89,7 @@ private[millrace] final class InternalQueue(
   private val carries = task.deadLetters
   private val topic = if (edge == null || !edge.hop) null else UTF8String.fromString(s"$application-${edge.topic}")
 
-  /** Of the last record of the internal topic, if an expression asks for it. */
+  /** The offset of the last record of the internal topic; counted only if an expression reads it. */
   private lazy val offset = task.clock(s"$$offset/${edge.to}/${edge.input}")
   override def take(row: InternalRow): Unit = {
     if (topic == null) from(row)
@@ -109,13 +109,13 @@ private[millrace] final class InternalQueue(
     node.receive(new Record(key, if (unwrap) plain else v, record.timestamp, record.headers), input)
   }
 
-  /** A dead letter is not the row that came from another level, but the record from which that was made. */
+  /** Restores the record for dead letters: not the row from another level, but the record from which that was made. */
   private def source(row: InternalRow): Unit = if (!row.isNullAt(Envelope.PARTITION_KEY)) {
     val packed = row.getBinary(Envelope.PARTITION_KEY)
     if (packed.length > 8) record.unpack(packed, 8)
   }
 
-  /** Where the record in work comes from, if it is not where the input record came from. */
+  /** Sets where the current record comes from, if that is not where the input record came from. */
   private def from(row: InternalRow): Unit = if (!row.isNullAt(Envelope.OUT_TOPIC)) {
     val t = row.getUTF8String(Envelope.OUT_TOPIC)
     record.topic = if (t.numBytes == 0) null else t.clone()
@@ -125,9 +125,7 @@ private[millrace] final class InternalQueue(
   }
 }
 
-/**
- * Updates of a table that a node stores before they are processed: see [[NodeSpec.keeps]]. They have no other effect.
- */
+/** Stores updates of a table before they are processed: see [[NodeSpec.keeps]]. They have no other effect. */
 private[millrace] final class KeepingQueue(node: Node, input: Int, port: Port, task: StreamTask)
     extends RecordQueue(node, task) {
   private val codec = Codec.key(port.key)

@@ -5,15 +5,15 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The record in work, and the input record that it was made from. */
+/** The current record, and the input record from which it was made. */
 private[millrace] final class ProcessorRecordContext {
 
-  /** Null and -1 in a punctuation. */
+  /** The place of the current record; null and -1 in a punctuation. */
   var topic: UTF8String = _
   var partition: Int = -1
   var offset: Long = -1L
 
-  /** The same as `topic`, if that is a topic of the application's own. */
+  /** The same as `topic`, if that is an internal topic of the application. */
   var internalTopic: UTF8String = _
 
   /** The place of the input record: see [[Envelope]]. */
@@ -23,12 +23,12 @@ private[millrace] final class ProcessorRecordContext {
   var merge: Long = 0L
   var path: Array[Byte] = Array.emptyByteArray
 
-  /** When the input record came to Kafka, in ms; -1 in a punctuation. */
+  /** When the input record reached Kafka, in ms; -1 if unknown, and in a punctuation. */
   var arrived: Long = -1L
 
   var key: Array[Byte] = _
 
-  /** The value as it came, for a dead letter; of a packed row `codec` encodes `plain` for it. */
+  /** The value as it arrived, for a dead letter. For a packed row it is null, and `codec` encodes `plain` instead. */
   var bytes: Array[Byte] = _
   var codec: Codec = _
   var plain: Any = _
@@ -55,7 +55,7 @@ private[millrace] final class ProcessorRecordContext {
     offset = originOffset
   }
 
-  /** A punctuation has no record. */
+  /** Clears the record: a punctuation has none. */
   def leave(): Unit = {
     topic = null
     partition = -1
@@ -68,7 +68,7 @@ private[millrace] final class ProcessorRecordContext {
     headers = Headers.empty
   }
 
-  /** Another topic, partition and offset while `body` runs. */
+  /** Replaces topic, partition and offset while `body` runs. */
   def during(t: UTF8String, p: Int, o: Long)(body: => Unit): Unit = {
     val (wasTopic, wasPartition, wasOffset) = (topic, partition, offset)
     topic = t
@@ -81,7 +81,7 @@ private[millrace] final class ProcessorRecordContext {
   def atOrigin: Boolean = (topic eq originTopic) && partition == originPartition && offset == originOffset
 
   /**
-   * Topic, partition and offset of the record; of one that came through an internal topic, those of the input record.
+   * Topic, partition and offset of the record; for one that came through an internal topic, those of the input record.
    */
   def cause: Option[(String, Int, Long)] =
     if (topic != null && !(topic eq internalTopic) && offset >= 0) Some((topic.toString, partition, offset))
@@ -89,7 +89,7 @@ private[millrace] final class ProcessorRecordContext {
       Some((originTopic.toString, originPartition, originOffset))
     else None
 
-  /** The record of a failure, as it can be found on Kafka. */
+  /** The record to report for a failure, with a place that can be found on Kafka. */
   def failed: FaultRecord =
     if (topic != null && (topic eq internalTopic))
       new FaultRecord(String.valueOf(originTopic), originPartition, originOffset, timestamp, key)
@@ -98,7 +98,7 @@ private[millrace] final class ProcessorRecordContext {
   /** The value of a dead letter. */
   def value: Array[Byte] = if (codec == null) bytes else codec.encode(plain)
 
-  /** Key and value of a dead letter, for a later level: what fails there failed at the same record. */
+  /** Packs key and value of a dead letter for a later level, because a failure there belongs to the same record. */
   def packed: Array[Byte] = {
     val (k, v) = (if (key == null) ProcessorRecordContext.none else key, value)
     val b = ByteBuffer.allocate(5 + k.length + (if (v == null) 0 else v.length))
@@ -106,7 +106,7 @@ private[millrace] final class ProcessorRecordContext {
     (if (v == null) b else b.put(v)).array
   }
 
-  /** The same again, from bytes behind the first `at`. */
+  /** Unpacks key and value from the bytes after the first `at`. */
   def unpack(from: Array[Byte], at: Int): Unit = {
     def next(b: ByteBuffer, n: Int) = { val to = new Array[Byte](n); b.get(to); to }
     val b = ByteBuffer.wrap(from, at, from.length - at)

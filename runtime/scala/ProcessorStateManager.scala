@@ -7,41 +7,41 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.types.DataType
 
 /**
- * The stores and clocks of one task, and what its state notes about itself: a token, the types of values, the
- * deployment's last change.
+ * The stores and clocks of one task, and the notes in its state: a token, the types of values, the deployment's last
+ * change.
  */
 private[millrace] final class ProcessorStateManager(options: TaskOptions, scanned: Set[String]) {
   import ProcessorStateManager._
   private var state: StateHandle = _
   private val stores = new java.util.LinkedHashMap[String, CachedStore]()
 
-  /** Of each store that is no index: the sub-topology of the node that asked for it first. */
+  /** By store, except indexes: the sub-topology of the node that opened it first. */
   private val storeSubs = new JHashMap[String, Int]()
   private val clocks = new java.util.LinkedHashMap[String, Clock]()
 
-  /** Of the stores in the state: the lengths of their keys when the task was opened. */
+  /** By store in the state: the lengths of its keys when the task was opened. */
   private val restored = new JHashMap[String, Seq[Int]]()
 
-  /** Of the stores in the state: the type of their values. */
+  /** By store in the state: the type of its values. */
   private val types = new JHashMap[String, String]()
   private val typesNoted = new java.util.HashSet[String]()
 
-  /** The last of the deployment's changes that the state went through. */
+  /** The number of the deployment's last change that was applied to the state. */
   private var change = 0L
   private var changeNoted = 0L
   private var written = false
 
-  /** Whether the token is one of this batch. */
+  /** Whether the token was renewed in this batch. */
   private var renewed = false
 
-  /** Written with every flush: the state is this task's own if it has the same. */
+  /** Identifies the last writer of the state: if the token there is another one, this task did not write it. */
   var token = 0L
 
   // ---- restoration ----
 
   /**
-   * Clocks come from the state; what was given up since it was written is deleted. Rows of stores are read when they
-   * are needed.
+   * Reads the clocks from the state, and deletes stores that were given up since it was written. Rows of stores are
+   * read when they are needed.
    */
   def restore(s: StateHandle): Unit = {
     state = s
@@ -61,7 +61,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
   private def lengthsOf(name: String): Seq[Int] = restored.getOrDefault(name, Nil)
   private def rowsOf(name: String): Iterator[StoredRow] = lengthsOf(name).iterator.flatMap(state.all(name, _))
 
-  /** The task goes on with the state that it wrote, in another batch. */
+  /** Continues with the state that the task wrote, in another batch. */
   def resume(s: StateHandle): Unit = { state = s; renewed = false }
 
   private def catchUp(): Unit = {
@@ -75,7 +75,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     change = options.changes.last
   }
 
-  /** Deletes what was derived for nodes that are no longer in the graph, once all nodes have asked for their stores. */
+  /** Deletes rows derived for nodes no longer in the graph. Called when all nodes have opened their stores. */
   def forgetDerived(): Unit =
     restored.keySet.asScala.filter(name => name.contains("$") && !stores.containsKey(name)).toSeq.foreach(forget)
 
@@ -86,7 +86,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     written = true
   }
 
-  /** Reads every row of a store whose values have another type now, and writes it again. */
+  /** Rewrites all rows of a store if the type of its values has changed. */
   private def convert(name: String, valueType: DataType): Unit = {
     val (now, was) = (Conversion.text(valueType), types.put(name, Conversion.text(valueType)))
     if (was != null && was != now) {
@@ -126,8 +126,8 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
   def clock(name: String): Clock = clocks.computeIfAbsent(name, new Clock(_))
 
   /**
-   * The store of that name, opened by a node of the sub-topology `sub`. Stores that processors may scan are ordered for
-   * all nodes that use them.
+   * Returns the store of that name, opened by a node of the sub-topology `sub`. Stores that processors may scan are
+   * ordered for all nodes that use them.
    */
   def store(name: String, valueType: DataType, wantsOrder: Boolean, sub: Int, trace: Trace): CachedStore = {
     val ordered = wantsOrder || scanned(name)
@@ -138,7 +138,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     } else {
       convert(name, valueType)
       val rows = clock(s"$$rows/$name")
-      if (rows.value < 0 && restored.containsKey(name)) rows.set(rowsOf(name).size) // a state that was moved here
+      if (rows.value < 0 && restored.containsKey(name)) rows.set(rowsOf(name).size) // a moved state has no such clock
       val s =
         if (ordered)
           new OrderedStore(
@@ -158,15 +158,15 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     }
   }
 
-  /** The store is an index: its rows are not reported. */
+  /** Marks a store as an index: its rows are not reported. */
   def isIndex(name: String): Unit = storeSubs.remove(name)
   def opened(name: String): CachedStore = stores.get(name)
 
-  /** Shows the trace the rows that were restored. */
+  /** Shows the restored rows to the trace. */
   def show(): Unit = stores.values.forEach(s => s.show(rowsOf(s.name)))
   def follow(trace: Trace): Unit = stores.values.forEach(_.trace = trace)
 
-  /** Rows of a sub-topology's stores; -1 if it has none. */
+  /** The number of rows in a sub-topology's stores; -1 if it has none. */
   def rows(sub: Int): Long = {
     val held =
       stores.values.asScala.filter(s => storeSubs.containsKey(s.name) && storeSubs.get(s.name) == sub).map(_.rows)
@@ -175,7 +175,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
 
   // ---- writing ----
 
-  /** Very many distinct keys in one micro-batch: writes what changed before the batch ends, which bounds the memory. */
+  /** Writes changes before the batch ends if it has very many distinct keys, which bounds the memory. */
   def relieve(): Unit =
     if (heap > options.storeMemory || stores.values.stream.anyMatch(_.crowded)) {
       stores.values.forEach(s => if (s.flushTo(state)) written = true)
@@ -184,7 +184,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
 
   private def heap: Long = { var sum = 0L; stores.values.forEach(s => sum += s.heap); sum }
 
-  /** After a flush: the largest stores forget what they have in memory until the others fit. */
+  /** Evicts the largest stores from memory until the others fit. Called after a flush. */
   private def evict(): Unit = {
     var sum = heap
     if (sum > options.storeMemory) stores.values.asScala.toSeq.sortBy(-_.heap).foreach { s =>
@@ -192,7 +192,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     }
   }
 
-  /** Writes what changed. */
+  /** Writes all changes. */
   def flush(): Unit = {
     var any = written
     written = false
@@ -201,7 +201,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     clocks.values.forEach { c =>
       if (c.dirty) { state.put(clockStore, c.name.getBytes("UTF-8"), mark, c.value); c.dirty = false; any = true }
     }
-    // Once a batch is enough: in real time this is called for each row.
+    // Once per batch is enough: in real time this is called for each row.
     if (any && !(options.realTime && renewed)) {
       token = random.nextLong()
       renewed = true
@@ -227,6 +227,6 @@ private[millrace] object ProcessorStateManager {
   private val mark: Array[Byte] = Array(0)
   private val random = new java.security.SecureRandom()
 
-  /** 0 where no task has written yet. */
+  /** The token of a state; 0 if no task has written it yet. */
   def tokenOf(s: StateHandle): Long = { val found = s.get(tokenStore, mark); if (found == null) 0L else found._2 }
 }

@@ -13,7 +13,7 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
   private val specs: Map[String, NodeSpec] = level.nodes.map(s => s.id -> s).toMap
   wire()
 
-  /** Its sources and its last nodes. */
+  /** Latency is measured at sources and at the last nodes. */
   if (!task.simulated) level.nodes.foreach { s =>
     if (s.isInstanceOf[SourceSpec] || !level.edges.exists(_.from == s.id))
       nodes.get(s.id).latency = new LatencySensor(task.record)
@@ -21,7 +21,7 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
 
   def node(id: String): Node = nodes.get(id)
 
-  /** In the order of the graph. */
+  /** All nodes, in the order of the graph. */
   val all: Seq[Node] = level.nodes.map(s => nodes.get(s.id)).toSeq
 
   private def portOf(id: String, port: String): Port =
@@ -37,8 +37,8 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
       val node = nodes.get(s.id)
       val edges = level.edges.filter(e => e.from == s.id && !e.hop)
       def wired(e: Edge, dest: Int) = e.port -> new Link(new WireNode(s, dest, portOf(e.from, e.port), task), 0)
-      /* Nodes on a later level that keep a copy of the table come first: the copy must have the update before what the
-       * same record causes arrives there. */
+      /* Copies of the table on later levels come first: a copy must have the update before the other rows that the same
+       * record causes arrive there. */
       val copies =
         if (s.derived) Array.empty[(String, Link)]
         else
@@ -74,7 +74,7 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
     new InternalQueue(node, input, port, unwrap, edge, task, level.countsOffsets, application)
 
   /**
-   * Links to copies on later levels of the derived tables that ask this table when they are looked up (itself, if it is
+   * Links to the copies, on later levels, of derived tables whose lookups read this table (of itself, if it is
    * derived).
    */
   private def mirrorsOf(s: NodeSpec): Array[Link] = {
@@ -101,7 +101,7 @@ private[millrace] final class WireNode(spec: NodeSpec, dest: Int, port: Port, ta
   start(task, task)
   private val carries = task.deadLetters
 
-  /** `partitionKey`: the offset, and what a failure on the later level makes a dead letter of. */
+  /** `partitionKey` carries the offset, and the record that becomes a dead letter if it fails on the later level. */
   override def process(r: Record, input: Int): Unit = {
     val (key, value) = (codec.encode(r.key), Packed(packer, r.value, changes))
     val own = record.atOrigin
@@ -124,7 +124,7 @@ private[millrace] final class WireNode(spec: NodeSpec, dest: Int, port: Port, ta
   }
 }
 
-/** Sends a later level what a lookup finds now. */
+/** Sends the current result of a lookup to a later level. */
 private[millrace] final class MirrorNode(spec: NodeSpec, view: TableView, wire: WireNode) extends Node(spec) {
   override def process(r: Record, input: Int): Unit = {
     val found = view.read(r.key, r)

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.types._
 
 /**
- * A field of a message. `kind`: a scalar of proto, `enum`, `message`, `timestamp` or `map` (whose `message` is its
- * entry). `implicitly`: without presence (proto3), so that a default value is not written.
+ * A field of a message. `kind`: a scalar type of Protobuf, `enum`, `message`, `timestamp` or `map` (whose `message` is
+ * its entry). `implicitly`: without presence (proto3), so that a default value is not written.
  */
 private[millrace] final class ProtoField(
     val name: String,
@@ -36,7 +36,7 @@ private[millrace] final class ProtoField(
   }
   val dataType: DataType = if (repeated && kind != "map") ArrayType(element, containsNull = true) else element
 
-  /** 0 varint, 1 eight bytes, 2 length and bytes, 5 four bytes. */
+  /** The wire type: 0 varint, 1 eight bytes, 2 length and bytes, 5 four bytes. */
   val wire: Int = kind match {
     case "double" | "fixed64" | "sfixed64" => 1
     case "float" | "fixed32" | "sfixed32" => 5
@@ -56,8 +56,9 @@ private[millrace] object Proto {
   private val comments = "(?s)//[^\\n]*|/\\*.*?\\*/".r
 
   /**
-   * A message as the compiler has read it from its schema: `{"name": "shop.Order", "messages": {"shop.Order": [{"name",
-   * "number", "kind", "of", "repeated", "packed", "implicit", "entry"}]}, "enums": {"shop.State": {"0": "NEW"}}}`.
+   * Builds a message from the compiler's description of its schema: `{"name": "shop.Order", "messages": {"shop.Order":
+   * [{"name", "number", "kind", "of", "repeated", "packed", "implicit", "entry"}]}, "enums": {"shop.State": {"0":
+   * "NEW"}}}`.
    */
   def message(j: JsonNode): ProtoMessage = {
     val made = mutable.Map[String, ProtoMessage]()
@@ -88,12 +89,12 @@ private[millrace] object Proto {
   }
 
   /**
-   * The full name of the message at a path of indexes in a .proto text, as a registry's header has it: [1, 0] is the
-   * first one inside the second one.
+   * The full name of the message at a path of indexes in a .proto text. A registry's header has such paths: [1, 0] is
+   * the first message inside the second one.
    */
   def nameAt(text: String, path: Seq[Int]): Option[String] = {
     val tokens = token.findAllIn(comments.replaceAllIn(text, " ")).toIndexedSeq
-    // What is open: the names of messages, with how many were in each, and nothing for other brackets.
+    // The open brackets: name and path for that of a message, None for others.
     var open: List[Option[(String, Seq[Int])]] = Nil
     val counts = mutable.Map[Seq[Int], Int]().withDefaultValue(0)
     var (space, found) = ("", Option.empty[String])

@@ -11,8 +11,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Protobuf's binary form. A field that is not there is null, or its default where proto3 does not distinguish the two;
- * a repeated one is an empty array.
+ * Protobuf's binary form. A missing field is null, or its default if proto3 does not distinguish the two; a missing
+ * repeated field is an empty array.
  */
 private[millrace] final class ProtobufCodec(
     message: ProtoMessage,
@@ -22,7 +22,7 @@ private[millrace] final class ProtobufCodec(
 ) extends Codec("protobuf", message.dataType) {
   @transient private lazy val number = registry.map(r => known.getOrElse(r.id(text, "PROTOBUF")))
 
-  /** The name of the message at a path of indexes in the schema with that number. */
+  /** The names of messages, by the number of a schema and a path of indexes in it. */
   @transient private lazy val names = new java.util.HashMap[(Int, Seq[Int]), String]()
 
   override protected def write(v: Any): Array[Byte] = {
@@ -33,7 +33,7 @@ private[millrace] final class ProtobufCodec(
       Bytes.putInt(b, 0, n)
       out.write(b)
       out.write(0)
-    } // the first message: one zero
+    } // the path of the first message is one zero
     writeMessage(out, v.asInstanceOf[InternalRow], message)
     out.toByteArray
   }
@@ -164,7 +164,7 @@ private[millrace] final class ProtobufCodec(
     new GenericInternalRow(row)
   }
 
-  /** Keys and values of maps have their defaults where they are not there. */
+  /** The key or value of a map entry, or its default if it is missing. */
   private def or(r: InternalRow, i: Int, f: ProtoField): Any = if (r.isNullAt(i)) default(f) else r.get(i, f.element)
   private def default(f: ProtoField): Any = f.element match {
     case DoubleType => 0.0

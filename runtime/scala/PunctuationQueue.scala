@@ -4,14 +4,14 @@ import java.util.{ArrayList => JArrayList, Comparator, PriorityQueue}
 
 /**
  * Schedules of one clock, stream time or wall clock, by the time of their next punctuation; of equal times in the order
- * in which Kafka Streams' heap gives them. Their places in the heap are kept with the state, so that a restart does not
- * change that order.
+ * of Kafka Streams' heap. Their places in the heap are kept with the state, so that a restart does not change that
+ * order.
  */
 private[millrace] final class PunctuationQueue {
   private val queue =
     new PriorityQueue[PunctuationSchedule](Comparator.comparingLong((s: PunctuationSchedule) => s.next.value))
 
-  /** What `init` has scheduled, until the places are known of all. */
+  /** The schedules that `init` has made, until the places of all are known. */
   private var made = new JArrayList[PunctuationSchedule]()
   private var moved = false
 
@@ -22,7 +22,7 @@ private[millrace] final class PunctuationQueue {
     moved = true
   }
 
-  /** Punctuates all that are due at `now`, earliest first; once each, however many intervals have passed. */
+  /** Runs all punctuations that are due at `now`, earliest first; each once, however many intervals have passed. */
   def mayPunctuate(now: Long): Unit = {
     if (made != null) {
       made.sort(Comparator.comparingLong((s: PunctuationSchedule) => s.order))
@@ -39,7 +39,7 @@ private[millrace] final class PunctuationQueue {
     }
   }
 
-  /** Notes the places: a heap that is filled in the order of its array has the same array. */
+  /** Notes the places in the heap: a heap that is filled in the order of its array has the same array. */
   def keepPlaces(): Unit = if (moved && made == null) {
     var i = 0L
     queue.forEach { s => s.place.set(i); i += 1 }
@@ -60,7 +60,7 @@ private[millrace] final class PunctuationSchedule(
   def isCancelled: Boolean = cancelled
   override def cancel(): Unit = cancelled = true
 
-  /** New ones come after those that have a place. */
+  /** The order in which the queue is filled: new schedules come after those that have a place. */
   def order: Long = if (place.value < 0) Long.MaxValue else place.value
 
   def punctuate(now: Long): Unit = {

@@ -15,7 +15,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A Python process for the `process` nodes of one task. Frames (4 bytes of length, then JSON) go both ways, strictly in
- * turns. Python sends its messages, as a list in order, only when it waits for an answer or is done, so stores,
+ * turns. Python sends its messages, as an ordered list, only when it waits for an answer or is done, so stores,
  * forwards and nested processors happen in the order of the program.
  *
  *   - to Python: `{"call": "start" | "process" | "punctuate" | "close", ...}` or `{"answer": ...}`
@@ -45,7 +45,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
    */
   def call(node: PythonNode, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
 
-  /** The last call to a processor; the end of a run waits for it. */
+  /** Makes the last call to a processor, with a shorter limit, because the end of a run waits for it. */
   def farewell(node: PythonNode, m: ObjectNode): Unit = {
     val limit = Math.min(options.timeoutMs, PythonWorker.farewellMs)
     call(node, m.put("limit_ms", limit), limit)
@@ -85,7 +85,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
         if (end.has("error")) {
           val e = end.get("error")
           if (end.path("lost").asBoolean)
-            stop() // ended by user code, or out of memory: its state cannot be trusted any more
+            stop() // ended by user code, or out of memory: its state cannot be trusted anymore
           throw new ParameterFailure(
             "code",
             new PythonFailure(e.path("type").asText, e.path("message").asText, e.path("traceback").asText)
@@ -153,7 +153,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
     process.waitFor(2, TimeUnit.SECONDS)
   }
 
-  /** Ends the process; its processors have been closed. */
+  /** Ends the process, after its processors have been closed. */
   def close(): Unit = if (alive) {
     try { out.close(); if (!process.waitFor(5, TimeUnit.SECONDS)) process.destroyForcibly() }
     catch { case _: Exception => process.destroyForcibly() }
@@ -193,7 +193,7 @@ private[millrace] object PythonWorker {
     watched.keySet.forEach(_.process.destroyForcibly())
   }))
 
-  /** Runs the worker's file by its path where it is known, because importing the package would also import PySpark. */
+  /** Starts the worker by its file's path if that is known: importing the package would also import PySpark. */
   private def start(o: WorkerOptions): Process = {
     val file = o.path
       .split(File.pathSeparator)
@@ -215,8 +215,8 @@ private[millrace] object PythonWorker {
 }
 
 /**
- * Values between the task and Python: JSON, with what JSON has no number for as text (DECIMAL, NaN), BINARY as base64,
- * TIMESTAMP as integer ms.
+ * Converts values between the task and Python: JSON, with DECIMAL and NaN, which are not numbers in JSON, as text,
+ * BINARY as base64, TIMESTAMP as integer ms.
  */
 private[millrace] object Wire {
   private val nodes = new ObjectMapper().getNodeFactory

@@ -15,13 +15,13 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /* Spark's real-time mode. The trigger is the duration of a batch, all stages run at once, and a row goes through all of
  * them when it arrives. So nothing may wait for the end of its input: no sort, and no merge that waits for an input
- * that has nothing to give. Each input of a task is read by a thread of its own; of the rows that are there the one
- * with the smallest place is next, as Kafka Streams takes the smallest head of what it has buffered [PL1]. The wall
- * clock of punctuation, which in micro-batches is a source of its own, comes between the rows. */
+ * without rows. Each input of a task is read by its own thread; of the available rows, the one with the smallest place
+ * is next, as Kafka Streams takes the smallest head of its buffers [PL1]. The wall clock of punctuation, which in
+ * micro-batches is a separate source, comes between the rows. */
 
 /**
- * How a task processes rows as they arrive; `ticks`: with a control row each second, for schedules by the wall clock;
- * `salts`: the values of `task`.
+ * How a task processes rows as they arrive. `ticks`: with a control row each second, for wall-clock schedules; `salts`:
+ * the values of `task`.
  */
 private[millrace] final case class Arriving(ticks: Boolean, salts: Seq[Int]) {
   def rows(
@@ -35,7 +35,7 @@ private[millrace] final case class Arriving(ticks: Boolean, salts: Seq[Int]) {
     else new Interleaved(inputs, order, if (ticks) Ticks.every(salts(partition)) else null, context)
 }
 
-/** Control rows between the rows of an input that is partitioned by tasks. */
+/** Adds control rows between the rows of an input that is partitioned by tasks. */
 private[millrace] case class Ticking(arriving: Arriving, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(c: LogicalPlan): Ticking = copy(child = c)
@@ -52,7 +52,7 @@ private[millrace] case class TickingExec(arriving: Arriving, child: SparkPlan) e
   }
 }
 
-/** The wall clock as control rows. */
+/** Creates control rows with the wall-clock time. */
 private[millrace] final class Ticks(salt: Int, val everyMs: Long) {
   private val toUnsafe = UnsafeProjection.create(Envelope.schema)
   def row(): InternalRow = {
@@ -77,7 +77,7 @@ private[millrace] object Ticks {
 }
 
 /**
- * Rows of several inputs as they arrive, the smallest of the available ones first. It waits for none of them, except
+ * Rows of several inputs as they arrive, the smallest of the available ones first. Waits for none of the inputs, except
  * for a moment at the start.
  */
 private[millrace] final class Interleaved(
@@ -101,7 +101,7 @@ private[millrace] final class Interleaved(
     t.setDaemon(true)
     t
   }
-  // Before the inputs themselves are closed, which only their readers may do.
+  // The readers must end before Spark closes the inputs, because only a reader may use its input.
   context.addTaskFailureListener((_, _) => stop())
   context.addTaskCompletionListener[Unit](_ => stop())
   readers.foreach(_.start())
@@ -188,9 +188,9 @@ private[millrace] final class Interleaved(
 
 private[millrace] object Interleaved {
 
-  /** Rows of an input that are read ahead. */
+  /** The number of rows of an input that are read ahead. */
   val most = 512
 
-  /** How long the first row waits for those of the other inputs: what lies on the broker is merged by its time then. */
+  /** How long the first row waits for those of other inputs, so that rows already on the broker are merged by time. */
   val patienceNs = 300L * 1000000L
 }

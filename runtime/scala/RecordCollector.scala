@@ -15,7 +15,7 @@ private[millrace] final class RecordCollector(
   private val out = new ArrayDeque[InternalRow]()
   private val hops = new ArrayDeque[InternalRow]()
 
-  /** Rows that the record in work has sent so far. */
+  /** The number of rows that the current record has sent so far. */
   private var sent = 0
   private val turns = if (options.simulation) new Turns(level, index, options.partitions) else null
 
@@ -30,7 +30,7 @@ private[millrace] final class RecordCollector(
     sent = 0
   }
 
-  /** The record in work came from a DataFrame, through a topic. */
+  /** Sets the turn of the current record, which a DataFrame sent through a topic. */
   def arrived(dest: Int): Unit = if (turns != null) record.path = turns.arrived(record.path, dest, record.timestamp)
 
   def send(o: Outgoing): Unit = {
@@ -55,8 +55,8 @@ private[millrace] final class RecordCollector(
   }
 
   /**
-   * In real time nothing is sorted by place, so what goes to another level is added behind all that the record does in
-   * its own task [PL3].
+   * Adds the rows for other levels after all others that the record causes in its own task [PL3]. In real time nothing
+   * is sorted by place.
    */
   def flushHops(): Unit = if (!hops.isEmpty) { out.addAll(hops); hops.clear() }
 }

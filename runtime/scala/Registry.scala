@@ -18,19 +18,19 @@ import com.fasterxml.jackson.databind.JsonNode
  */
 final class RegistryFailure(override val why: Why) extends RuntimeException(why.message) with Told
 
-/** A schema as a registry keeps it. `before`: the texts that it refers to, each behind those that it needs itself. */
+/** A schema in a registry. `before`: the schemas that it refers to, each after those that it refers to itself. */
 private[millrace] final case class SchemaText(text: String, before: Seq[String] = Nil)
 
 /**
- * A subject of a schema registry (Confluent's HTTP interface). Schemas never change under their number, so they are
- * asked for once. Credentials are never part of the address: they come by `Registry.sign` or the variable
- * MILLRACE_REGISTRY_PASSWORDS, for the addresses named with them.
+ * A subject of a schema registry (Confluent's HTTP interface). The schema of a number never changes, so it is fetched
+ * once. Credentials are never part of the address: they come from `Registry.sign` or the variable
+ * MILLRACE_REGISTRY_PASSWORDS, for the addresses named there.
  */
 private[millrace] final case class Registry(url: String, subject: String) {
   private def base: String = url.stripSuffix("/")
   private def path(name: String): String = "/subjects/" + java.net.URLEncoder.encode(name, "UTF-8") + "/versions"
 
-  /** Number and text of the latest schema of the subject. Throws [[RegistryFailure]]. */
+  /** The number and text of the latest schema of the subject. Throws [[RegistryFailure]]. */
   def latest: (Int, SchemaText) = {
     val budget = new RegistryBudget(base)
     val found = Registry
@@ -39,10 +39,7 @@ private[millrace] final case class Registry(url: String, subject: String) {
     (found.path("id").asInt, text(found, budget))
   }
 
-  /**
-   * The schema of a number. Throws [[BadBytes]] for a number that the registry does not have: that is the record's
-   * fault.
-   */
+  /** The schema with a number. Throws [[BadBytes]] if the registry does not have it: that is the record's fault. */
   def schema(id: Int): SchemaText = {
     val known = Registry.schemas.get((base, id))
     if (known != null) known
@@ -66,7 +63,7 @@ private[millrace] final case class Registry(url: String, subject: String) {
     }
   }
 
-  /** The number of a schema; it is registered if it was not. Throws [[RegistryFailure]]. */
+  /** The number of a schema, which is registered if necessary. Throws [[RegistryFailure]]. */
   def id(schema: SchemaText, kind: String): Int = {
     val known = Registry.ids.get((base, subject, schema.text))
     if (known != null) known
@@ -104,8 +101,8 @@ private[millrace] final case class Registry(url: String, subject: String) {
 }
 
 /**
- * What a schema may cost, with all that it refers to: requests (tries count), and bytes of their answers. Throws
- * [[RegistryFailure]] for more.
+ * Limits the cost of a schema with all schemas that it refers to: requests (including retries), and bytes of the
+ * responses. Throws [[RegistryFailure]] if a limit is exceeded.
  */
 private[millrace] final class RegistryBudget(base: String) {
   private var (requests, size) = (20, 2000000)
@@ -114,7 +111,7 @@ private[millrace] final class RegistryBudget(base: String) {
     if (requests < 0) throw Registry.failure(base, "registry_references", "has a schema that refers to too many others")
   }
 
-  /** The text of an answer, which is read no further than allowed. */
+  /** The text of a response, read no further than allowed. */
   def read(body: InputStream): String = {
     val bytes =
       try body.readNBytes(size + 1)
@@ -133,13 +130,13 @@ object Registry {
   private lazy val client =
     HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).followRedirects(HttpClient.Redirect.NEVER).build()
 
-  /** Scheme, host and port of the permitted registries; none if all are. */
+  /** Scheme, host and port of the permitted registries; none if all are permitted. */
   @volatile private var allowed: Option[Set[(String, String, Int)]] = listed(
     System.getenv("MILLRACE_SCHEMA_REGISTRIES")
   )
   @volatile private var passwords: Map[String, String] = read(System.getenv("MILLRACE_REGISTRY_PASSWORDS"))
 
-  /** Addresses of the permitted registries, separated by commas. Null permits any host, an empty text none. */
+  /** Sets the addresses of the permitted registries, separated by commas. Null permits any host, an empty text none. */
   def allow(addresses: String): Unit = allowed = listed(addresses)
   private def listed(addresses: String): Option[Set[(String, String, Int)]] =
     Option(addresses).map(_.split(',').map(_.trim).filter(_.nonEmpty).flatMap(origin).toSet)
@@ -160,7 +157,7 @@ object Registry {
     }
   }
 
-  /** `{"address": "user:password"}`; null for none. */
+  /** Sets the credentials: `{"address": "user:password"}`; null for none. */
   def sign(json: String): Unit = passwords = read(json)
   private def read(json: String): Map[String, String] =
     if (json == null || json.isBlank) Map.empty
@@ -172,7 +169,7 @@ object Registry {
   private[millrace] def digits(b: Array[Byte]): String =
     if (b.isEmpty) "–" else b.take(5).map(x => f"$x%02x").mkString(" ")
 
-  /** `what`: a sentence in English, without the registry in front of it. */
+  /** `what`: an English predicate, with the registry as its subject. */
   private[millrace] def failure(base: String, code: String, what: String, facts: (String, Any)*): RegistryFailure = {
     val uri =
       try URI.create(base)
@@ -206,7 +203,7 @@ object Registry {
 
   private final case class Answer(statusCode: Int, body: String)
 
-  /** The response; None if the registry has no such thing. Transient failures (no connection, 429, 50x) are retried. */
+  /** The response; None if the registry responds with 404. Transient failures (no connection, 429, 50x) are retried. */
   private def send(base: String, r: HttpRequest, budget: RegistryBudget): Option[JsonNode] = {
     var attempt = 0
     while (true) {

@@ -8,16 +8,16 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.AccumulatorV2
 
-/** Records through a node; `dead`: those that went to the topic of dead letters. */
+/** Counts of a node's records. `dead`: those that went to the dead letter topic. */
 private[millrace] final case class NodeCounts(in: Long, out: Long, dead: Long) {
   def +(o: NodeCounts): NodeCounts = NodeCounts(in + o.in, out + o.out, dead + o.dead)
 }
 private[millrace] object NodeCounts { val none: NodeCounts = NodeCounts(0L, 0L, 0L) }
 
-/** The last offset of a topic-partition that was read, and how many of its records were. */
+/** The last offset of a topic-partition that was read, and the number of records read. */
 private[millrace] final case class ReadUpTo(offset: Long, records: Long)
 
-/** Figures by their names. */
+/** Figures of nodes, stores and tasks, by name. */
 private[millrace] trait Reported extends Serializable {
   private[millrace] val nodes = mutable.Map[String, NodeCounts]()
   private[millrace] val drops = mutable.Map[(String, String), Long]()
@@ -27,7 +27,7 @@ private[millrace] trait Reported extends Serializable {
   private[millrace] def lines: Iterable[TaskLine]
 }
 
-/** What one task of one level did in one micro-batch. */
+/** The figures of one task of one level in one micro-batch. */
 final class TaskReport(val level: Int, val index: Int) extends Reported {
   private[millrace] val tasks = mutable.Map[Int, TaskLine]()
   override private[millrace] def lines: Iterable[TaskLine] = tasks.values
@@ -43,7 +43,7 @@ final class TaskReport(val level: Int, val index: Int) extends Reported {
   def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) =
     drops.getOrElse((node, reason), 0L) + n
 
-  /** `stateRows`: -1 where the task has no store. */
+  /** Adds the figures of a sub-topology's task. `stateRows`: -1 if the task has no store. */
   def task(
       sub: Int,
       records: Long,
@@ -69,11 +69,11 @@ final class TaskReport(val level: Int, val index: Int) extends Reported {
 
 object TaskReport {
 
-  /** The number of lines of peek and print that one task reports per micro-batch. Spark's log has all of them. */
+  /** The maximum of lines of peek and print that one task reports per micro-batch. Spark's log has all of them. */
   private[millrace] val mostLines = 100
 }
 
-/** A line of a node. `merge`: the place of the input record that was in work; 0 where there was none. */
+/** A log line of a node. `merge`: the place of the input record that was processed; 0 if there was none. */
 private[millrace] final class LogLine(
     val level: String,
     val node: String,
@@ -113,7 +113,7 @@ private[millrace] object ThreadNames {
   }
 }
 
-/** Sums of a run on the driver. */
+/** The sums of a run's figures, on the driver. */
 private[millrace] final class RunTotals extends Reported {
   val tasks = mutable.Map[(Int, Int, Int), TaskLine]()
   override private[millrace] def lines: Iterable[TaskLine] = tasks.values
@@ -194,8 +194,8 @@ object Reports {
    * "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor",
    * "host", "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions":
    * [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}], "dropped": n}`. Bytes
-   * are an estimate. The sum of what was dropped counts dead letters, as Kafka Streams does; those of the nodes leave
-   * them out.
+   * are an estimate. The total of dropped records includes dead letters, as in Kafka Streams; those of the nodes do
+   * not.
    */
   def statistics(run: String): String = {
     val root = Json.mapper.createObjectNode()
@@ -264,8 +264,8 @@ object Reports {
   }
 
   /**
-   * Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message", "merge"}]`; of very
-   * many lines the newest.
+   * Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message", "merge"}]`. Of more
+   * than [[RunTotals.mostLines]] lines, only the newest are kept.
    */
   def logs(run: String): String = {
     val out = Json.mapper.createArrayNode()
@@ -279,10 +279,10 @@ object Reports {
     Json.mapper.writeValueAsString(out)
   }
 
-  /** The driver's sums, if it is in this JVM. */
+  /** The sums of a run, if the driver is in this JVM. */
   private[millrace] def here(run: String): Option[RunAccumulator] = Option(runs.get(run))
 
-  /** Log lines of tasks that ended between micro-batches. */
+  /** Adds log lines of tasks that ended between micro-batches. */
   private[millrace] def say(run: String, lines: Seq[LogLine]): Unit = {
     val found = runs.get(run)
     if (found != null && lines.nonEmpty) found.synchronized(found.value.keep(lines))
@@ -293,8 +293,8 @@ object Reports {
 }
 
 /**
- * Figures of tasks in real time. Spark brings accumulators to the driver when a batch ends, which may be minutes away;
- * where the driver is in the same JVM, as in local mode, it is reported several times a second.
+ * Figures of tasks in real time. Spark sends accumulators to the driver when a batch ends, which may be minutes away;
+ * if the driver is in the same JVM, as in local mode, figures are reported several times a second.
  */
 private[millrace] object LiveReports {
   private val everyMs = 200L
@@ -309,7 +309,7 @@ private[millrace] object LiveReports {
     t.start()
   }
 
-  /** Until the calling Spark task ends, which reports the rest. */
+  /** Reports a task's figures until the calling Spark task ends, and the rest then. */
   def follow(run: String, living: StreamTasks.Living, statistics: RunAccumulator): Unit = {
     val here = Reports.here(run)
     val f = new Followed(living, here.getOrElse(statistics))

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.transformwith
 import org.apache.spark.sql.streaming.MapState
 import org.apache.spark.sql.types.StructType
 
-/** How Spark writes the keys of a map state: each behind the task's grouping key. */
+/** How Spark composes the keys of a map state: each follows the task's grouping key. */
 private[sql] trait MapKeys[K] {
   def grouping: UnsafeRow
   def composite(key: K): UnsafeRow
@@ -19,7 +19,7 @@ private[sql] trait MapKeys[K] {
 /**
  * Seeks in the RocksDB column family of a map state. Spark supports ranges only for keys of fixed size, and none on a
  * MapState, so this class uses Spark's internals: it is in their package, and accesses private members by reflection.
- * Keys are the bytes that Spark's own encoder makes of them.
+ * Keys are the bytes that Spark's own encoder produces.
  */
 private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, name: String, keys: MapKeys[K]) {
   private val (keyEncoder, valueEncoder) = RocksDBAccess.encodersOf(provider, name)
@@ -30,13 +30,13 @@ private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, n
   /** The bytes with which all keys of the task begin. */
   val start: Array[Byte] = keyEncoder.encodePrefixKey(keys.grouping)
 
-  /** The task's key in RocksDB. */
+  /** The bytes of a key in RocksDB. */
   def encoded(key: K): Array[Byte] = keyEncoder.encodeKey(keys.composite(key))
 
-  /** The state was written: subsequent reads see it. */
+  /** Notes that the state was written, so that subsequent reads see it. */
   def written(): Unit = stale = true
 
-  /** Goes to the first key at or after these bytes. */
+  /** Moves to the first key at or after these bytes. */
   def seek(at: Array[Byte]): Unit = {
     if (cursor == null) cursor = provider.rocksDB.reusableIterator(name)
     else if (stale) cursor.refresh()
@@ -44,7 +44,7 @@ private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, n
     cursor.seek(at)
   }
 
-  /** Reads the entry there and goes on; false at the end. */
+  /** Reads the current entry and moves to the next; false at the end. */
   def next(): Boolean = if (cursor.hasNext) { found = cursor.next(); true }
   else false
   def keyBytes: Array[Byte] = found.key
@@ -56,7 +56,7 @@ private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, n
 
 private[sql] object RocksDBAccess {
 
-  /** The state of a task that runs. */
+  /** Opens the state of a running task. */
   def of[K](map: MapState[K, _], name: String): RocksDBAccess[K] = {
     val provider = store.get(map) match {
       case s: RocksDBStateStoreProvider#RocksDBStateStore => s.creatingProvider
@@ -75,7 +75,7 @@ private[sql] object RocksDBAccess {
     )
   }
 
-  /** A state that was loaded to be read, with keys of that schema; None where it has no rows. */
+  /** Opens a state that was loaded for reading, with keys of that schema; None if it has no rows. */
   def of(provider: RocksDBStateStoreProvider, name: String, schema: StructType): Option[RocksDBAccess[InternalRow]] = {
     val cursor = provider.rocksDB.reusableIterator(name)
     val first =

@@ -13,26 +13,26 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.SparkEnv
 
 /**
- * The last records between the nodes of a running job, for inspection. Tasks have no trace until somebody watches.
+ * The last records between the nodes of a running job, for inspection. Tasks have no trace until a person watches.
  *
- *   - `watch(run)`: from the next micro-batch on (in real time: the next record) records are kept
- *   - `take(run)`: what is kept, here and by executors; null if nothing came since the last call. `[{"from": physical
- *     node, "port", "to": physical node, "input", "keys", "records": [newest first: {"number", "seen" (epoch ms),
- *     "key", "value", "timestamp", "headers": {name: text or null}, "topic", "partition", "offset"}]}]`; an edge is
- *     listed once by each JVM that keeps some of its records
+ *   - `watch(run)`: keeps records from the next micro-batch on (in real time: from the next record on)
+ *   - `take(run)`: the records that are kept here and by executors; null if there are no new ones since the last call.
+ *     `[{"from": physical node, "port", "to": physical node, "input", "keys", "records": [newest first: {"number",
+ *     "seen" (epoch ms), "key", "value", "timestamp", "headers": {name: text or null}, "topic", "partition",
+ *     "offset"}]}]`; an edge is listed once by each JVM that keeps some of its records
  *   - `unwatch(run)`: false as long as tasks of real time have not stopped yet; call again
  *
  * A key or value longer than [[Samples.longestValue]] characters of JSON is the beginning of that text, with "key_cut"
- * or "value_cut". Topic, partition and offset are of the input record that caused it, null where there is none. Each
- * call of `take` lets every task keep some more. "keys": what [[HotKeys]] counted since `watch`.
+ * or "value_cut". Topic, partition and offset are those of the input record that caused it, or null. Each call of
+ * `take` lets every task keep some more records. "keys": the counts of [[HotKeys]] since `watch`.
  */
 object Samples {
 
-  /** Records of an edge that are kept, and how many of them a task may add between two calls of `take`. */
+  /** The number of records that are kept of an edge, and that a task may add to it between two calls of `take`. */
   val perEdge = 20
   private[millrace] val longestValue = 2000
 
-  /** Characters of JSON: kept of an edge, added by a task between two calls of `take`, given by `take`. */
+  /** Limits in characters of JSON: kept of an edge, added by a task between two calls of `take`, returned by `take`. */
   private[millrace] val mostOfEdge = 40000
   private[millrace] val mostOfTask = 100000
   private[millrace] val mostTaken = 400000
@@ -57,7 +57,7 @@ object Samples {
     if (s == null) null else s.take(most)
   }
 
-  /** Adds what an executor has kept. Returns how many characters it may send next time. */
+  /** Adds the records that an executor has kept. Returns the number of characters that it may send next time. */
   private[millrace] def share(run: String, executor: String, kept: String): Int = {
     val s = runs.get(run)
     if (s == null) 0 else s.share(executor, kept)
@@ -87,17 +87,17 @@ private object Sampler {
   /** An executor's records are discarded when it has not asked for this long. */
   val silentMs = 10000L
 
-  /** Numbers of different JVMs are different, too. */
+  /** The multiplier that makes record numbers of different JVMs distinct. */
   val jvms = 1000L
   val jvm: Long = SparkEnv.get.executorId.toLongOption.fold(0L)(_ % (jvms - 1) + 1)
 }
 
-/** From a physical node's output into an input of another. */
+/** An edge from an output of a physical node to an input of another. */
 private[millrace] final case class Way(from: String, port: String, to: String, input: Int)
 
 /**
- * Keeps the last records of each way; a busy one is a sample: so many a task may add in each turn, then it only looks
- * at the clock of turns.
+ * Keeps the last records of each edge. Of a busy edge these are a sample: in each turn, which a call of `take` ends, a
+ * task may add a limited number of records; after that it only checks whether a new turn has begun.
  */
 private[millrace] final class Sampler {
   private final class Kept(val number: Long, val json: String)
@@ -120,13 +120,13 @@ private[millrace] final class Sampler {
   private val rings = new ConcurrentHashMap[Way, Ring]()
   private val keys = new ConcurrentHashMap[Way, HotKeys]()
 
-  /** By level and index of the task. */
+  /** The traces of tasks, by level and index. */
   private val tasks = new ConcurrentHashMap[(Int, Int), Of]()
 
   def of(task: StreamTask): Trace =
     tasks.compute((task.levelNumber, task.index), (_, of) => if (of != null && of.task == task) of else new Of(task))
 
-  /** By executor: what it has kept, and when it last asked. */
+  /** By executor: the records that it kept, and when it last asked. */
   private val received = mutable.Map[String, (String, Long)]()
   private var news = false
 
@@ -154,7 +154,7 @@ private[millrace] final class Sampler {
 
   private def own(most: Int): String = {
     val ways = rings.asScala.toSeq.map { case (way, ring) => way -> ring.newestFirst }
-    // Of very many edges fewer records each, so that the sum is bounded.
+    // Of very many edges, fewer records each are returned, so that the total is bounded.
     val each = Iterator
       .iterate(Samples.perEdge)(_ / 2)
       .takeWhile(_ > 1)
@@ -177,7 +177,7 @@ private[millrace] final class Sampler {
       .mkString("[", ",", "]")
   }
 
-  /** Of a node's input, in one task. */
+  /** Samples of the records that reach one node's input in one task. */
   private final class Slot(val ring: Ring, val keys: HotKeys#Of, val port: Port) { var turn = -1; var left = 0 }
   private val nowhere = new Slot(null, null, null)
 
@@ -235,10 +235,10 @@ private[millrace] final class Sampler {
       if (input >= known.length) nowhere
       else {
         if (known(input) == null) known(input) = node.spec.parents.lift(input) match {
-          // Between two steps of one node of the document there is no edge.
+          // Between two physical nodes of one node of the document there is no edge.
           case Some((from, port)) if node.parents.lift(input).forall(p => p == null || p.node != node.node) =>
             val way = Way(from, port, node.id, input)
-            // A ring is found by `take` once its keys are there.
+            // The keys must exist before the ring, because `take` looks for the keys of each ring.
             val hot = keys.computeIfAbsent(way, _ => new HotKeys)
             new Slot(
               rings.computeIfAbsent(way, _ => new Ring),

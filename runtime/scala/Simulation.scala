@@ -25,17 +25,17 @@ import org.apache.spark.unsafe.types.UTF8String
  *     kept until `close`
  *   - `add(run, lines)`: a JSON array of `{"topic", "partition", "offset", "timestamp" (ms), "merge", "key", "value"
  *     (base64 or null), "headers": [[name, base64 or null]]}`, which becomes available at once, as one addition
- *   - `still(spark, run)`: a batch DataFrame of the lines that `hold` is called with before it runs
+ *   - `still(spark, run)`: a batch DataFrame of the lines that are passed to `hold` before it runs
  *   - `begin(run, states)`: the states that the tasks start with
  *   - `hold(run, lines, cuts, restartEach, dump)`: all lines, in the form of `add`; `cuts` is a JSON array of the last
  *     `merge` of each micro-batch
- *   - `sink(spark, run, sinks)`: what a query writes to by `format(Simulation.format).option("run", run)`. `sinks` is
- *     `{"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format}}}` for sinks of
- *     DataFrames; those of stream tasks are known from `attach`
- *   - `take(run)`: a JSON array of what was written since the last call, in the order in which it reached the topics:
- *     `{"dest", "topic", "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64),
- *     "timestamp", "headers": [[name, base64]], "merge"}`. Nothing follows a STOP (dest -1, with "fault"); what the
- *     failing record itself had caused is left out
+ *   - `sink(spark, run, sinks)`: sets up the sink to which a query writes by `format(Simulation.format).option("run",
+ *     run)`. `sinks` is `{"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value":
+ *     format}}}` for sinks of DataFrames; those of stream tasks are known from `attach`
+ *   - `take(run)`: a JSON array of the rows that were written since the last call, in the order in which they reached
+ *     the topics: `{"dest", "topic", "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key"
+ *     (base64), "timestamp", "headers": [[name, base64]], "merge"}`. Nothing follows a STOP (dest -1, with "fault");
+ *     rows that the failing record itself caused are left out
  *   - `encode(format, value)`: the value of an input line in base64; a value that does not fit its format is encoded as
  *     its own text
  *   - `trace(run, steps, bytes, breakpoints, stops)`: keeps every step of the run's records, up to these limits;
@@ -56,7 +56,7 @@ object Simulation {
 
   private[millrace] final class Shown(val key: Codec, val value: Codec)
 
-  /** The last `merge` of each micro-batch; `dump`: the last one asks for the contents of stores. */
+  /** The last `merge` of each micro-batch. `dump`: the last micro-batch requests the contents of stores. */
   private[millrace] final class Cuts(val ends: Seq[Long], val restartEach: Boolean, val dump: Boolean)
   private final class Run(val stream: MemoryStream[InternalRow]) {
     val held = new java.util.ArrayList[InternalRow]()
@@ -113,20 +113,20 @@ object Simulation {
     of(run).cuts = new Cuts(Json.mapper.readTree(cuts).elements.asScala.map(_.asLong).toSeq, restartEach, dump)
   }
 
-  /** The run's tasks begin with the states that [[TaskStates.read]] gave; for runs without micro-batches. */
+  /** Makes the run's tasks begin with the states that [[TaskStates.read]] returned; for runs without micro-batches. */
   def begin(run: String, states: String): Unit = of(run).begun = TaskStates.parse(states)
   private[millrace] def begun(run: String): Map[(Int, Int), HeldState] = of(run).begun
 
   private[millrace] def cuts(run: String): Cuts = of(run).cuts
 
-  /** A run without micro-batches takes no further cut of its lines; from any thread. */
+  /** Stops a run without micro-batches before its next cut; callable from any thread. */
   def stop(run: String): Unit = of(run).stopped = true
   private[millrace] def stopped(run: String): Boolean = of(run).stopped
   private[millrace] def finished(run: String): Unit = { val r = of(run); r.done += 1 }
 
   /**
-   * `{"done": cuts that a run without micro-batches has finished, "counts": as [[FullTrace]] has them}`; from any
-   * thread, while it runs.
+   * Returns `{"done": cuts that a run without micro-batches has finished, "counts": as in [[FullTrace]]}`; callable
+   * from any thread while the run is in progress.
    */
   def progress(run: String): String = {
     val r = of(run)
@@ -158,7 +158,7 @@ object Simulation {
       .toSeq
   }
 
-  /** The sinks of a stream task; only where a simulation of that name is open. */
+  /** Registers a sink of a stream task, if a simulation of that name is open. */
   private[millrace] def register(run: String, dest: Int, shown: Shown): Unit = {
     val r = runs.get(run)
     if (r != null) r.sinks.put(dest, shown)
@@ -243,20 +243,20 @@ object Simulation {
     }
   }
 
-  /** From the run's start on all steps are kept, up to a number of them and of their bytes. */
+  /** Keeps all steps from the run's start on, up to limits of their number and their bytes. */
   def trace(run: String, mostSteps: Int, mostBytes: Long, breakpoints: String, mostStops: Int): Unit = {
     val trace = new FullTrace(mostSteps, mostBytes, Json.mapper.readTree(breakpoints), mostStops)
     of(run).trace = trace
     Trace.follow(run, trace.of)
   }
 
-  /** What was kept: see [[FullTrace]]. */
+  /** The steps that were kept: see [[FullTrace]]. */
   def traced(run: String): String = of(run).trace.json
 
   def close(run: String): Unit = { runs.remove(run); Trace.forget(run); StreamTasks.release(run); Reports.close(run) }
 }
 
-/** Found by Spark by its name. */
+/** Instantiated by Spark through its class name. */
 class SimulationProvider extends SinkProvider {
   override private[millrace] def write(options: java.util.Map[String, String]): String => StreamingWrite = {
     val sink = Simulation.sinkOf(options.get("run"))
@@ -264,7 +264,7 @@ class SimulationProvider extends SinkProvider {
   }
 }
 
-/** Keeps rows in this JVM. */
+/** A sink that keeps rows in this JVM. */
 private[millrace] final class SimulationSink(run: String, settings: Settings, statistics: RunAccumulator)
     extends StreamingWrite
     with StreamingDataWriterFactory {
@@ -276,7 +276,7 @@ private[millrace] final class SimulationSink(run: String, settings: Settings, st
   def writer(): DataWriter[InternalRow] = createWriter(0, 0L, 0L)
 }
 
-/** Keeps rows until the partition's micro-batch is whole. */
+/** Keeps rows until the partition's micro-batch is complete. */
 private[millrace] final class SimulationWriter(run: String, settings: Settings, statistics: RunAccumulator)
     extends DataWriter[InternalRow] {
   private val rows = new java.util.ArrayList[Simulation.Out]()
@@ -290,7 +290,7 @@ private[millrace] final class SimulationWriter(run: String, settings: Settings, 
 }
 private[millrace] case object Kept extends WriterCommitMessage
 
-/** An envelope row as a sink takes it. */
+/** Converts envelope rows for sinks. */
 private[millrace] object SinkRow {
   def of(r: InternalRow): Simulation.Out = {
     def text(i: Int): String = if (r.isNullAt(i)) null else r.getUTF8String(i).toString
@@ -312,7 +312,7 @@ private[millrace] object SinkRow {
     )
   }
 
-  /** The handler of a row whose DataFrame step failed: null if it is dropped, a dead letter, or a STOP. */
+  /** Applies the handler to a row whose DataFrame step failed: null if it is dropped, a dead letter, or a STOP. */
   def met(o: Simulation.Out, settings: Settings, statistics: RunAccumulator): Simulation.Out = {
     if (o.dest < 0 || o.fault == null) o
     else {

@@ -9,11 +9,11 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.kafka.clients.producer.RecordMetadata
 
-/** Of one topic-partition: the offset of the first record that was written, and the one behind the last. */
+/** The records written to a topic-partition: the offset of the first one, and the offset after the last. */
 private[millrace] final class WrittenEnd(val topic: String, val partition: Int, var first: Long, var end: Long)
     extends Serializable
 
-/** What one writer's producer got from the broker; its thread adds, and is done when the producer was flushed. */
+/** The offsets that the broker returned to one writer's producer, whose thread adds them; complete after a flush. */
 private[millrace] final class WrittenEnds {
   private val ends = mutable.ArrayBuffer.empty[WrittenEnd]
 
@@ -35,7 +35,7 @@ private[millrace] final class WrittenEnds {
 /**
  * Notes beside a checkpoint where the output topics ended after the last micro-batch, so that another version's outputs
  * for the same input can be compared with them (ADR 27): `{"stream": the query's folder, "batch", "ends": {topic:
- * {partition: [the first offset ever noted, the one behind the last]}}}`. A failure to do so never fails a batch.
+ * {partition: [the first offset ever noted, the one after the last]}}}`. A failure to do so never fails a batch.
  */
 private[millrace] final class SinkEnds(file: Path, stream: String, client: Map[String, String]) {
   private val ends = mutable.Map.empty[(String, Int), (Long, Long)]
@@ -60,13 +60,13 @@ private[millrace] final class SinkEnds(file: Path, stream: String, client: Map[S
       case e: Exception => StreamTask.logger.warn(s"The end offsets of the output topics were not recorded: $e")
     }
 
-  /** A topic that ends before it did is another one: it was deleted and created again. */
+  /** Adds offsets of a topic-partition. A topic that ends before its previous end was deleted and created again. */
   private def add(place: (String, Int), first: Long, end: Long): Unit = {
     val known = ends.get(place).filter(_._2 <= end)
     ends(place) = (known.fold(first)(_._1), end)
   }
 
-  /** Nothing is being written between two micro-batches: all ends are those of this batch. */
+  /** Asks the broker for all ends. Nothing is written between two micro-batches, so they are those of this batch. */
   private def ask(): Unit = {
     val places = Json.mapper.createArrayNode()
     ends.keys.foreach { case (topic, partition) => places.addArray().add(topic).add(partition) }
@@ -98,7 +98,7 @@ private[millrace] final class SinkEnds(file: Path, stream: String, client: Map[S
 
 private[millrace] object SinkEnds {
 
-  /** `{"file", "stream"}`; null for a job that notes nothing. */
+  /** Reads `{"file", "stream"}`; null for a job that notes nothing. */
   def of(options: JsonNode, client: Map[String, String]): SinkEnds =
     if (!options.isObject) null
     else new SinkEnds(Path.of(options.get("file").asText), options.get("stream").asText, client)

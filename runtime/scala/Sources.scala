@@ -2,14 +2,14 @@ package org.apache.spark.sql.millrace
 
 import org.apache.spark.sql.types._
 
-/** A node that takes rows of a topic: raw bytes, decoded and timed here. */
+/** A node that reads the rows of a topic: decodes the raw bytes and determines the timestamp. */
 abstract class SourceSpec(b: Build) extends NodeSpec(b) {
   val keyCodec: Codec = b.codec("key")
   val valueCodec: Codec = b.codec("value")
   val key: KeyType = KeyType(keyCodec.dataType)
   private val layout = Layout.record(key, valueCodec.dataType)
 
-  /** The timestamp expression and its unit in fractions of a ms (1000 for TIMESTAMP). */
+  /** The timestamp expression and the number of its units in a ms (1000 for TIMESTAMP). */
   val time: Option[(Expr, Long)] = b.textOpt("timestamp").map { _ =>
     val e = b.expr("timestamp", layout)
     e.dataType match {
@@ -21,15 +21,15 @@ abstract class SourceSpec(b: Build) extends NodeSpec(b) {
   }
   val invalid: String = b.textOpt("invalid_timestamp").getOrElse("fail")
 
-  /** Kafka Streams' global task skips bytes that it cannot read, independent of the settings [EH1]. */
+  /** Kafka Streams' global task skips bytes that it cannot read, regardless of the settings [EH1]. */
   val skipsBadBytes: Boolean = false
 }
 
-/** Subclasses implement `process` for decoded records. */
+/** A source in a task. Subclasses implement `process` for decoded records. */
 abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
   private val keepsTime = spec.invalid == "partition_time"
 
-  /** Takes one row of the topic. Returns the record, or null if it was dropped. */
+  /** Reads one row of the topic. Returns the record, or null if it was dropped. */
   private[millrace] final def read(
       keyBytes: Array[Byte],
       valueBytes: Array[Byte],
@@ -80,10 +80,10 @@ abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
 
 private object SourceNode { val nothing = Long.MinValue }
 
-/** What a source asks of its task while it reads. */
+/** The methods of a task that its sources call. */
 private[millrace] trait SourceAccess {
 
-  /** The highest timestamp of the topic-partition in work, per sub-topology. */
+  /** The highest timestamp of the current topic-partition, by sub-topology. */
   def partitionTime(sub: Int): Clock
   def unreadable(node: Node, e: Exception, goOn: Boolean): Unit
 

@@ -14,7 +14,7 @@ private[millrace] final class StoredRow(val key: Array[Byte], val value: Array[B
 /**
  * Spark's state of one level and task: (store, key) -> (value, timestamp). The handle changes with every micro-batch.
  *
- * Rows of one store whose keys have the same length are ordered by their keys; these are the runs of a store.
+ * Rows of one store whose keys have the same length are ordered by their keys: they form a run of the store.
  */
 private[millrace] trait StateHandle {
   def get(store: String, key: Array[Byte]): (Array[Byte], Long)
@@ -24,7 +24,7 @@ private[millrace] trait StateHandle {
   /** All runs in the state: store and length of the keys. Costs one seek for each. */
   def runs: Seq[(String, Int)]
 
-  /** Rows of a run in the order of their keys, from `from` on and before `to`, at most `most`. */
+  /** The first rows of a run in [from, to), in the order of their keys, at most `most`. */
   def read(store: String, length: Int, from: Array[Byte], to: Array[Byte], most: Int): Seq[StoredRow]
 
   /** Called at the end of a batch: nothing is read afterwards. */
@@ -44,7 +44,7 @@ private[millrace] trait StateHandle {
 
 private[millrace] object StateHandle { private val page = 1024 }
 
-/** A MapState of Spark, which keeps it in RocksDB. */
+/** State in a MapState of Spark, which is stored in RocksDB. */
 private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow])
     extends RocksDBHandle(RocksDBAccess.of(map, LevelProcessor.stateName)) {
   override def get(store: String, k: Array[Byte]): (Array[Byte], Long) = {
@@ -58,7 +58,7 @@ private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow])
   override def delete(store: String, k: Array[Byte]): Unit = { map.removeKey(row(store, k)); access.written() }
 }
 
-/** A state in RocksDB. */
+/** State in RocksDB. */
 private[millrace] abstract class RocksDBHandle(protected val access: RocksDBAccess[InternalRow]) extends StateHandle {
   private val names = new JHashMap[String, UTF8String]()
   protected def row(store: String, key: Array[Byte]) = new GenericInternalRow(
@@ -68,8 +68,8 @@ private[millrace] abstract class RocksDBHandle(protected val access: RocksDBAcce
   private val prefixes = new JHashMap[(String, Int), Array[Byte]]()
 
   /**
-   * The bytes in RocksDB with which the keys of a run begin. Spark writes a row's fields of variable size last, filled
-   * up to 8 bytes, and their sizes before them: what stands before a key is the same for all keys of its length.
+   * The bytes in RocksDB with which the keys of a run begin. Spark writes a row's fields of variable size last, padded
+   * to 8 bytes, and their sizes before them, so the bytes before a key are the same for all keys of its length.
    */
   private def prefix(store: String, length: Int): Array[Byte] = prefixes.computeIfAbsent(
     (store, length),
@@ -116,7 +116,7 @@ private[millrace] abstract class RocksDBHandle(protected val access: RocksDBAcce
     while (n < most && access.next() && within(p)) {
       val k = Arrays.copyOfRange(access.keyBytes, p.length, p.length + length)
       if (Bytes.before(k, to)) {
-        // A bound that is longer than the keys lies behind the key that it begins with.
+        // A bound that is longer than the keys sorts after the key with which it begins.
         if (!Bytes.before(k, from)) {
           val v = access.value
           rows += new StoredRow(k, v.getBinary(0), v.getLong(1))
@@ -129,7 +129,7 @@ private[millrace] abstract class RocksDBHandle(protected val access: RocksDBAcce
   override def release(): Unit = access.close()
 }
 
-/** State in memory, for tests of the operator: bytes under bytes. */
+/** State in memory, for simulations and for tests of the operator. */
 private[millrace] final class HeldState extends StateHandle {
   private type Run = java.util.TreeMap[Array[Byte], StoredRow]
   private val held = new java.util.TreeMap[(String, Int), Run](Ordering[(String, Int)])

@@ -16,10 +16,10 @@ import org.apache.spark.util.LongAccumulator
  * decides what belongs where.
  *
  *   - `move(spark, graph, move)`: runs one batch without records that gives each task of the graph the rows and clocks
- *     that belong to it now. `move` is `{"from", "to": folders of queries, "batch": the last one done in "from", "old":
- *     what the checkpoint notes about the job that wrote it, "partitions": shuffle partitions of the graph, "changes":
- *     as "state_changes" of StreamTasks.attach, "updates": bool}`. Returns `{"rows": {name in the state: number}}`.
- *     Throws Refused for what cannot be moved. The old checkpoint is only read
+ *     that belong to it now. `move` is `{"from", "to": folders of queries, "batch": the last one completed in "from",
+ *     "old": the checkpoint's notes about the job that wrote it, "partitions": shuffle partitions of the graph,
+ *     "changes": as "state_changes" of StreamTasks.attach, "updates": bool}`. Returns `{"rows": {name in the state:
+ *     number}}`. Throws Refused if the state cannot be moved. The old checkpoint is only read
  *   - `progress()`: of the running move, `{"phase": "reading", "writing" or "checking", "rows": written so far}`;
  *     executors report at the end of each Spark task
  */
@@ -60,7 +60,7 @@ object StateMove {
     val to = j.get("to").asText
     val written = graph.levels.map(level => level -> rowsOf(spark, from, placement, level))
     val nothing = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load().where("value < 0")
-    // Columns that the optimizer does not take for constants.
+    // The optimizer must not take the columns for constants.
     var rows = nothing
       .selectExpr(s"from_json(CAST(value AS STRING), '${Envelope.schema.toDDL}') AS envelope")
       .select("envelope.*")
@@ -92,7 +92,7 @@ object StateMove {
     read(spark, graph, to, written)
   }
 
-  /** What the tasks of a level get. */
+  /** The rows for the tasks of a level. */
   private def rowsOf(
       spark: classic.SparkSession,
       from: OldState,
@@ -106,7 +106,7 @@ object StateMove {
     }
   }
 
-  /** Reads the new checkpoint back: it has as many rows of each store as were written. */
+  /** Reads the new checkpoint back and checks that it has the same number of rows in each store as were written. */
   private def read(
       spark: classic.SparkSession,
       graph: TaskGraph,
@@ -138,7 +138,7 @@ object StateMove {
   }
 }
 
-/** Writes what a task gets into its state. */
+/** Writes the rows for a task into its state. */
 private[millrace] final class MovedState(written: LongAccumulator)
     extends StatefulProcessorWithInitialState[Int, InternalRow, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
@@ -155,7 +155,7 @@ private[millrace] final class MovedState(written: LongAccumulator)
     Iterator.empty
 }
 
-/** The rows that go to one level, with the tasks that they go to. */
+/** The rows that move to one level, with their new tasks. */
 private[millrace] final class MovingRows(rules: Array[MoveRule]) extends Serializable {
   def of(rows: Iterator[Row]): Iterator[Row] = {
     val byName = rules.groupBy(_.from).map { case (name, rs) => name -> rs.map(_.begin()) }
@@ -167,7 +167,7 @@ private[millrace] final class MovingRows(rules: Array[MoveRule]) extends Seriali
   }
 }
 
-/** A checkpoint that is left: its levels and what their tasks have noted. */
+/** The old checkpoint of a move: its levels, and the notes of their tasks. */
 private[millrace] final class OldState(
     spark: classic.SparkSession,
     location: String,
@@ -180,7 +180,7 @@ private[millrace] final class OldState(
   private val names: Map[String, String] =
     notes.path("names").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
 
-  /** partition_id, store, key, value, timestamp. */
+  /** The rows of a level: partition_id, store, key, value, timestamp. */
   def rows(level: Int): classic.Dataset[Row] =
     OldState.read(spark, location, levels.size - 1 - levels.indexOf(level), batch)
 
@@ -203,12 +203,15 @@ private[millrace] final class OldState(
     (n.get("id").asText -> n) +: stores(n).map(s => names.getOrElse(s.get("node").asText, s.get("node").asText) -> n)
   }.toMap
 
-  /** The node whose rows or clock is called so. */
+  /** The node to which rows or a clock of this name belong. */
   def owner(name: String): Option[JsonNode] = owners.get(name).orElse(owners.get(name.takeWhile(_ != '$')))
   def sub(n: JsonNode): Int = n.path("sub").asInt
   def levelOf(n: JsonNode): Int = n.path("level").asInt
 
-  /** Tasks of a sub-topology; of checkpoints that do not say, by what is known of its stores. */
+  /**
+   * The number of tasks of a sub-topology. If a checkpoint does not contain it, it is that of one of its stores, or
+   * else [[partitions]].
+   */
   def tasks(sub: Int): Int = Option(notes.path("subtopologies").get(sub.toString))
     .map(_.asInt)
     .orElse {
@@ -250,8 +253,8 @@ private[millrace] object OldState {
       .asInstanceOf[classic.Dataset[Row]]
 
   /**
-   * How the records of a sub-topology find their task: by the bytes of the operator, behind a repartition, or by those
-   * of the source's format.
+   * How records of a sub-topology are assigned to tasks: by the operator's bytes of the key, after a repartition, or by
+   * those of the source's format.
    */
   def scheme(nodes: Seq[JsonNode], sub: Int): String = {
     val mine = nodes.filter(_.path("sub").asInt == sub)

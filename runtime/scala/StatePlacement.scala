@@ -10,14 +10,14 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types._
 
 /**
- * Where the rows and clocks of an old state belong in a new graph.
+ * Decides where the rows and clocks of an old state belong in a new graph.
  *
- * Rows go to the task of their key where the number of tasks changed, or what chooses the task; else they stay with
- * their task. Of a task's clocks the highest of the tasks that its keys may come from counts: what was closed stays
- * closed. Where tasks are divided (4 to 8) that is one task, and all is as it was there; where they are merged, the
- * furthest time is that of a task that had always been one. What must not be missed (the next punctuation, the earliest
- * waiting record, windows that are to be sent) goes by the lowest; windows that another of the merged tasks has sent
- * are left out.
+ * Rows go to the task of their key if the number of tasks changed, or what determines the task; otherwise they stay
+ * with their task. A clock has the highest time of the old tasks from which the keys of its task may come: what was
+ * closed stays closed. If tasks are divided (4 to 8), that is one task, and everything is as it was there; if they are
+ * merged, it is the time that a single task would have had. What must not be missed (the next punctuation, the earliest
+ * waiting record, windows that are yet to be sent) has the lowest time; windows that another of the merged tasks has
+ * sent are left out.
  */
 private[millrace] final class Placement(
     graph: TaskGraph,
@@ -31,8 +31,8 @@ private[millrace] final class Placement(
   private def tasks(sub: Int): Int = json.path("subtopologies").path(sub.toString).asInt(1)
 
   /**
-   * Of a sub-topology of either graph: tasks of the other that the keys of task `j` may come from, and whether each
-   * keeps its own.
+   * The change of a sub-topology's tasks. `feeders`: the old tasks from which the keys of task `j` may come; `same`:
+   * each task keeps its keys.
    */
   private class Change(val before: Int, val now: Int, sameKeys: Boolean) {
     val same: Boolean = sameKeys && before == now
@@ -46,11 +46,11 @@ private[millrace] final class Placement(
   private def change(old: Int, sub: Int): Change =
     new Change(from.tasks(old), tasks(sub), OldState.scheme(from.nodes, old) == OldState.scheme(newNodes, sub))
 
-  /** What is to be kept of the state: by node. */
+  /** The rows that are kept in the state, with their nodes. */
   private val kept: Seq[(NodeSpec, KeptRows)] = graph.specs.flatMap(s => s.kept.map(s -> _))
   private val specs: Map[String, NodeSpec] = graph.specs.map(s => s.id -> s).toMap
 
-  /** One type for the values of a store, although its tasks may be at different ones: that which all others become. */
+  /** By store: the type that its values get in all tasks, although those may have different ones. */
   private val types: Map[String, DataType] = from.noted.toSeq
     .flatMap { case ((level, task), noted) =>
       noted.collect { case (("$types", name), (json, _)) if !dropping(name, level)(task) => name -> typeIn(json) }
@@ -112,7 +112,7 @@ private[millrace] final class Placement(
     }
   }
 
-  /** The stores that a table's lookups end in. */
+  /** The stores that answer a table's lookups. */
   private def past(t: TableSpec): Seq[String] =
     t.kept.map(_.name) ++ t.inputs.collect { case TablePort(_, _, owner: TableSpec) => owner }.flatMap(past)
 
@@ -161,7 +161,7 @@ private[millrace] final class Placement(
     }
   }
 
-  /** Of the tasks whose values have another type than they are to have: that type, and what converts them. */
+  /** By task, if its values do not have the required type: their type, and the function that converts them. */
   private def converters(name: String, level: Int): Map[Int, (DataType, Any => Any)] =
     for {
       (task, was) <- perTask(level)(_.get(("$types", name)).map(x => typeIn(x._1)))
@@ -173,7 +173,7 @@ private[millrace] final class Placement(
   private def perTask[T](level: Int)(of: Map[(String, String), (Array[Byte], Long)] => Option[T]): Map[Int, T] =
     from.noted.collect { case ((`level`, task), noted) if of(noted).isDefined => task -> of(noted).get }
 
-  /** From the operator's bytes of a key to those that the sub-topology's source has. */
+  /** The codecs that turn the operator's bytes of a key into those of the source; none if they are the same. */
   private def recode(spec: NodeSpec): Option[(Codec, Codec)] =
     if (OldState.scheme(newNodes, spec.sub) == "operator") None
     else
@@ -187,7 +187,7 @@ private[millrace] final class Placement(
   // ---- clocks and notes ----
 
   /**
-   * Of each task of a level: its clocks, the types of its stores, and that it is as old as the deployment's last
+   * The notes for each task of a level: its clocks, the types of its stores, and the number of the deployment's last
    * change.
    */
   def notes(level: Int): Seq[Row] = {
@@ -228,7 +228,7 @@ private[millrace] final class Placement(
   }
 
   /**
-   * What a clock is called now and how its tasks changed, if a level has it; None for tasks where all have the same.
+   * The new name of a clock and the change of its tasks, if a level has it. No change: all tasks have the same time.
    */
   private def place(name: String, old: Int, level: Int): Seq[(String, Option[Change])] = {
     def at(spec: Option[NodeSpec], called: String = name): Seq[(String, Option[Change])] =
@@ -253,17 +253,14 @@ private[millrace] final class Placement(
     }
   }
 
-  /** A topic-partition is read by the task of its number. */
+  /** The change for a topic-partition, which is read by the task of its number. */
   private def partitioned(old: Int, now: Int, place: String): Change =
     new Change(from.tasks(old), tasks(now), sameKeys = true) {
       private val number = place.substring(place.lastIndexOf('/') + 1).toInt
       override def feeders(j: Int): Seq[Int] = if (number % this.now == j) Seq(number % before) else Nil
     }
 
-  /**
-   * Sub-topologies of the new graph that have nodes of an old one, on a level; `old`: where they were together on a
-   * level.
-   */
+  /** The new sub-topologies on a level that contain nodes of an old one. `old`: only nodes that were on this level. */
   private def subsOf(sub: Int, old: Option[Int], level: Int): Seq[Int] = {
     def ids(at: Int => Boolean) =
       from.nodes.filter(n => from.sub(n) == sub && at(from.levelOf(n))).map(_.get("id").asText).toSet
@@ -275,22 +272,23 @@ private[millrace] final class Placement(
 
 private[millrace] object Placement {
 
-  /** Clocks that go by the lowest: what must not be missed. */
+  /** Whether a clock has the lowest time of merged tasks, because it stands for something that must not be missed. */
   def lowest(name: String): Boolean =
     name.startsWith("$schedule/") || name.startsWith("$place/") || name.startsWith("swept:") ||
       name.endsWith(":single") || begins(name)
 
-  /** A missing time is less than any other. */
+  /** Whether a missing time counts as lower than any other. */
   def begins(name: String): Boolean = name.endsWith(":emitted")
 }
 
-/** The tasks that wait for answers of foreign keys. */
+/** The tasks that wait for responses of foreign key joins. */
 private[millrace] final case class Asker(tasks: Int, key: KeyType, recode: Option[(Codec, Codec)]) extends Serializable
 
 /**
- * What becomes of the rows called `from` on a level of the old state. `tasks`: among how many they are distributed by
- * key, 0 where each stays with its task; `converters`: of old tasks, the type of their values and what makes those of
- * the type `target`; `dropping`: old tasks whose rows were given up; `sent`: see [[KeptRows.closed]].
+ * How the rows called `from` on a level of the old state are moved. `tasks`: the number of tasks among which they are
+ * distributed by key, or 0 if each stays with its task; `converters`: by old task, the type of its values and the
+ * function that converts them to `target`; `dropping`: old tasks whose rows were given up; `sent`: see
+ * [[KeptRows.closed]].
  */
 private[millrace] final class MoveRule(
     val from: String,

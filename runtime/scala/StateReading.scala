@@ -64,8 +64,8 @@ object StateReading {
 }
 
 /**
- * What a task noted about itself: its clocks, the types of its stores' values, and the last change that it went
- * through.
+ * The notes of a task in its state: its clocks, the types of its stores' values, and the last change that was applied
+ * to it.
  */
 private final case class Noted(clocks: Map[String, Long], types: Map[String, String], change: Long)
 private object Noted {
@@ -125,7 +125,7 @@ private final case class StoreLayout(
   def session: Boolean = kind == "session" || window.contains("session")
   def versioned: Boolean = kind == "versioned"
 
-  /** Bytes of a key besides the key of its row. */
+  /** The number of bytes in the key of a row besides the store's key. */
   val tail: Int = if (session) 16 else if (duplicates) 12 else if (versioned || windowed) 8 else 0
 
   def place(task: Int, k: Array[Byte], value: Array[Byte], timestamp: Long): StateRow = {
@@ -149,7 +149,7 @@ private final case class StoreLayout(
     else new StateRow(k, 0L, 0L, 0, task, value, timestamp)
   }
 
-  /** The time by which `newest` sorts and, of windows and sessions, a time range chooses: their start. */
+  /** The time by which `newest` sorts. A time range selects by `start` instead. */
   def newest(r: StateRow): Long =
     if (versioned) -r.time else if (session) r.time else if (timed) r.timestamp else r.time
   def start(r: StateRow): Long = if (versioned) -r.time else if (session) r.second else r.time
@@ -200,7 +200,7 @@ private final case class StateQuery(
 ) {
   def from: Array[Byte] = if (lower == null) Bytes.first else lower
 
-  /** `upper` is exclusive; `length`: that of the key, where it is only one. */
+  /** Whether a row is within the bounds. `upper` is exclusive; `length` is the key's, if there is only one. */
   def takes(layout: StoreLayout, r: StateRow): Boolean =
     (lower == null || Arrays
       .compareUnsigned(r.inner, lower) >= 0) && (upper == null || Arrays.compareUnsigned(r.inner, upper) < 0) && {
@@ -252,7 +252,7 @@ private object StateQuery {
     )
   }
 
-  /** A key from text: text itself, else JSON; what is text in JSON needs no quotes. */
+  /** Parses a key: text as it is, other types as JSON, where values that are text in JSON need no quotes. */
   private def valueOf(text: String, t: DataType): Any =
     if (t == StringType) org.apache.spark.unsafe.types.UTF8String.fromString(text)
     else
@@ -305,26 +305,26 @@ private final class NewestFirst(layout: StoreLayout) extends Ordering[StateRow] 
 
 private object Page {
 
-  /** Rows per read. */
+  /** The number of rows per read: the initial one, and the maximum. */
   private val fewest = 16
   private val most = 1024
 }
 
 /**
- * The first rows of each task, so many that a page and the knowledge of a next one can be made of them; memory is
- * bounded by the page.
+ * The first rows of each task: enough for a page and for finding out whether another one follows. Memory is bounded by
+ * the page.
  */
 private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int, Long]) {
 
-  /** `lengths`: those that keys of the store have in the state. */
+  /** Rows of a task for the page. `lengths`: the lengths that keys of the store have in the state. */
   def of(task: Int, state: StateHandle, lengths: Seq[Int]): Iterator[StateRow] = {
     val kept = new java.util.TreeSet[StateRow](query.order)
 
-    /** Of a versioned store: the version of each key that is in the page. */
+    /** Of a versioned store: the version in the page, by key. */
     val byKey = new java.util.HashMap[Bytes, StateRow]()
     lengths.filter(n => query.length.forall(_ == n - layout.tail)).foreach { n =>
       val rows = if (layout.timeFirst) inTime(task, state, n) else inOrder(task, state, n)
-      // In the order of keys, what is behind a full page is not in it.
+      // In the order of keys, rows behind a full page cannot be part of it.
       def ended(at: StateRow) = kept.size > query.limit && Bytes.compare(at.inner, kept.last.inner) > 0
       rows.takeWhile(at => layout.timeFirst || query.newest || !ended(at)).foreach { at =>
         if (query.takes(layout, at) && !layout.expired(at, clocks(task)) && fits(kept, at)) {
@@ -336,19 +336,19 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
     kept.asScala.iterator
   }
 
-  /** At least the rows of a run that the query may take. */
+  /** Rows with keys of one length, in their order: at least those that the query may select. */
   private def inOrder(task: Int, state: StateHandle, length: Int): Iterator[StateRow] = {
     val least = if (query.newest) null else query.after.fold(Bytes.first)(_.inner)
     val from = if (least == null || Bytes.compare(least, query.from) < 0) query.from else least
     val own = length - layout.tail
-    // Behind a bound that is longer than the keys may be the key that it begins with.
+    // A bound that is longer than the keys may sort before rows of the key with which it begins.
     val to =
       if (query.upper == null || query.upper.length <= own) query.upper
       else Bytes.after(Arrays.copyOf(query.upper, own))
     rows(task, state, length, from, to)(_ => null)
   }
 
-  /** The same where rows are ordered by time: of each time, the keys that are not in the range are passed over. */
+  /** The same for rows that are ordered by time: at each time, keys that are not in the range are skipped. */
   private def inTime(task: Int, state: StateHandle, length: Int): Iterator[StateRow] = {
     def start(time: Long) = Bytes.concat(Array.emptyByteArray, time)
     val from = start(math.max(query.fromTime, 0L)) ++ query.from
@@ -360,7 +360,7 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
     }
   }
 
-  /** `next`: of a row that is passed over, the key to go on with, else null. `to` null: to the end. */
+  /** Reads rows in pieces. `next`: for a row to skip, the key to continue with, else null. `to` null: to the end. */
   private def rows(task: Int, state: StateHandle, length: Int, from: Array[Byte], to: Array[Byte])(
       next: StateRow => Array[Byte]
   ): Iterator[StateRow] = {
@@ -393,8 +393,8 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
     else query.follows(at) && (kept.size <= query.limit || query.order.lt(at, kept.last))
 
   /**
-   * One version of each key: the newest at or before the time that is asked for, or as [[VersionedTable.get]] answers
-   * for a time before the history.
+   * Keeps one version of each key: the newest at or before the requested time or, for a time before the history, the
+   * one that [[VersionedTable.get]] would choose.
    */
   private def chosen(
       kept: java.util.TreeSet[StateRow],
@@ -413,7 +413,7 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
     }
   }
 
-  /** Without deletions, answers for times before the history, and versions that were replaced before it begins. */
+  /** Removes answers for times before the history, and versions that were replaced before it begins. */
   def visible(rows: Array[StateRow]): Array[StateRow] =
     if (!layout.versioned) rows
     else if (latestOnly) rows.filter(r => query.asOf == null || -r.time <= query.asOf)

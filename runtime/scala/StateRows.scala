@@ -1,8 +1,9 @@
 package org.apache.spark.sql.millrace
 
 /**
- * Rows that a node keeps in the state under one name, and where the record's key stands in theirs: `skip` bytes come
- * before it, `cut` bytes after it; `counted`: four bytes before it give its length. `key`: the record's key.
+ * Rows that a node keeps in the state under one name, and the position of the record's key in their keys: `skip` bytes
+ * come before it, `cut` bytes after it; `counted`: the four bytes before it are its length. `key`: the type of the
+ * record's key.
  */
 private[millrace] final case class KeptRows(
     name: String,
@@ -14,7 +15,7 @@ private[millrace] final case class KeptRows(
     copied: Option[TableSource] = None
 ) extends Serializable {
 
-  /** The bytes that choose the partition: of a windowed key the inner key's [PL8]. */
+  /** The bytes that determine the partition: of a windowed key, those of the inner key [PL8]. */
   def keyOf(row: Array[Byte]): Array[Byte] = {
     val tail = KeptRows.tail(key)
     if (counted) java.util.Arrays.copyOfRange(row, 4, 4 + Bytes.getInt(row, 0) - tail)
@@ -24,8 +25,8 @@ private[millrace] final case class KeptRows(
 }
 
 /**
- * Rows of windows that were sent when they closed: their time, a long `at` bytes from the end or, below 0, from the
- * start, is at most the clock's minus `behind`.
+ * Rows of windows that were sent when they closed: their time is at most the clock's minus `behind`. The time is a
+ * long, `fromEnd` bytes from the end of the key or, if that is 0, at the start.
  */
 private[millrace] final case class Closed(clock: String, behind: Long, fromEnd: Int) {
   def sent(row: Array[Byte], upTo: Long): Boolean =
@@ -34,10 +35,10 @@ private[millrace] final case class Closed(clock: String, behind: Long, fromEnd: 
 
 private[millrace] object KeptRows {
 
-  /** Bytes of the window in a key. */
+  /** The number of bytes of the window in a key. */
   def tail(k: KeyType): Int = k.window.fold(0)(w => if (w.kind == "session") 16 else 8)
 
-  /** A table: versions carry their time behind the key. */
+  /** The rows of a table; versions have their time after the key. */
   def table(name: String, key: KeyType, history: java.lang.Long): KeptRows =
     KeptRows(name, key, cut = if (history == null) 0 else 8)
   def table(s: StoreSettings, key: KeyType): KeptRows = table(s.state, key, s.history)

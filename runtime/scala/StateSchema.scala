@@ -11,21 +11,21 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, Generic
 import org.apache.spark.sql.types._
 
 /**
- * What a deployment's accepted changes ask of tasks whose state is older. A task's state notes the number of the last
- * change that it went through. `drops`: of each change, by its number from 1, the prefixes of names in the state that
- * begin empty; `decided`: how values are made of older ones.
+ * The requirements of a deployment's accepted changes for tasks whose state is older. A task's state notes the number
+ * of the last change that was applied to it. `drops`: by change, numbered from 1, the prefixes of names in the state
+ * that begin empty; `decided`: how older values are converted.
  */
 private[millrace] final case class StateChanges(drops: IndexedSeq[Set[String]], decided: Seq[Decided] = Nil) {
   def last: Long = drops.length.toLong
 
-  /** What a state that went through change `from` has to forget. */
+  /** The prefixes that a state must forget if change `from` was the last one applied to it. */
   def after(from: Long): Set[String] = drops.drop(from.toInt).flatten.toSet
 
-  /** What makes values of another type of those in the state; None where nothing does. */
+  /** The function that converts values in the state to another type; None if there is none. */
   def conversion(name: String, from: DataType, to: DataType): Option[Any => Any] =
     Conversion.of(from, to, Decisions(decided.filter(d => StateChanges.drops(Set(d.store), name))))
 
-  /** A type that values of both types can have, without loss where that is possible. */
+  /** A type to which values of both types can be converted, without loss if possible. */
   def common(name: String, a: DataType, b: DataType): Option[DataType] =
     Conversion
       .common(a, b)
@@ -36,8 +36,8 @@ private[millrace] final case class StateChanges(drops: IndexedSeq[Set[String]], 
 private[millrace] final case class Decided(store: String, from: DataType, to: DataType, expression: Expr)
 
 /**
- * The decisions about a store, in their order. The state of a task that had no input meanwhile goes through several of
- * them, and through what widened in between.
+ * The decisions about a store, in order. The state of a task without input goes through several of them, and through
+ * the widenings in between.
  */
 private[millrace] final case class Decisions(all: Seq[Decided]) extends Conversion.Leaf {
   override def apply(from: DataType, to: DataType): Option[Any => Any] = {
@@ -50,7 +50,7 @@ private[millrace] final case class Decisions(all: Seq[Decided]) extends Conversi
 
 private object Decisions {
 
-  /** The way to a type from one of those that were reached: from itself, else from the latest. */
+  /** The conversion to a type from one of those that were reached: from itself if possible, else from the latest. */
   private def through(reached: Seq[(DataType, Any => Any)], to: DataType): Option[Any => Any] =
     reached
       .sortBy(_._1 != to)
@@ -68,8 +68,8 @@ private[millrace] object StateChanges {
   val none: StateChanges = StateChanges(IndexedSeq.empty)
 
   /**
-   * `[{"drop": ["sum"], "convert": [{"store": "mean", "from": "DOUBLE", "to": "BIGINT", "expression": "CAST(old AS
-   * BIGINT)"}]}, ...]`
+   * Parses `[{"drop": ["sum"], "convert": [{"store": "mean", "from": "DOUBLE", "to": "BIGINT", "expression": "CAST(old
+   * AS BIGINT)"}]}, ...]`.
    */
   def parse(j: JsonNode, spark: SparkSession): StateChanges = StateChanges(
     j.elements.asScala.map(_.path("drop").elements.asScala.map(_.asText).toSet).toIndexedSeq,
@@ -96,8 +96,8 @@ private[millrace] object StateChanges {
   private val counters = Set(":records", ":bytes", ":single", ":sequence")
 
   /**
-   * Whether rows or a clock of this name belong to one of the stores. Copies of a table belong to the table,
-   * independent of the node that holds them.
+   * Whether rows or a clock of this name belong to one of the stores. Copies of a table belong to the table, regardless
+   * of the node that holds them.
    */
   def concerns(prefixes: Set[String], name: String): Boolean = {
     val bare = clocks.find(name.startsWith(_)).map(c => name.substring(c.length))
@@ -110,17 +110,17 @@ private[millrace] object StateChanges {
 }
 
 /**
- * Values of one type as values of another: what widens, by the rules of `state_changes.py`; anything else is refused,
- * bits are never read as another type.
+ * Converts values of one type to another by widening, by the rules of `state_changes.py`. Any other conversion is
+ * refused: bits are never read as another type.
  */
 private[millrace] object Conversion {
   def text(t: DataType): String = t.asNullable.json
 
-  /** What is tried of two types that are not converted by themselves, also within others. */
+  /** A conversion to try for two types, also within others, that are not converted otherwise. */
   trait Leaf extends Serializable { def apply(from: DataType, to: DataType): Option[Any => Any] }
   private object none extends Leaf { override def apply(from: DataType, to: DataType): Option[Any => Any] = None }
 
-  /** None where values cannot be carried over. */
+  /** The conversion from one type to another; None if values cannot be carried over. */
   def of(from: DataType, to: DataType, leaf: Leaf = none): Option[Any => Any] = (from.asNullable, to.asNullable) match {
     case (a, b) if a == b => Some(identity)
     case (a, b) => inside(a, b, leaf).orElse(leaf(a, b))
@@ -141,7 +141,7 @@ private[millrace] object Conversion {
     case (a, b) => widened(a, b)
   }
 
-  /** A type with the fields of both, and the wider of two types; None where there is none. */
+  /** A type with the fields of both, and the wider of two types; None if there is none. */
   def common(a: DataType, b: DataType): Option[DataType] = (a.asNullable, b.asNullable) match {
     case (StructType(mine), StructType(others)) =>
       val (shared, more) = others.partition(f => mine.exists(_.name.equalsIgnoreCase(f.name)))
@@ -171,7 +171,7 @@ private[millrace] object Conversion {
   private def elements(a: ArrayData, t: DataType, f: Any => Any): Array[Any] =
     Array.tabulate[Any](a.numElements())(i => if (a.isNullAt(i)) null else f(a.get(i, t)))
 
-  /** Fields by name, as Spark compares names; a new one is null. */
+  /** Converts fields by name, as Spark compares names; a new one is null. */
   private def struct(old: Array[StructField], now: Array[StructField], leaf: Leaf): Option[Any => Any] = {
     val places = now.map(f => old.indexWhere(_.name.equalsIgnoreCase(f.name)))
     val converters = now.zip(places).map { case (f, at) =>

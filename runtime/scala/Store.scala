@@ -4,7 +4,7 @@ import java.util.{ArrayList => JArrayList, Arrays, Comparator, HashMap => JHashM
 
 import org.apache.spark.sql.types.DataType
 
-/** Bytes as a key of a hash table. */
+/** A byte array as the key of a hash table. */
 private[millrace] final class Bytes(val array: Array[Byte]) {
   private val hash = Arrays.hashCode(array)
   override def hashCode: Int = hash
@@ -16,19 +16,19 @@ private[millrace] final class Bytes(val array: Array[Byte]) {
 
 object Bytes {
 
-  /** Smallest key after all keys that start with the prefix; null if there is none. */
+  /** The smallest key after all keys that start with the prefix; null if there is none. */
   def after(prefix: Array[Byte]): Array[Byte] = {
     var i = prefix.length - 1
     while (i >= 0 && prefix(i) == -1) i -= 1
     if (i < 0) null else { val r = Arrays.copyOf(prefix, i + 1); r(i) = (r(i) + 1).toByte; r }
   }
 
-  /** The next key in unsigned order: `key` and a zero byte. Makes an inclusive bound of an exclusive one. */
+  /** The next key in unsigned order: `key` and a zero byte. As an exclusive upper bound, it includes `key`. */
   def next(key: Array[Byte]): Array[Byte] = Arrays.copyOf(key, key.length + 1)
   def compare(a: Array[Byte], b: Array[Byte]): Int = Arrays.compareUnsigned(a, b)
   val order: Comparator[Array[Byte]] = (a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)
 
-  /** Bounds of ranges: at or before all keys, and behind all keys. The end is only ever compared by `before`. */
+  /** Bounds of ranges: `first` is at or before all keys, `end` after them. Only `before` may compare `end`. */
   private[millrace] val first: Array[Byte] = Array.emptyByteArray
   private[millrace] val end: Array[Byte] = new Array[Byte](0)
   private[millrace] def before(a: Array[Byte], b: Array[Byte]): Boolean =
@@ -66,8 +66,8 @@ object Bytes {
 }
 
 /**
- * Write-back cache over Spark's state. Values are kept as Catalyst values while in work and packed once, when the
- * micro-batch ends. `counted`: the number of rows; kept with the state.
+ * A write-back cache over Spark's state. Values in use are Catalyst values, and are packed once, when the micro-batch
+ * ends. `counted`: the number of rows, which is kept with the state.
  */
 private[millrace] abstract class CachedStore(
     val name: String,
@@ -77,29 +77,29 @@ private[millrace] abstract class CachedStore(
 ) extends Store {
 
   /**
-   * What is known of a key. Not `loaded`: it has a row, whose value is `packed` or else in the state. `loaded` without
-   * an entry: it has none.
+   * The cached row of a key. Not `loaded`: the row exists, and its value is `packed` or else in the state. `loaded`
+   * without an entry: there is no row.
    */
   protected final class Slot(var packed: Array[Byte], var timestamp: Long) {
     var entry: Entry = _
     var loaded = false
     var dirty = false
 
-    /** The state may have a row of the key. */
+    /** Whether the state may have a row of the key. */
     var written: Boolean = packed != null
     def absent: Boolean = loaded && entry == null
   }
   protected val packer = new Packer(valueType)
   private var dirty = new JArrayList[(Array[Byte], Slot)]()
 
-  /** Null where the task is not followed, or the store's rows are nothing to show. */
+  /** Null if the task is not traced; `view` is null if the store's rows are not shown. */
   private[millrace] var trace: Trace = _
   private[millrace] var view: StoreView = _
 
-  /** Slots whose value is in memory. */
+  /** The number of slots whose value is in memory. */
   protected var loaded = 0
 
-  /** Bytes of keys and values that were read or written, and of how many rows: what a row takes on average. */
+  /** The bytes of keys and values that were read or written, and the number of rows, for the average row size. */
   private var seenBytes = 0L
   private var seen = 0L
 
@@ -110,10 +110,10 @@ private[millrace] abstract class CachedStore(
   override def size: Long = rows
   protected final def changeRows(by: Int): Unit = counted.set(rows + by)
 
-  /** An estimate: entries times the average size. */
+  /** The estimated size in bytes: rows times the average size of a row. */
   def bytes: Long = if (seen == 0) 0L else (rows.toDouble * seenBytes / seen).toLong
 
-  /** An estimate of the heap that is in use. */
+  /** The estimated heap in use, in bytes. */
   private[millrace] def heap: Long =
     slots * CachedStore.slotBytes + (if (seen == 0) 0L else 2L * slots * seenBytes / seen)
   protected def slots: Long
@@ -122,7 +122,7 @@ private[millrace] abstract class CachedStore(
     seen += 1
   }
 
-  /** Reads the value, if that has not been done. */
+  /** Returns the entry, and reads it first if necessary. */
   protected final def load(key: Array[Byte], s: Slot): Entry = {
     if (!s.loaded) {
       if (s.packed != null) { s.entry = new Entry(packer.unpack(s.packed), s.timestamp); s.packed = null }
@@ -141,7 +141,7 @@ private[millrace] abstract class CachedStore(
     if (value == null) delete(key) else write(key, new Entry(value, timestamp))
   protected def write(key: Array[Byte], e: Entry): Unit
 
-  /** The slot has changed: it is written with the next flush. */
+  /** Marks a slot as changed: the next flush writes it. */
   protected final def note(key: Array[Byte], s: Slot): Unit = {
     if (!s.dirty) { s.dirty = true; dirty.add((key, s)) }
     show(key, s.entry)
@@ -149,14 +149,14 @@ private[millrace] abstract class CachedStore(
   protected final def show(key: Array[Byte], entry: Entry): Unit =
     if (trace != null && view != null) trace.stored(view, key, entry)
 
-  /** Shows the rows of the state to the trace, as far as it takes them. */
+  /** Shows rows of the state to the trace, up to the number that it accepts. */
   private[millrace] def show(rows: Iterator[StoredRow]): Unit = if (trace != null && view != null)
     rows
       .takeWhile(_ => trace.restoring(view))
       .foreach(r => show(r.key, new Entry(packer.unpack(r.value), r.timestamp)))
 
   /**
-   * Writes what changed; afterwards the cache equals the state. Rows that were added and deleted since the last flush
+   * Writes all changes; afterwards the cache equals the state. Rows that were added and deleted since the last flush
    * are not written.
    */
   private[millrace] def flushTo(s: StateHandle): Boolean = {
@@ -187,7 +187,7 @@ private[millrace] abstract class CachedStore(
   /** Called after a flush: releases everything. */
   private[millrace] def evict(): Unit = { forgetValues(); loaded = 0 }
 
-  /** Very many values are in memory. */
+  /** Whether more values are in memory than [[CachedStore.limit]]. */
   private[millrace] def crowded: Boolean = loaded > CachedStore.limit
 }
 
@@ -196,10 +196,10 @@ private[millrace] object CachedStore {
   /** Values that stay in memory from one micro-batch to the next, per store and task. */
   val kept = 50000
 
-  /** Values in memory at which a store is flushed although the micro-batch goes on. */
+  /** The number of values in memory at which a store is flushed in the middle of a micro-batch. */
   val limit = 500000
 
-  /** Of a slot without its bytes: entries of maps, objects and their headers. */
+  /** The heap bytes of a slot without its key and value: entries of maps, objects and their headers. */
   val slotBytes = 180L
 }
 
@@ -210,7 +210,7 @@ private[millrace] final class HashedStore(name: String, valueType: DataType, sta
   override def ordered: Boolean = false
   override protected def slots: Long = hashed.size.toLong
 
-  /** A value that is read is usually written next, with the same array as its key. */
+  /** Remembers the last slot: a value that is read is usually written next, with the same array as its key. */
   private def slot(key: Array[Byte]): Slot = {
     if (key ne lastKey) {
       val k = new Bytes(key)
@@ -235,7 +235,7 @@ private[millrace] final class HashedStore(name: String, valueType: DataType, sta
   }
   override protected def forgetValues(): Unit = { hashed.clear(); lastKey = null; lastSlot = null }
 
-  /** Reads the state and sorts, for dumps. */
+  /** Reads and sorts the rows of the state, for dumps. */
   override def all: Iterator[(Array[Byte], Entry)] = {
     flushTo(state())
     val rows = state().runs

@@ -7,9 +7,9 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a
- * simulation the wall clock moves by control rows only; in real time rows come one by one. `storeMemory`: bytes of heap
- * that the stores of one task may take, an estimate.
+ * Options that all tasks of a deployment share. `run` is its name, `application` its part of the names of internal
+ * topics. In a simulation the wall clock is moved only by control rows; in real time rows come one by one.
+ * `storeMemory`: estimated bytes of heap that the stores of one task may use.
  */
 private[millrace] final case class TaskOptions(
     run: String,
@@ -24,18 +24,21 @@ private[millrace] final case class TaskOptions(
 ) {
   private val salts = Internals.salts(partitions)
 
-  /** Of a task's index. A level may have fewer tasks than there are shuffle partitions, never more. */
+  /**
+   * The salt of a task index, see [[Internals.salts]]. A level may have fewer tasks than shuffle partitions, never
+   * more.
+   */
   def salt(index: Int): Int = salts(index)
   def indexOf(salt: Int): Int = salts.indexOf(salt)
 }
 
-/** How Python workers of process nodes are started. */
+/** How Python workers of process nodes are started. `timeoutMs` limits a call, `memoryMb` the process's data. */
 private[millrace] final case class WorkerOptions(python: String, path: String, timeoutMs: Long, memoryMb: Long)
 
 /**
- * One task of one level at work: the nodes, their stores and clocks. Rows come in the order of their places; each is
- * pushed through the graph, depth first, before the next is taken [PL3]. The task lives on between micro-batches and is
- * rebuilt from the state when the state is not the one that it wrote.
+ * A running task of one level: its nodes, stores and clocks. Rows come in the order of their places; each is pushed
+ * through the graph, depth first, before the next is taken [PL3]. The task is kept between micro-batches, and rebuilt
+ * from the state if the state is not the one that it wrote.
  */
 private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt: Int, options: TaskOptions)
     extends TaskContext
@@ -53,7 +56,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private val schedules = new JHashMap[Integer, PunctuationQueue]() // of stream time, by sub-topology
   private val wallSchedules = new PunctuationQueue
 
-  /** Schedules so far, by node. */
+  /** The number of schedules so far, by node. */
   private val scheduled = new JHashMap[String, Integer]()
 
   /** Whether a node's failure can make a dead letter. */
@@ -62,12 +65,12 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private val topology = new ProcessorTopology(level, this, options.application)
   private var stopped = false
 
-  /** Of the thread that runs the task in this batch. */
+  /** The thread that runs the task in this batch. */
   private var thread: String = _
 
   // ---- life ----
 
-  /** Before the first row on this machine: clocks and stores come from the state, then the nodes start. */
+  /** Restores clocks and stores from the state and starts the nodes, before the first row on this machine. */
   def open(s: StateHandle): Unit = {
     thread = ThreadNames.current
     states.restore(s)
@@ -77,10 +80,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (unstarted == null) states.forgetDerived()
   }
 
-  /** The node whose `init` is running, and which requests stores. */
+  /** The node whose `init` is running: the one that opens stores. */
   private var starting: Node = _
 
-  /** A node that did not start stops the task with its first row. */
+  /** Set if a node did not start: the task stops with its first row. */
   private var unstarted: Stop = _
 
   def resume(s: StateHandle): Unit = {
@@ -92,7 +95,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
   private[millrace] def token: Long = states.token
 
-  /** Called between two rows: checks again whether the task has a trace. */
+  /** Checks again, between two rows, whether the task is traced. */
   private[millrace] def followAgain(): Unit = follow(Trace.of(options.run, this))
   private[millrace] def simulated: Boolean = options.simulation
   private[millrace] def realTime: Boolean = options.realTime
@@ -108,12 +111,12 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   /** Shows the rows of the stores to the trace before the first record. */
   private[millrace] def showStores(): Unit = if (trace != null && unstarted == null) states.show()
 
-  /** The place of the input record in work. */
+  /** The place of the current input record. */
   private[millrace] def merge: Long = record.merge
 
-  /** Closes the nodes and the Python process. Returns what they have logged. */
+  /** Closes the nodes and the Python process. Returns the log lines of the nodes. */
   def close(): Seq[LogLine] = {
-    record.merge = 0L // what nodes print from now on is of no record
+    record.merge = 0L // lines that nodes print from now on belong to no record
     topology.all.foreach { n =>
       try n.close()
       catch { case e: Exception => StreamTask.logger.warn("{} could not be closed: {}", n.node: Any, e.getMessage) }
@@ -122,7 +125,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     metrics.logged
   }
 
-  /** Processes the rows; the result is lazy, and the state is written when it has been drained. */
+  /** Processes the rows. The result is lazy, and the state is written when it has been drained. */
   def run(rows: Iterator[InternalRow], done: () => Unit): Iterator[InternalRow] = new Iterator[InternalRow] {
     private var ended = false
     override def hasNext: Boolean = {
@@ -177,16 +180,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     collector.begin(record.merge != before)
   }
 
-  /** A failure of a DataFrame's step, or of bytes that it could not read: handled as if it had happened here. */
+  /** Handles a failure of a DataFrame step, or of bytes that it could not read, as if it had happened here. */
   private def upstream(row: InternalRow): Unit = {
     record.bytes = Envelope.binary(row, Envelope.VALUE)
     handle(Faults.parse(row.getUTF8String(Envelope.FAULT).toString), record.timestamp)
   }
 
   private def stop(s: Stop): Unit = {
-    collector.clear() // what the failing record has sent so far does not count
-    /* Every task of the levels behind stops at the same place: what they have done by then needs nothing of what is
-     * missing here. */
+    collector.clear() // rows that the failing record has sent so far are discarded
+    /* All tasks of later levels stop at the same place: what they do before it needs no row that is missing here. */
     val stopping = if (level.last) index to index else 0 until options.partitions
     stopping.foreach(i =>
       emit(new Outgoing(Envelope.STOP, i, null, null, record.timestamp, Headers.empty, fault = s.fault.json))
@@ -233,7 +235,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (trace != null) trace.printed(node, level, message)
   }
 
-  /** The Python process of this task's processors; a new one if the last was lost. */
+  /** The Python process of this task's processors; started again if it has died. */
   def worker: PythonWorker = {
     if (python == null || !python.alive) python = new PythonWorker(options.workers)
     python
@@ -259,10 +261,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     Faults.of(kind, node.node, e, record.failed)
   )
 
-  /**
-   * A source takes no record without a valid time; that is the record's failure like any other if a person has decided
-   * about it.
-   */
+  /** Stops the task, unless the record has no valid timestamp and a person has decided what happens to it. */
   private def refused(s: Stop): Unit =
     if (s.fault.kind == "timestamp" && options.records.handler(s.fault, level.settings) != "fail")
       handle(s.fault, record.timestamp)
@@ -279,7 +278,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
 
   private def deadLetter(f: Fault, timestamp: Long): Unit =
-    // A punctuation has no record that could become one.
+    // A punctuation has no record that could become a dead letter.
     if (record.originTopic == null && record.key == null) drop(f.node, f.reason)
     else {
       metrics.deadLetter(f.node)
@@ -343,7 +342,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   // ---- reports ----
 
-  /** The report since the last call. */
+  /** Reports the figures since the last call. */
   def report(): TaskReport = {
     val r = new TaskReport(level.level, index)
     topology.all.foreach { n =>

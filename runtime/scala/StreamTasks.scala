@@ -18,8 +18,8 @@ import org.apache.spark.sql.types._
 /**
  * The entry point for Python (py4j).
  *
- *   - `attach(df, graph, options)`: the whole chain of levels over envelope rows. Returns envelope rows: sinks (dest >=
- *     0), STOP, DUMP, DEAD_LETTER, CONTROL
+ *   - `attach(df, graph, options)`: adds the chain of levels to a DataFrame of envelope rows. Returns envelope rows:
+ *     sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL
  *   - `check(spark, graph)`: builds the graph and throws Refused if it cannot run
  *   - `release(run)`: ends the tasks of a run, here and on its executors, with their Python workers
  *
@@ -125,11 +125,11 @@ object StreamTasks {
     }
   }
 
-  /** A slot that is freed immediately would get another executor's share. */
+  /** How long a job holds a slot, in ms: one that is freed at once would also get another executor's share. */
   private[millrace] val pauseMs = 200L
   private val patienceMs = 10000L
 
-  /** End the tasks of a run in this JVM; return the log lines of their nodes. */
+  /** Ends the tasks of a run in this JVM, and returns the log lines of their nodes. */
   private[millrace] def releaseHere(run: String): Seq[LogLine] =
     tasks.asScala.toSeq.flatMap { case (key, t) =>
       if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil
@@ -141,8 +141,8 @@ object StreamTasks {
   private[millrace] def has(run: String): Boolean = tasks.keySet.asScala.exists(_.attachment.startsWith(s"$run/"))
 
   /**
-   * Notifies the tasks of real time, which have no next micro-batch, that their trace has changed; false where one was
-   * at work all the time.
+   * Notifies tasks of real time, which have no next micro-batch, that their trace has changed. Returns false if one of
+   * them was busy and could not be notified.
    */
   private[millrace] def followAgain(run: String): Boolean =
     tasks.asScala.toSeq
@@ -170,8 +170,8 @@ object StreamTasks {
     @volatile var clean = false
 
     /**
-     * In real time: held while a row is in work, so that figures can be read between two; `news`: there are some that
-     * were not reported.
+     * In real time: held while a row is processed, so that figures are read between two rows. `news`: there are figures
+     * that were not reported.
      */
     val lock = new java.util.concurrent.locks.ReentrantLock()
     @volatile var news = false
@@ -180,8 +180,8 @@ object StreamTasks {
   private val idleMs = 600000L
 
   /**
-   * The task as it was after the last micro-batch of this start of the query, if the state is what it wrote then; else
-   * a new one.
+   * Returns the task as it was after the last micro-batch, if this start of the query ran it and the state is the one
+   * that it wrote; otherwise a new one.
    */
   private[millrace] def take(key: TaskKey, state: StateHandle, create: () => StreamTask): Living = {
     val found = tasks.get(key)
@@ -206,7 +206,7 @@ object StreamTasks {
   }
 }
 
-/** One level in Spark: transformWithState over the tasks. */
+/** One level in Spark: transformWithState over its tasks. */
 private[millrace] final class LevelProcessor(
     level: Int,
     spec: Shipped[LevelSpec],
@@ -219,7 +219,7 @@ private[millrace] final class LevelProcessor(
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
     map = LevelProcessor.open(getHandle)
 
-  /** In real time: the task at work since the batch began, and its salt. */
+  /** In real time: the task of this batch, and its salt. */
   @transient private var working: StreamTasks.Living = _
   @transient private var workingSalt = 0
 
@@ -262,14 +262,14 @@ private[millrace] final class LevelProcessor(
 }
 
 /**
- * Serialized once by the driver, and deserialized only where a task starts. Spark serializes what an operator refers to
- * several times per micro-batch and deserializes it in every task, which for a large graph costs more than processing
- * the records.
+ * A value that the driver serializes once, and that is deserialized only where a task starts. Spark serializes
+ * everything that an operator refers to several times per micro-batch and deserializes it in every task, which for a
+ * large graph costs more than processing the records.
  */
 private[millrace] final class Shipped[T <: java.io.Serializable](value: T) extends Serializable {
   private val bytes = org.apache.spark.util.Utils.serialize(value)
 
-  /** A value of the caller's own. */
+  /** Returns a new copy of the value. */
   def read(): T = org.apache.spark.util.Utils.deserialize[T](bytes, Thread.currentThread.getContextClassLoader)
 }
 

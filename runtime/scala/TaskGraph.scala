@@ -8,40 +8,38 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.DataType
 
-/** What leaves a port. `key.seen` and `value` are the types that expressions see. */
+/** The types of the records that leave a port. `key.seen` and `value` are the types that expressions see. */
 sealed trait Port { def key: KeyType; def value: DataType }
 final case class StreamPort(key: KeyType, value: DataType) extends Port
 
-/** Records carry a Change. `owner` is asked for old values. */
+/** A table: records carry a Change. `owner` is the node to ask for old values. */
 final case class TablePort(key: KeyType, value: DataType, owner: TableSource) extends Port
 
-/**
- * A table that is grouped and repartitioned: records carry a Change by the group's key; either side of it may be null.
- */
+/** A grouped and repartitioned table: records carry a Change under the group's key; either value may be null. */
 final case class GroupedPort(key: KeyType, value: DataType) extends Port
 final case class GlobalPort(key: KeyType, value: DataType, owner: NodeSpec) extends Port
 
-/** Asked on the driver, while the graph is built. */
+/** A node that outputs a table. The driver calls these methods while the graph is built. */
 trait TableSource {
 
-  /** A consumer needs old values in the changes. `force`: materialise if need be. Returns whether they will come. */
+  /** Requests old values in changes. `force`: materialize the table if necessary. Returns whether they will be sent. */
   def enableSendingOldValues(force: Boolean): Boolean
 
-  /** True if lookups are answered by a versioned store. */
+  /** Whether a versioned store answers lookups. */
   def versioned: Boolean = false
 }
 
 /**
  * The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`:
- * those of the store node. `state`: what its rows are called in the state: by the store node's id, which stays when the
- * store gets another name.
+ * those of the store node. `state`: the name of its rows in the state, which is the store node's id, because that stays
+ * when the store is renamed.
  */
 final case class StoreSpec(name: String, node: String, kind: String, named: Boolean, properties: Map[String, String]) {
   def state: String = if (named) properties.getOrElse("state", node) else name
   def long(property: String): Option[Long] = properties.get(property).map(_.toLong)
 }
 
-/** A node as data: what the driver knows of it and the task needs. */
+/** A node as data: built on the driver, serialized for the tasks. */
 abstract class NodeSpec(b: Build) extends Serializable {
   val id: String = b.id
   val node: String = b.node
@@ -49,7 +47,7 @@ abstract class NodeSpec(b: Build) extends Serializable {
   val sub: Int = b.sub
   val level: Int = b.level
 
-  /** Physical ids of the parents, by input. */
+  /** Parents by input: physical id and port. */
   val parents: Seq[(String, String)] = b.parentIds
 
   /** Index in the graph: the `dest` of rows for input 0. */
@@ -58,25 +56,22 @@ abstract class NodeSpec(b: Build) extends Serializable {
   /** Output ports in their order. Empty for sinks. */
   def ports: Seq[(String, Port)]
 
-  /** True of an input that is only looked up: its updates cause nothing by themselves. */
+  /** Whether an input is only looked up: its updates cause nothing by themselves. */
   def reads(input: Int): Boolean = false
 
   /**
-   * True of an input that is looked up as well: its updates cause something, and what it keeps of them may be read
-   * before.
+   * Whether an input is also looked up: its updates cause something, and lookups may need them before they are
+   * processed.
    */
   def keeps(input: Int): Boolean = false
 
-  /**
-   * True of a table that keeps nothing that lookups could go by: they are answered by what its parents have at that
-   * moment.
-   */
+  /** Whether the table stores nothing that could answer lookups: the current values of its parents answer them. */
   def derived: Boolean = false
 
-  /** Ports for inputs, as the parents have them. */
+  /** The parents' output ports, by input. */
   val inputs: Seq[Port] = b.inputs
 
-  /** What the node keeps in the state, to be asked when the whole graph is built. */
+  /** The rows that the node keeps in the state. Called when the whole graph is built. */
   private[millrace] def kept: Seq[KeptRows] = Nil
   def create(): Node
 }
@@ -84,23 +79,23 @@ abstract class NodeSpec(b: Build) extends Serializable {
 /** A node whose output travels to tasks of a later level by the key's partition. */
 abstract class HopSpec(b: Build) extends NodeSpec(b) {
 
-  /** True where a DataFrame sends the rows: nothing of it runs in a task. */
+  /** True if a DataFrame sends the rows: no part of the hop runs in a task. */
   val external: Boolean = b.parentIds.isEmpty
 
-  /** What Kafka Streams calls the topic, behind the application's id. */
+  /** The name of the topic in Kafka Streams, without the application id. */
   def topic: String = id
   val partitions: Int = b.int("partitions")
   private[millrace] var receivers: Array[Int] = Array.empty
 }
 
-/** The task's side of a hop. */
+/** The part of a hop that runs in a task. */
 abstract class HopNode(spec: HopSpec) extends Node(spec) {
   private val port = spec.ports.head._2
   private val codec = Codec.key(port.key)
   private val changes = port.isInstanceOf[GroupedPort] || port.isInstanceOf[TablePort]
   private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
 
-  /** Sends to the partition of the key's bytes (a windowed key: of the inner key's); null keys go to partition 0. */
+  /** Sends to the partition of the key's bytes (of a windowed key: the inner key's); null keys go to partition 0. */
   protected final def hop(r: Record): Unit = {
     val key = codec.encode(r.key)
     val chooses = codec match { case w: WindowedCodec if r.key != null => w.innerBytes(r.key); case _ => key }
@@ -207,10 +202,10 @@ object Partitioner {
  */
 trait Family { def factories: Map[String, Build => NodeSpec] }
 
-/** One node while it is built: parameters, inputs, and the means to compile. */
+/** A node while it is built: parameters, inputs, and methods that compile expressions. */
 final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, val index: Int) extends Serializable {
 
-  /** A spec whose constructor parameter became a field takes nothing of the driver along: in the task it is null. */
+  /** Keeps the driver's objects out of specs whose constructor parameter became a field: in the task it is null. */
   private def writeReplace(): AnyRef = null
 
   val id: String = json.get("id").asText
@@ -220,7 +215,7 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
   val level: Int = json.path("level").asInt(0)
   val params: JsonNode = Option(json.get("params")).filterNot(_.isNull).getOrElse(Json.mapper.createObjectNode())
 
-  /** Parents that are steps of a DataFrame are left out: what they hand over has its types in the parameters. */
+  /** Parents, without those that are steps of a DataFrame: the types of their rows are in the parameters. */
   val parentIds: Seq[(String, String)] =
     json
       .path("parents")
@@ -232,7 +227,7 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
   def spark: SparkSession = graph.spark
   def settings: Settings = graph.settings
 
-  /** Inputs that `stream` took as the updates of a table. */
+  /** Inputs that are tables, but that `stream` takes as streams of updates. */
   private[millrace] val unwrapped = mutable.Set[Int]()
 
   def parent(i: Int): NodeSpec = graph.spec(parentIds(i)._1)
@@ -244,7 +239,7 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
       .getOrElse(fail("", "port", s"$p has no output port $port"))
   }
 
-  /** Input i as a stream; a table there gives its updates. */
+  /** Input i as a stream; for a table, the stream of its updates. */
   def stream(i: Int): StreamPort = inputs(i) match {
     case s: StreamPort => s
     case TablePort(k, v, _) =>
@@ -287,8 +282,8 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
     judged(p, "format")(Codec.parse(j, default))
 
   /**
-   * The operator's own store: that of the parameter `store` (`{"name", "node", "kind", ...}`), else an unnamed one
-   * called by the node's id.
+   * The operator's own store: the one in the parameter `store` (`{"name", "node", "kind", ...}`), or an unnamed one
+   * that is named after the node's id.
    */
   def store(kinds: String*): StoreSpec =
     opt("store").map(storeOf(_, kinds.head)).getOrElse(StoreSpec(id, node, kinds.head, named = false, Map.empty))
@@ -324,20 +319,20 @@ private object Build {
   }
 }
 
-/** Handlers of failures; the names of the document's settings. */
+/** The handlers of failures, with the names of the document's settings. */
 final case class Settings(processing: String, deserialization: String, deadLetterTopic: String) {
   def handler(kind: String): String = kind match {
     case "deserialization" => deserialization
     case "processing" => processing
-    case "dropped" => "continue" // the source says `skip`
+    case "dropped" => "continue" // the source's setting is `skip`
     case _ => "fail"
   }
 }
 
 /**
- * The graph on the driver: every node built, in order. Its JSON is `{"tasks": n, "settings": {...}, "nodes": [{"id",
+ * The graph on the driver, with all nodes built in order. Its JSON is `{"tasks": n, "settings": {...}, "nodes": [{"id",
  * "node", "op", "sub", "level", "parents": [["id", "port"], ...], "params": {...}}]}`. Parents come before children; a
- * parent's children get records in the order of this list.
+ * parent's children receive records in the order of this list.
  */
 final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
   private val byId = mutable.LinkedHashMap[String, NodeSpec]()
@@ -360,7 +355,7 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
       unwrapped(b.id) = b.unwrapped.toSet
     }
 
-  /** Children get a record in the order of the graph, unless `children` names another. */
+  /** By parent: the order in which its children receive records, where it is not that of the graph. */
   private lazy val ranks: Map[String, Map[String, Int]] = root
     .path("children")
     .properties
@@ -380,15 +375,15 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
 
   private[millrace] def has(id: String): Boolean = byId.contains(id)
 
-  /** Something asks for a record's offset: internal topics count theirs. */
+  /** Makes internal topics count offsets, because something reads a record's offset. */
   private[millrace] def askForOffsets(): Unit = offsets = true
   def spec(id: String): NodeSpec =
     byId.getOrElse(id, throw new Refused(id, "", Why("unknown", s"there is no node $id")))
 
-  /** The levels that have something to run. */
+  /** The levels that run in tasks. */
   def levels: Seq[Int] = specs.filter { case h: HopSpec => !h.external; case _ => true }.map(_.level).distinct.sorted
 
-  /** Of each level: its nodes. */
+  /** Level `n`, with its nodes and edges. */
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(
     n,
     specs.filter(_.level == n).toArray,
@@ -428,8 +423,9 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
 }
 
 /**
- * An edge of the graph; `topic`: of a parent that sends by key (`hop`); `unwrap`: a table's changes arrive as plain
- * values; `reads`, `keeps`, `derived`: of the child, see [[NodeSpec]]; `external`: see [[HopSpec]].
+ * An edge of the graph. `topic`: the parent's, if the parent sends by key (`hop`); `unwrap`: a table's changes arrive
+ * as plain values; `reads`, `keeps`, `derived`: the child's, see [[NodeSpec]]; `external`: the parent's, see
+ * [[HopSpec]].
  */
 private[millrace] final class Edge(
     val from: String,
@@ -450,9 +446,10 @@ private[millrace] final class Edge(
 }
 
 /**
- * What one level's tasks need: serialized into the operator. A node of the document may be several physical ones:
- * `continued` get their records from one of the same node, `continues` send theirs to one; neither counts as the node's
- * own in or out. `countsOffsets`: something asks for offsets in internal topics.
+ * Everything that the tasks of one level need, serialized into the operator. A node of the document may consist of
+ * several physical ones: `continued` are those that receive records from another one of the same node, `continues`
+ * those that send records to one; such records do not count as the node's input or output. `countsOffsets`: something
+ * reads offsets in internal topics.
  */
 private[millrace] final class LevelSpec(
     val level: Int,
@@ -480,10 +477,10 @@ object TaskGraph {
     )
   }
 
-  /** Rows for input `i` of a node: its index, and the input above 16 bits. */
+  /** The `dest` of rows for input `i` of a node: the node's index, with the input above the lower 16 bits. */
   private[millrace] def dest(index: Int, input: Int): Int = index | (input << 16)
 
-  /** With a dest: a table's update that the input only stores, for lookups that precede its processing. */
+  /** A flag in a `dest`: the input only stores this table's update, for lookups that precede its processing. */
   private[millrace] val keep: Int = 1 << 30
 
   /** Steps that never run in a stream task. */

@@ -4,26 +4,26 @@ import java.util.{HashMap => JHashMap}
 
 import scala.jdk.CollectionConverters._
 
-/** What a task counts and logs between two reports. */
+/** Counts and log lines of a task between two reports. */
 private[millrace] final class TaskMetrics {
   private val droppedBy = new JHashMap[(String, String), Array[Long]]()
   private val deadLetters = new JHashMap[String, Array[Long]]()
   private val lines = new java.util.ArrayList[LogLine]()
 
-  /** Omitted lines, by node. */
+  /** The number of omitted lines, by node. */
   private val unsaid = new JHashMap[String, java.lang.Long]()
 
   def dropped(node: String, reason: String): Unit =
     droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
   def deadLetter(node: String): Unit = deadLetters.computeIfAbsent(node, _ => new Array[Long](1))(0) += 1
 
-  /** A line of a node that prints; `merge`: the place of the record in work. */
+  /** Adds a line of a node that prints. `merge`: the place of the current record. */
   def log(node: Node, task: String, merge: Long, message: String): Unit = {
     StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, task, message): _*)
     if (lines.size < TaskReport.mostLines) lines.add(new LogLine("info", node.node, message, merge))
   }
 
-  /** A line of user code, or a warning about it. Lines beyond the limit are omitted and counted. */
+  /** Adds a line of user code, or a warning about it. Lines beyond the limit are omitted and counted. */
   def say(node: Node, task: String, merge: Long, level: String, message: String): Unit =
     if (lines.size >= TaskReport.mostLines) unsaid.merge(node.node, 1L, (a, b) => a + b)
     else {

@@ -58,7 +58,7 @@ object TaskStates {
     Json.mapper.writeValueAsString(answer.put("state", Base64.getEncoder.encodeToString(bytes.toByteArray)))
   }
 
-  /** States by level and index of the task. */
+  /** Parses states, by level and index of the task. */
   private[millrace] def parse(text: String): Map[(Int, Int), HeldState] = {
     val in = new DataInputStream(new InflaterInputStream(new ByteArrayInputStream(Base64.getDecoder.decode(text))))
     val found = mutable.Map[(Int, Int), HeldState]()
@@ -74,7 +74,7 @@ object TaskStates {
   }
 }
 
-/** As many rows of a partition as show that there are too many. */
+/** Limits the rows of a partition to those that show that there are too many. */
 private final class BoundedRows(mostRows: Long, mostBytes: Long) extends Serializable {
   def of(rows: Iterator[Row]): Iterator[Row] = {
     var (count, size) = (0L, 0L)

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.kafka.clients.admin.{Admin, OffsetSpec}
 import org.apache.kafka.common.TopicPartition
 
-/** What the broker holds of topic-partitions, asked while a job runs (py4j). `clientJson`: Kafka client settings. */
+/** Reads offsets of topic-partitions from the broker while a job runs (py4j). `clientJson`: Kafka client settings. */
 final class TopicOffsets(clientJson: String) {
   private val admin = {
     val p = new java.util.Properties()
@@ -18,8 +18,8 @@ final class TopicOffsets(clientJson: String) {
   }
 
   /**
-   * Of `[[topic, partition], ...]`: `[[topic, partition, earliest, end], ...]`, the end being the offset of the record
-   * to come. Throws where the broker does not answer.
+   * Returns, for `[[topic, partition], ...]`, `[[topic, partition, earliest, end], ...]`: the end is the offset of the
+   * next record. Throws if the broker does not answer.
    */
   def of(placesJson: String): String = {
     val places = Json.mapper

@@ -17,7 +17,7 @@ import org.apache.spark.sql.types.DataType
  */
 private[millrace] trait Trace {
 
-  /** A record enters an input of a node; at a source there is no input to come from. */
+  /** A record enters an input of a node; a source has no parent. */
   def entered(node: Node, input: Int, r: Record): Unit
 
   /** A punctuation starts; `now` is the time of its clock in ms. */
@@ -27,21 +27,21 @@ private[millrace] trait Trace {
   def left(): Unit
 
   /**
-   * A record ends at the document's node: counted as dropped, or sent to the dead letters. `details`: times in ms that
-   * explain it.
+   * A record ends at the document's node: it is counted as dropped, or becomes a dead letter. `details`: times in ms
+   * that explain the reason.
    */
   def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit
 
-  /** A store's row was written, or deleted where the entry is null. */
+  /** A store's row was written, or deleted if the entry is null. */
   def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit
 
-  /** Whether a row with which the task began may be shown by `stored`. */
+  /** Whether `stored` may show another one of the rows with which the task began. */
   def restoring(view: StoreView): Boolean = false
 
   /** A node printed a line. */
   def printed(node: Node, level: String, message: String): Unit = ()
 
-  /** The breakpoints of a processor: `{"lines", "most": how often it may stop}`; null where it has none. */
+  /** The breakpoints of a processor: `{"lines", "most": how often it may stop}`; null if it has none. */
   def breakpoints(node: Node): JsonNode = null
 
   /** A processor stopped at a breakpoint: `{"line", "function", "locals", "more_locals"}`. */
@@ -51,7 +51,7 @@ private[millrace] trait Trace {
 private[millrace] object Trace {
   private val runs = new ConcurrentHashMap[String, StreamTask => Trace]()
 
-  /** From now on each task of the run that starts, or starts a micro-batch, asks for its trace. */
+  /** Traces a run: each of its tasks asks for its trace when it starts and when it starts a micro-batch. */
   def follow(run: String, make: StreamTask => Trace): Unit = runs.put(run, make)
   def forget(run: String): Unit = runs.remove(run)
 
@@ -59,12 +59,12 @@ private[millrace] object Trace {
   def of(run: String, task: StreamTask): Trace = { val make = runs.get(run); if (make == null) null else make(task) }
 }
 
-/** Rows whose time, read from their key's bytes, is before `keptFrom` are not in the store any more. */
+/** How rows expire: those whose time, read from the key's bytes, is before `keptFrom` are no longer in the store. */
 private[millrace] final class Expiry(val time: Array[Byte] => Long, val keptFrom: () => Long)
 
 /**
- * How the rows of a store are shown: the type of the keys that `decode` makes of a row's bytes, and the value of an
- * entry. `expiry`: null where rows do not expire.
+ * How the rows of a store are shown: the type of the keys that `decode` returns for a row's bytes, and the value of an
+ * entry. `expiry`: null if rows do not expire.
  */
 private[millrace] final class StoreView(
     val name: String,
@@ -102,20 +102,20 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
   private var stops = 0
   private var prints = 0
 
-  /** Of each store: rows with which the run began. */
+  /** By store: the number of rows with which the run began. */
   private val restored = new java.util.HashMap[String, Integer]()
   private var restoredCut = false
 
-  /** Of each task and store: its rows that may expire, the first to go first. */
+  /** By task and store: the rows that may expire, in the order of their expiry. */
   private val expiring = new java.util.HashMap[(Int, String), java.util.TreeSet[ExpiringRow]]()
 
-  /** Records by physical parent, its port, physical node and input; a source has no parent. */
+  /** Counts of records by physical parent, its port, physical node and input; a source has no parent. */
   private val counts = new java.util.LinkedHashMap[(String, String, String, Int), Array[Long]]()
 
   /**
    * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "stores_truncated": whether stores had more rows at
-   * the start than are shown, "counts": [[parent or null, port or null, node, input, records]]}`; all records are
-   * counted, also where steps are not kept any more.
+   * the start than are shown, "counts": [[parent or null, port or null, node, input, records]]}`. All records are
+   * counted, even if their steps are no longer kept.
    */
   def json: String = synchronized {
     s"""{"steps":[${String.join(
@@ -124,7 +124,7 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
       )}],"truncated":$cut,"stops_truncated":${stops > mostStops},"stores_truncated":$restoredCut,"counts":$counted}"""
   }
 
-  /** The counts alone. */
+  /** The counts alone, as JSON. */
   def counted: String = synchronized {
     val all = Json.mapper.createArrayNode()
     counts.forEach { case ((parent, port, node, input), n) =>
@@ -202,7 +202,7 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
 
     override def breakpoints(node: Node): JsonNode = {
       val at = FullTrace.this.breakpoints.path(node.node)
-      // One more than is kept says that there were more.
+      // One stop more than is kept shows that there were more.
       if (at.isEmpty) null
       else { val o = Json.mapper.createObjectNode().put("most", mostStops + 1); o.replace("lines", at); o }
     }
@@ -272,16 +272,16 @@ private final class ExpiringRow(val time: Long, val key: Array[Byte]) extends Co
 
 private object FullTrace {
 
-  /** Lines that have a step of their own, and the characters of each. */
+  /** The number of log lines that are kept as steps, and of characters of each. */
   private val mostPrints = 2000
   private val longestPrint = 1000
 
-  /** Rows of each store that are shown before the first record. */
+  /** The number of rows of each store that are shown before the first record. */
   private val mostRestored = 500
   private def brief(message: String): String =
     if (message.length <= longestPrint) message else s"${message.take(longestPrint)} ... (${message.length} characters)"
 
-  /** A header as text; as base64 where it is none. */
+  /** A header as text, or as base64 if it is not UTF-8. */
   def text(b: Array[Byte]): String =
     if (b == null) null
     else

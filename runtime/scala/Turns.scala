@@ -3,19 +3,19 @@ package org.apache.spark.sql.millrace
 import java.util.{HashMap => JHashMap}
 
 /**
- * Paths of rows, so that sorting by them gives the order in which a task takes them. A path starts with the turn of the
- * record that is in work: nothing for the input record itself, else that of the latest topic in between. Behind it
- * stand the numbers, 4 bytes each, of what the record causes without another topic.
+ * Paths of rows: sorted by them, rows are in the order in which a task takes them. A path starts with the turn of the
+ * current record: nothing for the input record itself, else that of the latest topic in between. Then come the numbers,
+ * 4 bytes each, of what the record causes without another topic.
  */
 private[millrace] object Turns {
 
   /**
-   * Marks what goes through a topic: it comes after all else that the same record causes, since a task takes it up only
-   * when the record is done.
+   * Marks rows that go through a topic: they come after all others that the same record causes, since a task takes them
+   * only when the record is done.
    */
   private val behind = 0x80
 
-  /** Mark, timestamp, generation, level, number. */
+  /** The bytes of a turn: mark, timestamp, generation, level, number. */
   private val size = 1 + 8 + 1 + 1 + 4
 
   def beside(path: Array[Byte], number: Int): Array[Byte] = append(path, number)
@@ -32,22 +32,22 @@ private[millrace] object Turns {
 }
 
 /**
- * A simulation's order: the one of Kafka Streams' test driver, a single task that reads the internal topics as well and
- * takes, of what waits in all of them, the record with the smallest timestamp [PL1]. Of a topic the first record comes
- * first, so one with a high timestamp holds up those behind it.
+ * A simulation's order: the one of Kafka Streams' test driver, a single task that also reads the internal topics. Of
+ * the records that wait in all of them, it takes the one with the smallest timestamp [PL1]. In a topic, the first
+ * record comes first, so one with a high timestamp delays those behind it.
  *
- * A turn lists, from the highest timestamp down, what had to come before the record and waited longest: a record
+ * A turn lists, from the highest timestamp down, the records that had to come before and waited longest: a record
  * belongs below those that it depends on (the record that sent it, the one before it in its topic) and that have a
- * higher timestamp than its own. Of equal timestamps those come first that lie fewer topics away.
+ * higher timestamp than its own. Of equal timestamps, those that are fewer topics away come first.
  *
- * The test driver has one task. Of several, each counts what it sends; no two send the same number.
+ * The test driver has one task. Of several tasks, each counts what it sends, and no two send the same number.
  */
 private[millrace] final class Turns(level: Int, index: Int, tasks: Int) {
   import Turns._
   private val last = new JHashMap[(Int, Int), Array[Byte]]()
   private var sent = 0
 
-  /** Another input record is in work. */
+  /** Starts another input record. */
   def begin(): Unit = { last.clear(); sent = 0 }
 
   /**

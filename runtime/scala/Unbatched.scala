@@ -12,9 +12,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.classic
 
 /**
- * The chain of levels over a complete input: the same tasks, stores and clocks, split into the same micro-batches and
- * restarted from the same state, but in this thread and without Spark's micro-batches, which take a hundred times as
- * long as a handful of records. For thousands of tests of the operator.
+ * Runs the chain of levels over a complete input: with the same tasks, stores and clocks, split into the same
+ * micro-batches and restarted from the same state, but in this thread and without Spark's micro-batches, which take a
+ * hundred times as long as a handful of records. For simulations, and for thousands of tests of the operator.
  */
 private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator) {
   private final class Place(level: LevelSpec, salt: Int) {
@@ -39,8 +39,8 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
   })
 
   /**
-   * What comes out of all rows. Behind a STOP nothing is done. In a run that is stopped from outside only the request
-   * for the contents of stores is.
+   * Returns the rows that come out of the last level. Nothing is processed after a STOP; after a stop from outside,
+   * only the request for the contents of stores is.
    */
   def run(rows: Array[InternalRow], cuts: Simulation.Cuts): Seq[InternalRow] = {
     val out = mutable.ArrayBuffer[InternalRow]()
@@ -81,7 +81,7 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
 
 object Unbatched {
 
-  /** The levels on a batch DataFrame; runs at once. */
+  /** Runs the levels on a batch DataFrame, at once. */
   private[millrace] def attach(
       source: classic.Dataset[Row],
       levels: Seq[LevelSpec],
@@ -96,7 +96,7 @@ object Unbatched {
     )
   }
 
-  /** Gives a DataFrame's rows to the run's sink, as a streaming query would (py4j). */
+  /** Writes a DataFrame's rows to the run's sink, as a streaming query would (py4j). */
   def drain(rows: Dataset[Row], run: String): Unit = {
     val writer = Simulation.sinkOf(run).writer()
     rows.asInstanceOf[classic.Dataset[Row]].queryExecution.toRdd.map(_.copy()).collect().foreach(writer.write)

@@ -1,5 +1,5 @@
-"""The words of a program: Kafka Streams' DSL in Python's manners.
+"""The API with which a program builds a topology: Kafka Streams' DSL in Python style.
 
-A program builds a topology; every call adds a node, an edge or a store to the topology document
-(`Topology.document`). What runs is planned from the document by the compiler.
+Every call adds a node, an edge or a store to the topology document (`Topology.document`), from
+which the compiler plans what runs.
 """

@@ -13,7 +13,7 @@ from millrace_runtime.processor import Processor
 
 
 def code_of(processor: type[Processor] | str, place: Place) -> tuple[str, str]:
-    """Return source and name of a class, or of `"file.py:Class"` relative to the program.
+    """Return the source and the name of a class, or of `"file.py:Class"` relative to the program.
 
     Raises ValueError if the source is not found.
     """
@@ -23,7 +23,7 @@ def code_of(processor: type[Processor] | str, place: Place) -> tuple[str, str]:
             raise ValueError(f"a processor is a class or 'file.py:Class', found {processor!r}")
         file = Path(place.file).parent / path
         try:
-            # Line ends as they are: the document has the same text.
+            # Line ends are not translated, so that the document has the text of the file.
             with file.open(encoding="utf-8", newline="") as handle:
                 return handle.read(), name
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Base classes of streams and tables: an output port of a node, and methods that write it."""
+"""Base classes of streams and tables: output ports of nodes, and methods that write records."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Handle:
 
 
 class Writable(Handle):
-    """Records that can be written: to topics, to the log, to DataFrames and functions."""
+    """Records that can be written to topics, the log, DataFrames and functions."""
 
     def to(
         self,

@@ -19,8 +19,8 @@ class About(TypedDict, total=False):
 
     `name`: the node's id, which is its identity across versions (default: its kind, such as
     `filter`, `filter-2`; the topic for a source). `label` and `description`: text for people
-    (default: the comment above the call; for a label also the name, or the variable of a node
-    without one). An empty label: none.
+    (default: the comment above the call; without a comment, the label is the name or, for a node
+    without a name, the variable). An empty label means no label.
     """
 
     name: str
@@ -40,7 +40,7 @@ class End:
 class Nodes:
     """Nodes, edges and stores in the order of the calls.
 
-    `dataframe`: gives the records of a sink as a DataFrame (`Topology.to_dataframe`).
+    `dataframe`: returns the records of a sink as a DataFrame (`Writable.to_dataframe`).
     """
 
     dataframe: Callable[..., Any]
@@ -63,8 +63,8 @@ class Nodes:
     ) -> str:
         """Add a node with its edges and stores, and return its id.
 
-        `inputs`: what comes in, and at which port; `places`: earlier calls that belong to it.
-        Raises ValueError for a name that is used already.
+        `inputs`: output ports of other nodes, each with the input port that it is connected to;
+        `places`: earlier calls that belong to the node. Raises ValueError for a name in use.
         """
         given = {name: value for name, value in params.items() if value is not None}
         topics = given.get("topics") or ([given["topic"]] if "topic" in given else [])
@@ -78,11 +78,11 @@ class Nodes:
         return id_
 
     def free_id(self, base: str) -> str:
-        """The id that a node of this name gets by default: `base`, `base-2`, ..."""
+        """Return the id that a node of this name gets by default: `base`, `base-2`, ..."""
         return self._ids.default(base)
 
     def store(self, store: Store) -> str:
-        """The id of a store's node, which is added where it is not there yet."""
+        """Return the id of a store's node, which is added on first use."""
         if id(store) not in self._stores:
             id_ = self._ids.take(store.id or self._ids.default_of_store(store.name))
             about = About(description=store.description or "")
@@ -92,7 +92,7 @@ class Nodes:
             self.nodes.append(_node(id_, f"store.{store.kind}", params, about))
             self.places[id_] = [store.place]
             self._stores[id(store)] = id_
-            self._kept.append(store)  # an object that is gone leaves its number to another
+            self._kept.append(store)  # the id() of a deleted object could be reused
         return self._stores[id(store)]
 
     def _edge(self, end: End, target: str, port: str) -> None:
@@ -104,11 +104,12 @@ class Nodes:
         self.edges.append(edge)
 
     def documented(self, *, labels: bool) -> list[dict[str, Any]]:
-        """The nodes with labels and descriptions: those of comments.
+        """Return the nodes with labels and descriptions taken from comments.
 
-        `labels`: names and variables give labels too, where there is no comment.
+        `labels`: without a comment, the name or the variable of a node becomes its label.
         """
-        # A store that is made in an operator's brackets leaves the comment to the operator.
+        # Stores come first: a comment above a call then belongs to the operator, not to a store
+        # that is created in the arguments of the call.
         stores = {id_: self.places[id_] for id_ in self._stores.values()}
         found = said(stores | self.places)
         return [_documented(node, found[node["id"]], labels=labels) for node in self.nodes]

@@ -1,4 +1,4 @@
-"""Where in a program a call stands, and what the comment and the variable there say of a node."""
+"""The line of a call in a program, and the comment and the variable that describe its node."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Place:
         return str(self.names.get("__name__", ""))
 
     def source(self) -> list[str]:
-        """The lines of the file; none in an interactive session."""
+        """Return the lines of the file; empty in an interactive session."""
         return linecache.getlines(self.file, dict(self.names))
 
 
 def calling() -> Place:
-    """The line outside of this package from which it was called."""
+    """Return the line outside of this package from which the package was called."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
@@ -48,7 +48,7 @@ def calling() -> Place:
 
 @dataclass(frozen=True)
 class Said:
-    """What a program says of a node outside of its calls: in a comment and by a variable."""
+    """The label and description in a node's comment, and the variable that holds its result."""
 
     label: str | None = None
     description: str | None = None
@@ -56,11 +56,11 @@ class Said:
 
 
 def said(places: Mapping[str, Sequence[Place]]) -> dict[str, Said]:
-    """Comments above the calls of nodes, and variables of their results.
+    """Return label, description and variable of each node, from comments and assignments.
 
-    `places`: the lines of the calls that make a node, the first one first. Of several nodes on one
-    line the last one has the comment; so it has one above the whole statement, if there is no
-    other for it. The variable of a statement belongs to its last node.
+    `places`: the lines of the calls that create a node, the first one first. If several nodes are
+    on one line, the comment belongs to the last. A comment above a whole statement belongs to its
+    last node if that has no other comment. The variable of a statement belongs to its last node.
     """
     by_file: dict[str, dict[str, Sequence[Place]]] = defaultdict(dict)
     for node, lines in places.items():
@@ -93,7 +93,7 @@ def _of_file(source: list[str], nodes: dict[str, list[int]]) -> dict[str, Said]:
 
 
 def _above(source: list[str], line: int) -> list[str]:
-    """The lines of the comment right above a line."""
+    """Return the lines of the comment directly above a line, without pragmas."""
     first = line - 1
     while first >= 1 and first <= len(source) and source[first - 1].strip().startswith("#"):
         first -= 1
@@ -102,7 +102,7 @@ def _above(source: list[str], line: int) -> list[str]:
 
 
 def _statements(source: list[str]) -> list[tuple[int, int, str | None]]:
-    """First and last line of each statement that may contain nodes, and the variable it assigns."""
+    """List first line, last line and assigned variable of statements that may contain nodes."""
     try:
         tree = ast.parse("".join(source))
     except SyntaxError:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     #: Called for each micro-batch with its records and its number.
     BatchFunction: TypeAlias = Callable[[DataFrame, int], None]
 
-#: The `reader` of a stream that reads a DataFrame of the program.
+#: The value of `reader` for a stream that reads a DataFrame of the program.
 GIVEN = "dataframe"
 
 
@@ -45,9 +45,9 @@ def reader(
     schema: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Reader:
-    """A format that Spark reads as a stream: `parquet`, `json`, `csv`, `text`, `delta`, `rate` …
+    """Return a streaming reader of a format: `parquet`, `json`, `csv`, `text`, `delta`, `rate` …
 
-    `options`: options of Spark's reader, such as `path` and `maxFilesPerTrigger`. `schema`: its
+    `options`: options of Spark's reader, such as `path` and `maxFilesPerTrigger`. `schema`: the
     columns as DDL; required for files. `columns`: Spark SQL expressions over the columns for `key`,
     `value`, `timestamp` and, if needed, `headers`, `topic`, `partition` and `offset` (default: the
     columns of these names).
@@ -71,5 +71,5 @@ class Outside:
 
     @property
     def sinks(self) -> set[str]:
-        """The sinks that write no topic."""
+        """The sinks that do not write to a topic."""
         return {*self.functions, *self.dataframes}

@@ -1,4 +1,4 @@
-"""A topology as it runs: what `Topology.start` and the command line take."""
+"""The form of a topology that `Topology.start` and the command line run."""
 
 from __future__ import annotations
 

@@ -34,13 +34,13 @@ class Store:
 
 
 class StoreOptions(TypedDict, total=False):
-    """Keywords of all stores.
+    """Keyword arguments of all stores.
 
     `key_type`, `value_type`: Spark SQL types, required for processors, inferred for other
-    operators. `persistent`: on disk (default: True). `logging`: restored after a failure (default:
-    True), with `logging_config` for its topic. `caching`: merge updates of a key (default: False).
-    `id`: the store's identity across versions (default: its name). `label`, `description`: see
-    `About`.
+    operators. `persistent`: keep on disk (default: True). `logging`: restore after a failure
+    (default: True), with `logging_config` for its topic. `caching`: merge updates of a key
+    (default: False). `id`: the store's identity across versions (default: its name). `label`,
+    `description`: see `About`.
     """
 
     key_type: str | None

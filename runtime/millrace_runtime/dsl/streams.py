@@ -133,15 +133,11 @@ class Stream(Records):
         return Stream(self._nodes, self._add("select_key", {"key": key}, about))
 
     def flat_map(self, records: str, **about: Unpack[About]) -> Stream:
-        """Turn each record into zero or more records; the expression returns ARRAY<STRUCT<key,
-        value>>.
-        """
+        """Turn each record into zero or more; the expression is an ARRAY<STRUCT<key, value>>."""
         return Stream(self._nodes, self._add("flat_map", {"records": records}, about))
 
     def flat_map_values(self, values: str, **about: Unpack[About]) -> Stream:
-        """Turn each record into zero or more records with the same key; the expression returns
-        ARRAY<V>.
-        """
+        """Turn each value into zero or more and keep the key; the expression is an ARRAY<V>."""
         return Stream(self._nodes, self._add("flat_map_values", {"values": values}, about))
 
     def repartition(

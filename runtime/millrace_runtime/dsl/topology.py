@@ -29,8 +29,8 @@ Start = Literal["earliest", "latest"]
 class Topology:
     """A Kafka Streams topology.
 
-    `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the names and
-    variables of nodes are their labels on the canvas where no comment is. The other arguments are
+    `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the name or
+    variable of a node without a comment is its label on the canvas. The other arguments are
     settings of the document: the handlers of deserialization and processing errors, the dead letter
     topic and the processing guarantee.
     """
@@ -172,7 +172,7 @@ class Topology:
         )  # fmt: skip
 
     def describe(self, spark: SparkSession) -> str:
-        """Sub-topologies, tasks, stores and internal topics, as `Topology#describe` shows them.
+        """Return sub-topologies, tasks, stores and internal topics as `Topology#describe` does.
 
         `spark`: a session created by `millrace_runtime.spark_session`, which checks expressions.
         Raises MillraceError for an invalid topology.
@@ -184,9 +184,7 @@ class Topology:
         return description_of(compiled(self.runnable().document, session_analyzer(spark))).text
 
     def main(self, argv: Sequence[str] | None = None) -> None:
-        """Run on Spark and Kafka until stopped, then exit. `python job.py --help` lists the
-        options.
-        """
+        """Run on Spark and Kafka until stopped, then exit. For options: `python job.py --help`."""
         from millrace_runtime.main import main
 
         main(self.runnable(), argv)
@@ -202,7 +200,7 @@ class Topology:
         return dataframe(self.runnable(), node, spark, **options)
 
     def document(self) -> dict[str, Any]:
-        """The topology document: what the canvas shows and a server deploys.
+        """Return the topology document, which the canvas shows and a server deploys.
 
         Raises MillraceError `document_dataframe` for a stream of a DataFrame and
         `document_function` for records that go to a function or a DataFrame.
@@ -226,7 +224,7 @@ class Topology:
         return self._compilable()
 
     def runnable(self) -> Runnable:
-        """The form that runs. Its document has only the names of what `outside` holds."""
+        """Return the runnable form. Its document only names the DataFrames and functions."""
         return Runnable(self.name, self._compilable(), self.outside)
 
     def _compilable(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class JoinWindow:
 
 @dataclass(frozen=True)
 class Suppressed:
-    """When `suppress` emits updates."""
+    """The condition under which `suppress` emits updates."""
 
     parts: dict[str, Any]
 
@@ -68,7 +68,7 @@ def within(
 ) -> JoinWindow:
     """Join a left record with right ones from `before` earlier to `after` later.
 
-    `difference` sets both. `before` and `after` can be negative, but not their sum.
+    `difference` sets both. `before` and `after` can be negative, but their sum cannot.
     """
     if (difference is None) == (before is None and after is None):
         raise TypeError("within() takes either one time difference, or before and after")
@@ -86,7 +86,7 @@ def until_window_closes(
     max_bytes: int | None = None,
     when_full: Literal["fail"] | None = None,
 ) -> Suppressed:
-    """Emit one final result for each window, when stream time passes its end plus grace period."""
+    """Emit one final result per window, when stream time passes its end plus the grace period."""
     return _suppressed("window_closes", None, max_records, max_bytes, when_full)
 
 

@@ -1,1 +1,1 @@
-"""Programs of the plain dialect beside the exact one: run on files and compared, or driven."""
+"""Programs of the plain dialect: simulated and compared with the exact one, or deployed."""

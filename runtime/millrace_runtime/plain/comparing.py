@@ -1,8 +1,8 @@
-"""What plain Spark writes beside what Kafka Streams writes: topic by topic, record by record.
+"""Comparison of plain Spark's output with Kafka Streams': topic by topic, record by record.
 
-Each difference has the codes that announced it. `predicting` knows what a code explains, and
-decides about a result as a whole; here records of both sides are paired, so that a person sees
-which ones differ, and in what.
+Each difference has the codes that announced it. `predicting` defines what a code explains, and
+judges a result as a whole. This module pairs the records of both sides, so that a person sees
+which records differ, and how.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from millrace_runtime.plain.predicting import (
 from millrace_runtime.simulation import Result
 
 Record = dict[str, Any]
-#: In what a record differs; `missing`: plain Spark does not write it, `extra`: Kafka Streams does
-#: not, `input`: another input line causes it.
+#: How a record differs; `missing`: plain Spark does not write it, `extra`: Kafka Streams does not,
+#: `input`: another input line causes it.
 Aspect = Literal["value", "headers", "timestamp", "order", "input", "missing", "extra"]
-#: rows of a topic that an answer has at most; all are counted
+#: maximum number of rows of a topic in a response; all are counted
 MOST_ROWS = 2_000
-#: sentences about what no code explains
+#: maximum number of sentences about differences that no code explains
 MOST_SENTENCES = 20
 
 
@@ -54,7 +54,7 @@ class _Pair:
 def beside(
     compilation: Compilation, exact: Result, plain: Result, cut: Literal["each", "all"]
 ) -> dict[str, Any]:
-    """Both results, topic by topic, with the verdict and the codes that explain differences."""
+    """Return both results by topic, with the verdict and the codes that explain differences."""
     codes = compilation.differences
     scenario = {
         "compare": "sequence",
@@ -104,7 +104,7 @@ class _Topic:
         self._repeated = (_repeated(self.exact), _repeated(self.plain))
 
     def to_json(self) -> dict[str, Any]:
-        """Counts, and the first rows in the order in which Kafka Streams writes them."""
+        """Return counts, and the first rows in the order in which Kafka Streams writes them."""
         rows = [self._row(pair) for pair in _pairs(self.exact, self.plain)]
         counts = dict.fromkeys(("equal", "time", "different", "kafka_streams", "spark"), 0)
         for row in rows:
@@ -130,7 +130,7 @@ class _Topic:
         }
 
     def _explaining(self, aspect: Aspect, pair: _Pair) -> frozenset[str]:
-        """The codes at this topic's sinks and above that explain it, else those of others."""
+        """Return the codes that explain an aspect: at or above this topic's sinks, else any."""
         wanted = list(self._wanted(aspect, pair))
         for codes in (self._codes, self._all):
             for group in wanted:
@@ -139,7 +139,7 @@ class _Topic:
         return frozenset()
 
     def _wanted(self, aspect: Aspect, pair: _Pair) -> Iterator[frozenset[str]]:
-        """Groups of codes that explain an aspect of a pair, the most precise first."""
+        """Yield groups of codes that explain an aspect of a pair, the most precise first."""
         narrow = {"timestamp": TIMESTAMP, "headers": HEADERS, "order": ORDER}.get(aspect)
         if narrow is not None:
             yield narrow
@@ -156,7 +156,7 @@ class _Topic:
 
 
 def _group(differs: Sequence[Aspect]) -> str:
-    """The count to which a row belongs."""
+    """Return the name of the count to which a row belongs."""
     if "missing" in differs:
         return "kafka_streams"
     if "extra" in differs:
@@ -186,7 +186,7 @@ def _aspects(first: Record | None, second: Record | None, *, in_order: bool) -> 
 
 
 def _pairs(exact: Sequence[Record], plain: Sequence[Record]) -> list[_Pair]:
-    """Pairs: the same record of one line, then another value of its key, then another line."""
+    """Pair records: equal ones of a line, then equal keys of a line, then equal ones elsewhere."""
     pairs: list[_Pair] = []
     left = list(range(len(exact))), list(range(len(plain)))
     for identity in (_same_of_line, _key_of_line, _same):
@@ -202,7 +202,7 @@ def _matched(
     left: tuple[list[int], list[int]],
     identity: Callable[[Record], Hashable],
 ) -> list[_Pair]:
-    """Takes what is equal out of what is left; of several, the last ones belong together."""
+    """Pair records of equal identity and remove them from `left`; the last ones pair up first."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for at in left[1]:
         waiting[identity(plain[at])].append(at)
@@ -218,7 +218,7 @@ def _matched(
 
 
 def _mark_order(pairs: list[_Pair], exact: Sequence[Record]) -> None:
-    """Of the pairs of each line, all but the longest run in the order of both sides moved."""
+    """Mark the pairs of each line that moved: all but a longest sequence in the same order."""
     lines: dict[Any, list[_Pair]] = defaultdict(list)
     for pair in sorted(pairs, key=lambda pair: pair.exact or 0):
         lines[exact[pair.exact or 0].get("after")].append(pair)
@@ -229,7 +229,7 @@ def _mark_order(pairs: list[_Pair], exact: Sequence[Record]) -> None:
 
 
 def _longest_rise(numbers: Sequence[int]) -> set[int]:
-    """The places of a longest rising sequence."""
+    """Return the places of a longest increasing subsequence."""
     ends: list[int] = []
     places: list[int] = []
     before: list[int | None] = []
@@ -247,7 +247,7 @@ def _longest_rise(numbers: Sequence[int]) -> set[int]:
 
 
 def _sorted(pairs: list[_Pair], exact: Sequence[Record], plain: Sequence[Record]) -> list[_Pair]:
-    """In the order of Kafka Streams; what only plain Spark has follows what it wrote before."""
+    """Sort pairs as Kafka Streams does; an extra record follows the record written before it."""
     partner = {pair.plain: pair.exact for pair in pairs}
     anchors, anchor = [], -1
     for at in range(len(plain)):
@@ -280,13 +280,13 @@ def _same(record: Record) -> Hashable:
 
 
 def _replaced(records: Sequence[Record]) -> set[int]:
-    """Places of records that a later one of their key and micro-batch replaces."""
+    """Return the places of records that a later one of their key and micro-batch replaces."""
     last = {_key_of_line(record): at for at, record in enumerate(records)}
     return set(range(len(records))) - set(last.values())
 
 
 def _repeated(records: Iterable[Record]) -> set[int]:
-    """Places of records that give a key the value that it has; a delete of nothing is one."""
+    """Return the places of records that repeat their key's value, or delete a missing one."""
     rows: dict[str, str] = {}
     found = set()
     for at, record in enumerate(records):
@@ -302,14 +302,14 @@ def _sinks(compilation: Compilation) -> list[SinkTopic]:
 
 
 def _topics(compilation: Compilation, *results: Result) -> list[str]:
-    """The topics of the sinks, and those that an expression named, in this order."""
+    """Return the topics of the sinks, followed by those that an expression named."""
     fixed = [str(sink.topic) for sink in _sinks(compilation) if sink.topic is not None]
     named = sorted({str(each["topic"]) for result in results for each in result.outputs})
     return list(dict.fromkeys([*fixed, *named]))
 
 
 def _above(compilation: Compilation, nodes: Iterable[str]) -> set[str]:
-    """The nodes, and all whose records reach them, through topics too."""
+    """Return the nodes, and all nodes whose records reach them, also through topics."""
     graph = compilation.graph
     writers: dict[str, list[str]] = defaultdict(list)
     for sink in _sinks(compilation):

@@ -38,20 +38,20 @@ from millrace_runtime.report import Reporter, now_ms, reporter
 from millrace_runtime.storage import write_whole
 
 PROGRAM = "job.py"
-#: beside the checkpoints of the deployment's programs: the run that did a first batch
+#: file beside the checkpoints of the programs, with the run that completed its first batch
 ARRIVED = "arrived"
-#: in a checkpoint: where its queries begin
+#: file in a checkpoint with the offsets at which its queries begin
 STARTING = "starting-offsets.json"
-#: how often the notes of a checkpoint that is stored elsewhere are copied
+#: interval at which the notes of a checkpoint that is stored elsewhere are copied
 COPY_SECONDS = 5.0
-#: what a stop waits for the ends of micro-batches
+#: how long a stop waits for the ends of micro-batches
 STOP_PATIENCE_SECONDS = 15.0
 #: SQLSTATE classes of errors that a record causes: data exceptions, Python code, raise_error
 _OF_RECORDS = ("22", "38", "P0")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the driver."""
+    """Return the parser of the driver's options."""
     p = argparse.ArgumentParser(prog="plain.driving", description=__doc__)
     p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
     p.add_argument(
@@ -69,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program until it is stopped, and give the exit code."""
+    """Run the program until it is stopped, and return the exit code."""
     arguments = parser().parse_args(argv)
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Failed(Exception):
-    """Why the program ended. ``of_record``: it would end there again."""
+    """The error that ended the program. ``of_record``: a restart would end at the same record."""
 
     def __init__(self, cause: MillraceError, *, of_record: bool = False) -> None:
         super().__init__(cause.message)
@@ -114,9 +114,9 @@ class Driver:
         self.ended: BaseException | None = None
 
     def run(self) -> None:
-        """Run until a stop, or until all is read if it is drained.
+        """Run until stopped, or until all records are read if a drain is requested.
 
-        Raises what ended the program before that.
+        Raises the error that ended the program before that.
         """
         begin = beginning_of(self.arguments.begin)
         kafka = kafka_options(self.arguments.kafka_config, os.environ)
@@ -177,7 +177,7 @@ class Driver:
     def _offsets(
         self, spark: Any, client: dict[str, str], begin: Beginning | None
     ) -> dict[str, dict[str, int]]:
-        """Where a new checkpoint begins: every partition of every topic that queries read."""
+        """Return the first offsets of a new checkpoint, for all partitions that queries read."""
         folder = storage.folder_of(self.arguments.checkpoint)
         noted = folder / STARTING
         if noted.exists():  # a query may not have begun yet
@@ -193,7 +193,7 @@ class Driver:
                 names = [*(params.get("topics") or []), *filter(None, [params.get("topic")])]
                 begins = params.get("start", "earliest")
                 found |= sources.places(names, params.get("topic_pattern"), begins)
-        # Rows between the queries belong to the state of the program before.
+        # Rows between the queries belong to the state of the previous program.
         again = Beginning("", at="latest") if begin is not None and begin.reset else continued
         own = json.loads(_text(self.folder / "plan.json"))["between"]
         found |= Beginner(spark, client, again, stopped, frozenset(), None).places(
@@ -206,7 +206,7 @@ class Driver:
     def _options(
         self, offsets: Mapping[str, Mapping[str, int]], kafka: Mapping[str, str], word: Wanted
     ) -> list[str]:
-        """The command line of the program."""
+        """Return the command line of the program."""
         found = ["--bootstrap-servers", self.arguments.bootstrap_servers]
         found += ["--checkpoint", self.arguments.checkpoint, "--trigger", self.arguments.trigger]
         if offsets:
@@ -216,7 +216,7 @@ class Driver:
         return [*found, "--available-now"] if word == "drain" else found
 
     def _work(self, spark: Any, progress: PlainProgress, options: list[str], word: Wanted) -> bool:
-        """Whether all is done; False if something else is wanted now."""
+        """Return whether the program is done; False if another mode is requested now."""
         spark.streams.resetTerminated()
         progress.restart()
         self.ended = None
@@ -259,7 +259,7 @@ class Driver:
             self.ended = error
 
     def _failure(self, progress: PlainProgress) -> _Failed:
-        """Why the program ended, at the node whose query failed."""
+        """Return why the program ended, at the node whose query failed."""
         deadline = time.monotonic() + 2.0
         while progress.failed is None and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -288,7 +288,7 @@ class Driver:
 
 
 def sentence(text: str) -> str:
-    """The first line of what Spark says about a cause, without the query's ids."""
+    """Return the first line of Spark's message about a cause, without the ids of the query."""
     parts = re.split(r"terminated with exception: ", text)
     conditions = re.findall(r"\[[A-Z_.]+\][^\n]*SQLSTATE: (?:22|38|P0)\w*", text)
     found = conditions[-1] if conditions else parts[-1]
@@ -296,7 +296,7 @@ def sentence(text: str) -> str:
 
 
 def queries_of(folder: Path) -> dict[str, str]:
-    """The node of each query of the program, by the query's name."""
+    """Return the node of each query of the program, by the query's name."""
     spans = json.loads(_text(folder / "source_map.json"))[PROGRAM]
     found = {}
     for call in ast.walk(ast.parse(_text(folder / PROGRAM))):
@@ -314,7 +314,7 @@ def queries_of(folder: Path) -> dict[str, str]:
 
 
 def _stop(spark: Any) -> None:
-    """Stop the queries, each between two micro-batches where it gets there in time."""
+    """Stop the queries, each between two micro-batches if these end in time."""
     deadline = time.monotonic() + STOP_PATIENCE_SECONDS
     for query in spark.streams.active:
         while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
@@ -323,7 +323,7 @@ def _stop(spark: Any) -> None:
 
 
 def _piped(settings: Mapping[str, str]) -> str:
-    """A file to be read once: secrets are written neither to a disk nor to a command line."""
+    """Return a file that can be read once, so that secrets are neither on disk nor in arguments."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "w", encoding="utf-8") as lines:
         lines.writelines(f"{name}={value}\n" for name, value in settings.items())

@@ -1,6 +1,6 @@
 """The local copy of a checkpoint's offsets, for a server without access to the object store.
 
-It has the layout of the checkpoint: of each query the last batch in `offsets` and `commits`, and
+It has the layout of the checkpoint: for each query, the last batch in `offsets` and `commits`, and
 where its sources began.
 """
 
@@ -15,14 +15,14 @@ _LOGS = ("offsets", "commits")
 
 
 def copy_notes(checkpoint: StoredPath, notes: Path, queries: Iterable[str]) -> None:
-    """Bring the copy up to date. Raises StorageError if the storage does not answer."""
+    """Update the copy. Raises StorageError if the storage does not respond."""
     for query in queries:
         begun = (checkpoint / query).glob("sources/*/0")
         done = [int(e.name) for e in (checkpoint / query).glob("commits/*") if e.name.isdecimal()]
         last = str(max(done, default=-1))
         wanted = [(f"sources/{each.parent.name}/0", each) for each in begun]
         if done:
-            # The offsets first: a commit without them is no batch.
+            # Copy the offsets first: a commit without them is not a batch.
             wanted += [(f"{at}/{last}", checkpoint / query / at / last) for at in _LOGS]
         for name, file in wanted:
             mine = notes / query / name

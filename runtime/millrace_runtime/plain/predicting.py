@@ -1,8 +1,8 @@
-"""Whether what the plain dialect announced explains how a result differs from Kafka Streams.
+"""Whether the codes that the plain dialect announced explain the differences from Kafka Streams.
 
-Some codes explain one aspect and nothing else: times of writing, headers, numbers of dropped
-records, the order within one micro-batch, updates that a later one replaced. Others change which
-records come out. A result that differs in an aspect that no announced code explains is *wrong*.
+Some codes explain only one aspect: times of writing, headers, numbers of dropped records, the order
+within one micro-batch, updates that a later one replaced. Others change which records are written.
+A result that differs in an aspect that no announced code explains is *wrong*.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Verdict = Literal["equal", "predicted", "refused", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("equal", "predicted", "refused", "wrong")
 Scenario = dict[str, Any]
 
-#: Codes that say that other records come out, or none.
+#: Codes that announce other records, or none.
 RECORDS = frozenset(
     {
         "plain_late", "plain_session_final", "plain_outer_results", "plain_aggregate_null",
@@ -27,24 +27,24 @@ RECORDS = frozenset(
         "plain_stream_time", "plain_first_update", "plain_fold_order",
     }
 )  # fmt: skip
-#: Of these, codes about several records of a micro-batch, and nothing where each is one.
+#: Of these, codes about several records of a micro-batch: no explanation if each has its own.
 TOGETHER = frozenset({"plain_table_now"})
-#: Codes that say that only the last result of a key in a micro-batch is the same.
+#: Codes that announce that only the last result of a key in a micro-batch is the same.
 LAST = frozenset({"plain_updates", "plain_sides"})
-#: Codes that say that a record has another time, no headers, or another place in its micro-batch.
+#: Codes that announce another time, no headers, or another place in the micro-batch.
 TIMESTAMP = frozenset({"plain_sink_timestamp"})
 HEADERS = frozenset({"plain_headers"})
 ORDER = frozenset({"plain_order"})
-#: Codes that say that a row is written again without a change.
+#: Codes that announce rows that are written again without a change.
 REPEATED = frozenset({"plain_unchanged"})
-#: Codes that say what is left of a micro-batch with a record that fails.
+#: Codes that announce what is left of a micro-batch with a record that fails.
 FAILED = frozenset({"plain_failed_batch"})
-#: Codes behind which records that are left out are not counted.
+#: Codes that announce that dropped records are not counted.
 UNCOUNTED = frozenset({"plain_drops", "plain_late", "plain_null_array"})
 
 
 def verdict(scenario: Scenario, result: dict[str, Any], cut: str) -> Verdict:
-    """What a result of the plain dialect is, compared with what Kafka Streams did."""
+    """Return the verdict on a result of the plain dialect, compared with Kafka Streams."""
     if (result.get("error") or {}).get("kind") == "refused":
         return "refused"
     codes = {each["code"] for each in result.get("differences") or []}
@@ -58,7 +58,7 @@ def verdict(scenario: Scenario, result: dict[str, Any], cut: str) -> Verdict:
 def unexplained(
     scenario: Scenario, result: dict[str, Any], cut: str, codes: Collection[str]
 ) -> list[Difference]:
-    """The differences that none of the codes explains."""
+    """Return the differences that none of the codes explains."""
     expected, found = copy.deepcopy(scenario), copy.deepcopy(result)
     wanted = expected["expected"]
     wanted.pop("stores", None)
@@ -71,7 +71,7 @@ def unexplained(
     if FAILED.intersection(codes) and wanted.get("error") and found.get("error"):
         wanted["outputs"] = found["outputs"] = []
         if cut != "each":
-            # The micro-batch failed, whichever of its lines it was.
+            # The micro-batch failed as a whole, whichever line was the cause.
             wanted["error"].pop("after", None)
             found["error"].pop("after", None)
     if cut != "each" and LAST.intersection(codes) and expected.get("compare") != "last_per_key":
@@ -93,7 +93,7 @@ def unexplained(
 
 
 def _may_fail(scenario: Scenario, result: dict[str, Any], codes: Collection[str]) -> bool:
-    """Whether a record may stop the program: as in Kafka Streams, or as was announced."""
+    """Whether a record may stop the program: as in Kafka Streams, or as announced."""
     stopped = result["error"].get("kind") == "stopped"
     wanted = scenario["expected"].get("error")
     return stopped and bool(wanted or "plain_processing_handler" in codes)
@@ -106,7 +106,7 @@ def _without(wanted: dict[str, Any], found: dict[str, Any], name: str) -> None:
 
 
 def _last_of_each_line(side: dict[str, Any]) -> None:
-    """Keeps the last update of a key that a line gives: a line is a micro-batch."""
+    """Keep the last update of each key and line, since a line is a micro-batch."""
     last = {
         (output.get("after"), output["topic"], json.dumps(output["key"], sort_keys=True)): output
         for output in side.get("outputs") or []
@@ -115,7 +115,7 @@ def _last_of_each_line(side: dict[str, Any]) -> None:
 
 
 def _without_deletes_alone(wanted: dict[str, Any], found: dict[str, Any]) -> None:
-    """Leaves out keys that end with a delete on one side, and never came on the other."""
+    """Remove keys that end with a delete on one side, and do not occur on the other."""
     sides = [side.get("outputs") or [] for side in (wanted, found)]
     last = [{_place(output): output["value"] for output in outputs} for outputs in sides]
     for side, outputs, here, there in zip((wanted, found), sides, last, last[::-1], strict=True):
@@ -131,7 +131,7 @@ def _place(output: dict[str, Any]) -> tuple[str, str]:
 
 
 def _without_repeats(side: dict[str, Any]) -> None:
-    """Leaves out the outputs that give a key the value that it has."""
+    """Remove outputs that repeat the value of their key."""
     rows: dict[tuple[str, str], Any] = {}
     kept = []
     for output in side.get("outputs") or []:
@@ -143,7 +143,7 @@ def _without_repeats(side: dict[str, Any]) -> None:
 
 
 def _sort(side: dict[str, Any], cut: str) -> None:
-    """Puts records of one micro-batch into one order on both sides."""
+    """Sort the records of each micro-batch, so that their order does not matter."""
 
     def place(output: dict[str, Any]) -> tuple[Any, str]:
         record = {name: value for name, value in output.items() if name != "after"}

@@ -1,4 +1,4 @@
-"""What a program of the plain dialect does, from the progress of its streaming queries."""
+"""The progress of a program of the plain dialect, from that of its streaming queries."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from millrace_runtime import columns
 from millrace_runtime.offsets import Place, bounds
 from millrace_runtime.report import number
 
-# How often the broker is asked for the ends of topics.
+# Interval at which the broker is asked for the ends of topics.
 LOOK_AT_BROKER_SECONDS = 1.0
 _SOURCES = ("source.stream", "source.table")
 _BUSY = "Processing new data"
 
 
 def readers_of(document: Mapping[str, Any], topic: str) -> list[str]:
-    """The nodes that read a topic as a stream or table."""
+    """Return the nodes that read a topic as a stream or table."""
     found = []
     for node in document.get("nodes", []):
         params = node.get("params") or {}
@@ -44,10 +44,10 @@ def readers_of(document: Mapping[str, Any], topic: str) -> list[str]:
 
 
 class PlainProgress(StreamingQueryListener):
-    """The queries of one run: what they read and wrote since it began, and how the first ended.
+    """The queries of one run: what they have read and written, and which one failed first.
 
-    `nodes`: the node of each query by the query's name; `begin`: where topics are read from that no
-    query has read before; `client`: settings of a Kafka client.
+    `nodes`: the node of each query by the query's name; `begin`: the first offsets of topics that
+    no query has read before; `client`: settings of a Kafka client.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PlainProgress(StreamingQueryListener):
         self._broker = columns.gateway(spark.sparkContext).TopicOffsets(json.dumps(dict(client)))
         self._lock = threading.Lock()
         self._names: dict[str, str] = {}
-        #: by query and topic-partition: where the run began, and the offset to come
+        #: by query and topic-partition: where the run began, and the next offset
         self._read: dict[str, dict[Place, tuple[int, int]]] = {}
         self._written: dict[str, int] = {}
         self._newest: dict[str, Any] = {}
@@ -82,21 +82,21 @@ class PlainProgress(StreamingQueryListener):
     # ---- Spark's listener ------------------------------------------------------------------
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
-        """Remembers the query by its id."""
+        """Remember the query by its id."""
         with self._lock:
             self._names[str(event.id)] = event.name or ""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - as above
-        """Adds a micro-batch."""
+        """Add a micro-batch."""
         found = json.loads(event.progress.json)
         with self._lock:
             self._take(found)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - as above
-        """Nothing."""
+        """Do nothing."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - as above
-        """Remembers the query that failed first."""
+        """Remember the query that failed first."""
         with self._lock:
             if event.exception and self.failed is None:
                 self.failed = (self._names.get(str(event.id), ""), event.exception)
@@ -124,25 +124,25 @@ class PlainProgress(StreamingQueryListener):
             return set(self._names.values())
 
     def restart(self) -> None:
-        """The queries are started again."""
+        """Forget the names of started queries, as these are started again."""
         with self._lock:
             self._names.clear()
 
     def moved(self) -> bool:
-        """Whether a micro-batch ended since the last look."""
+        """Whether a micro-batch ended since the last call."""
         moved, self._moved = self._moved, False
         return moved
 
     def logs(self) -> list[tuple[str, str | None, str]]:
-        """Nothing: a plain program prints its own lines."""
+        """Return no lines: a plain program prints its own."""
         return []
 
     def close(self) -> None:
-        """Ends the connection to the broker."""
+        """Close the connection to the broker."""
         self._broker.close()
 
     def event(self, *, last: bool = False) -> ProgressEvent:
-        """Totals since the run started. `last`: the queries have ended."""
+        """Return the totals since the run started. `last`: whether the queries have ended."""
         busy = 0 if last else self._busy_ms()
         with self._lock:
             newest, places = self._newest, self._places()
@@ -175,7 +175,7 @@ class PlainProgress(StreamingQueryListener):
         )
 
     def _places(self) -> dict[Place, tuple[int, int, int]]:
-        """Per topic-partition where the run began, and the least and the most that queries read."""
+        """Return where the run began, and the lowest and highest end read, by topic-partition."""
         found: dict[Place, tuple[int, int, int]] = {}
         for read in self._read.values():
             for place, (begin, end) in read.items():
@@ -199,7 +199,7 @@ class PlainProgress(StreamingQueryListener):
         return figures
 
     def _look(self, places: Mapping[Place, Any]) -> None:
-        """Asks the broker for the ends; of one that is away nothing is known."""
+        """Ask the broker for the ends; they are unknown if it does not respond."""
         self._ends = {}
         with contextlib.suppress(Exception):
             rows = json.loads(self._broker.of(json.dumps(sorted(places))))
@@ -212,7 +212,7 @@ class PlainProgress(StreamingQueryListener):
         return max(0, self._ends[place] - done) if place in self._ends else None
 
     def _busy_ms(self) -> int:
-        """For how many ms the micro-batch that takes longest has been at work."""
+        """Return for how many ms the longest of the current micro-batches has been running."""
         longest, now = 0.0, time.monotonic()
         for query in self._spark.streams.active:
             name, status = str(query.name), query.status

@@ -1,7 +1,7 @@
-"""Simulations of the plain dialect: the program's own `topology` on files in place of Kafka.
+"""Simulations of the plain dialect: the program's own `topology` on files instead of Kafka.
 
-Every input line is a file that the queries read; what a query writes is collected, batch by batch,
-and read again where the program reads that topic. As on a broker, a written record gets the time of
+Input lines become files that the queries read. The output of a query is collected batch by batch,
+and read again if the program reads that topic. As on a broker, a written record gets the time of
 writing, here the simulation's wall clock.
 """
 
@@ -61,7 +61,7 @@ class _Query:
 
 
 class Files:
-    """What a plain program calls Kafka: topics are files, and writes are kept."""
+    """The `kafka` of a simulated plain program: topics are files, and writes are collected."""
 
     def __init__(self, spark: SparkSession, folder: Path, run: str) -> None:
         self.spark, self.folder, self.run = spark, folder, run
@@ -75,7 +75,7 @@ class Files:
     def read(
         self, *topics: str, pattern: str | None = None, starting: str = "earliest"
     ) -> DataFrame:
-        """The records of topics as they are added."""
+        """Return the records of topics as they are added."""
         self.read_topics.update(topics)
         rows = self.spark.readStream.schema(_SCHEMA).json(str(self.inputs))
         topic = F.col("topic")
@@ -83,21 +83,21 @@ class Files:
         return rows.where(wanted).withColumn("timestamp", F.timestamp_millis("timestamp"))
 
     def table(self, topic: str) -> DataFrame:
-        """All records of a topic that are there when a micro-batch runs."""
+        """Return all records that a topic has when a micro-batch runs."""
         rows = DataFrame(self._simulation.still(self.spark._jsparkSession, self.run), self.spark)
         return rows.where(F.col("topic") == topic)
 
     def write(
         self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
     ) -> None:
-        """A query that keeps what it gives."""
+        """Add a query whose output is collected."""
         self.queries.append(_Query(rows, name, topic, mode))
 
     def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
-        """Nothing is printed in a simulation."""
+        """Do nothing: a simulation does not print records."""
 
     def add(self, records: list[dict[str, Any]]) -> None:
-        """Makes records available, all of them to one micro-batch."""
+        """Make records available, all of them to one micro-batch."""
         self._simulation.hold(self.run, json.dumps(records), "[]", False, False)
         lines = [
             {**each, "headers": [{"key": name, "value": raw} for name, raw in each["headers"]]}
@@ -110,18 +110,18 @@ class Files:
         hidden.rename(self.inputs / f"{number:06}.json")
 
     def close(self) -> None:
-        """Forgets the records."""
+        """Delete the records."""
         self._simulation.close(self.run)
 
 
 def topology_of(compilation: Compilation) -> Callable[[Any], None]:
-    """The function `topology` of the generated program."""
+    """Return the function `topology` of the generated program."""
     topology: Callable[[Any], None] = module_of((compilation.code or {})["job.py"]).topology
     return topology
 
 
 def module_of(program: str) -> ModuleType:
-    """The module of a program's text."""
+    """Return a module with the program's text."""
     loader = _Program(program)
     module = module_from_spec(ModuleSpec("job", loader))
     loader.exec_module(module)
@@ -174,10 +174,10 @@ class PlainSimulator:
         progress: Callable[[int, int], None] | None = None,
         stop: threading.Event | None = None,
     ) -> Result:
-        """Feeds the lines, batch by batch, until nothing moves any more.
+        """Process the lines, batch by batch, until no records are left.
 
-        `progress` is called with the number of lines that are done, and of all, before each batch.
-        Once `stop` is set, no further batch is taken.
+        `progress` is called before each batch, with the number of lines that are done, and of all.
+        Once `stop` is set, no further batch is processed.
         """
         result = Result([])
         try:
@@ -328,7 +328,7 @@ class PlainSimulator:
 
 
 def _reason(text: str) -> str:
-    """Spark's own sentence within what came through Python and Java, or what a processor raised."""
+    """Return the line of the exception that a processor raised, or else Spark's own message."""
     raised = re.search(
         r"^(?!Py|Spark|Streaming)[A-Z]\w*(?:Error|Exception)(?:: .*)?$", text, re.MULTILINE
     )
@@ -382,7 +382,7 @@ def _decoded(raw: bytes | None, format_: Format) -> Any:
 
 
 def _sinks(compilation: Compilation) -> Iterator[tuple[str, tuple[Format, Format]]]:
-    """Formats by the name of the query that writes them."""
+    """Yield the formats of key and value, with the name of the query that writes them."""
     for operator in compilation.graph.operators.values():
         if not isinstance(operator, SinkTopic):
             continue
@@ -395,7 +395,7 @@ def _sinks(compilation: Compilation) -> Iterator[tuple[str, tuple[Format, Format
 
 
 def _runtime_format(format_: Format) -> dict[str, object]:
-    """A format as the runtime takes it."""
+    """Return a format in the form that the runtime uses."""
     properties: dict[str, object] = dict(format_.properties)
     if format_.name == "json" and format_.type is not None:
         properties["schema"] = format_.type.schema

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.millrace
 
 /**
- * How one record changes an aggregate. `initial` may be null (a reduction starts with the first value); `add` gets what
- * is there, or `initial`.
+ * Adds records to an aggregate. `initial` may be null (a reduction starts with the first value); `add` receives the
+ * aggregate so far, or `initial`.
  */
 private[millrace] abstract class Aggregator {
   def initial: Any

@@ -5,13 +5,13 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, XXH64}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
-/* A join by a foreign key takes three nodes [FK1] to [FK8]. `foreign_key_subscribe`, beside the left table, sends the
- * right side which row refers to which key; `foreign_key_lookup`, beside the right table, stores this and answers, at
- * once and when the right row changes; `foreign_key_resolve`, beside the left table again, joins an answer with the
+/* A join by a foreign key consists of three nodes [FK1] to [FK8]. `foreign_key_subscribe`, beside the left table, sends
+ * the right side which row refers to which key; `foreign_key_lookup`, beside the right table, stores this and answers,
+ * at once and when the right row changes; `foreign_key_resolve`, beside the left table again, joins an answer with the
  * left row, unless that row has changed in between: messages carry a hash of the row. */
 private[millrace] object ForeignKey {
 
-  /** What the right side does with a subscription. */
+  /** The instructions to the right side in a subscription. */
   val Unsubscribe = 0
   val UnsubscribeAndAnswer = 1
   val AnswerAlways = 2
@@ -24,13 +24,13 @@ private[millrace] object ForeignKey {
     .add("task", IntegerType)
   val subscriber: StructType = new StructType().add("hash", BinaryType).add("task", IntegerType)
 
-  /** The same with the type of the hashed rows, which a state notes with the type of its values. */
+  /** The type of subscribers with the type of the hashed rows, which a state notes with the type of its values. */
   def subscriberOf(row: DataType): StructType = StructType(
     subscriber.map(f => if (f.dataType == BinaryType) f.copy(metadata = hashing(row)) else f)
   )
   private def hashing(row: DataType) = new MetadataBuilder().putString("row", Conversion.text(row)).build()
 
-  /** The hash of a row that has another type now, and other bytes: it fits the row that is there. */
+  /** The hash of a row whose type has changed, and with it its bytes: it fits any row that exists. */
   val anyRow: Array[Byte] = Array.emptyByteArray
   def outdated(before: StructField, now: StructField): Boolean =
     now.metadata.contains("row") && before.metadata != now.metadata
@@ -38,7 +38,7 @@ private[millrace] object ForeignKey {
     java.util.Arrays.equals(asked, row) || (asked != null && asked.length == 0 && row != null)
   def answer(value: DataType): StructType = new StructType().add("hash", BinaryType).add("value", value)
 
-  /** 128 bits; null for no value. */
+  /** A hash of 128 bits; null for no value. */
   def hash(codec: Codec, value: Any): Array[Byte] = if (value == null) null
   else {
     val b = codec.encode(value)
@@ -108,7 +108,7 @@ private[millrace] final class Subscribe(s: SubscribeSpec) extends HopNode(s) {
 
 private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
 
-  /** Which input is the right table; the other one brings subscriptions. */
+  /** The input with the right table; the other one receives subscriptions. */
   val tableInput: Int = b.inputs.indexWhere(_.isInstanceOf[TablePort])
   if (tableInput < 0) b.fail("right", "port", "must be a table")
   val right: TablePort = b.table(tableInput)
@@ -124,8 +124,8 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(subscribe.in.key, ForeignKey.answer(right.value)))
 
   /**
-   * A value without bytes, such as an empty text, arrives in an answer as null: Kafka Streams does not distinguish them
-   * there.
+   * Whether a value is encoded without bytes, such as an empty text. It arrives in an answer as null: Kafka Streams
+   * does not distinguish them there.
    */
   private[millrace] val empty: Any => Boolean = {
     val codec = table match { case t: SourceSpec => t.valueCodec; case _ => Codec.of(right.value) }
@@ -133,7 +133,7 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   }
   override def topic: String = s"$node-subscription-response-topic"
 
-  /** The sub-topology that asks: its subscribers note the task that waits for the answer. */
+  /** The node that subscribes: subscribers note the task of its sub-topology that waits for the answer. */
   private[millrace] val asker: NodeSpec = subscribe
   override private[millrace] def kept: Seq[KeptRows] =
     KeptRows(s"$id$$subscribers", right.key, counted = true) +: KeptRows.copyAt(this, tableInput)
@@ -205,7 +205,7 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
     }
   }
 
-  /** The answer goes back to the task that subscribed. */
+  /** Sends the answer back to the task that subscribed. */
   private def reply(r: Record, primary: Array[Byte], task: Int, hash: Array[Byte], value: Any, timestamp: Long): Unit =
     hopTo(
       new Record(

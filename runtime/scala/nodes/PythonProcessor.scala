@@ -75,7 +75,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
   }
   override def dumps: Seq[StoreDump] = spec.stores.filter(_.spec.named).map(s => stores(s.name).dump)
 
-  /** Starts the processor in the worker; again after the worker was lost. */
+  /** Starts the processor in the worker, and again after the worker was lost. */
   private def ready(): PythonWorker = {
     val w = task.worker
     if (generation != w.generation) {
@@ -152,7 +152,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
     w.call(this, m)
   }
 
-  /** One message of the worker, in its order; the answer, or null where none is waited for. */
+  /** Handles one message of the worker, in order. Returns the answer, or null if the worker does not wait for one. */
   private[millrace] def serve(m: JsonNode): JsonNode = m.get(0).asText match {
     case "forward" =>
       val r = m.get(1)
@@ -205,7 +205,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
   }
 }
 
-/** A store as Python reaches it. `m`: ["store", name, operation, arguments ...]. */
+/** Python's access to a store. `m`: ["store", name, operation, arguments ...]. */
 private[millrace] abstract class StoreAccess(s: ProcessorStore) {
   protected val keys: Codec = Codec.of(s.key)
   private val iterators = new JHashMap[Integer, Iterator[JsonNode]]()
@@ -234,7 +234,7 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore) {
     o
   }
 
-  /** The first page of what an iteration gives: `[number or null, [items]]`; pages keep a pipe's frame small. */
+  /** The first page of an iteration: `[number or null, [items]]`. Pages keep the frames of the pipe small. */
   protected def iterate(items: Iterator[JsonNode]): JsonNode = {
     opened += 1
     iterators.put(opened, items)

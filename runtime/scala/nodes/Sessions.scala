@@ -4,8 +4,8 @@ import org.apache.spark.sql.types._
 
 /**
  * Sessions [SE1] to [SE5]: a record joins all sessions of its key that are no further away than the gap. The sessions
- * that it absorbs are withdrawn, earliest end first, then the new one is sent; both with the session's end as their
- * time and, as a session is no single record, no headers.
+ * that it absorbs are withdrawn, earliest end first, then the new one is sent; both have the session's end as their
+ * timestamp and no headers, because a session is not a single record.
  */
 private[millrace] final class SessionAggregation(
     s: NodeSpec,

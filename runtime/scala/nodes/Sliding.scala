@@ -3,8 +3,8 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /**
- * Sliding windows [SL1] to [SL4]: both ends belong to a window, and one exists only where its contents are its own. A
- * record that comes to a key updates the windows that it falls into, from the latest to the earliest, and opens those
+ * Sliding windows [SL1] to [SL4]: both ends belong to a window, and a window exists only if no other one has the same
+ * contents. A record updates the windows of its key that contain it, from the latest to the earliest, and opens those
  * that end with it, begin after it, or begin after the record before it.
  */
 private[millrace] final class SlidingAggregation(
@@ -37,7 +37,7 @@ private[millrace] final class SlidingAggregation(
     else {
       val close = clocks(input).advance(r.timestamp) - grace
       if (r.timestamp + difference < close) late(r.timestamp, r.timestamp + difference, close)
-      else if (difference == 0) // Kafka Streams takes such a graph, and cannot make the first window
+      else if (difference == 0) // Kafka Streams accepts such a graph, but cannot create its first window
         throw new Misfit(
           Why(
             "window_without_length",
@@ -54,7 +54,7 @@ private[millrace] final class SlidingAggregation(
       }
     }
 
-  /** One record at work on the windows of its key. */
+  /** Updates the windows of a key for one record. */
   private final class Work(r: Record, key: Array[Byte], close: Long, aggregator: Aggregator) {
     private val time = r.timestamp
     private val starts = new java.util.HashSet[Long]()
@@ -66,7 +66,7 @@ private[millrace] final class SlidingAggregation(
     private var left: Entry = null
     private var previous = -1L
 
-    /** Contents of a window that reaches beyond this record: what begins right after it. */
+    /** The contents of a window that reaches beyond this record, for the window that begins right after it. */
     private var right: Entry = null
     private var leftExists = false
     private var rightExists = false

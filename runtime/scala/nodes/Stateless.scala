@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Steps over single records, sinks, and the ways into and out of a task. */
+/** Steps over single records, sinks, and the nodes by which records enter and leave a task. */
 private[millrace] object Stateless extends Family {
   override val factories: Map[String, Build => NodeSpec] = Map(
     "stream" -> (new StreamSourceSpec(_)),
@@ -47,14 +47,14 @@ private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) 
 }
 
 /**
- * map, map_values, select_key [ST2]: those of key and value that the parameters name are computed from the incoming
- * record.
+ * map, map_values, select_key [ST2]: computes the key, the value or both from the incoming record, as the parameters
+ * define.
  */
 private final class MapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   private val layout = Layout.record(in.key, in.value)
 
-  /** A key that another node groups by is that node's parameter. */
+  /** The parameter that contains the key: if another node groups by this key, it is that node's parameter. */
   private val parameter = if (op == "select_key" && b.id != b.node) "group_by" else "key"
   val key: Option[Expr] = if (op == "map_values") None else Some(b.exprOf(b.text("key"), parameter, layout))
   val value: Option[Expr] = if (op == "select_key") None else Some(b.expr("value", layout))
@@ -75,8 +75,8 @@ private final class MapSpec(b: Build) extends NodeSpec(b) {
 }
 
 /**
- * flat_map, flat_map_values [ST2]: in the order of the array; an empty one gives nothing, a null one, or one with a
- * null record, is a processing error.
+ * flat_map, flat_map_values [ST2]: sends the elements in the order of the array. An empty array yields nothing; a null
+ * array, or one with a null record, is a processing error.
  */
 private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
@@ -164,7 +164,7 @@ private final class PassNode(spec: NodeSpec) extends Node(spec) {
   override def process(r: Record, input: Int): Unit = forward(r)
 }
 
-/** split [ST5]: the first predicate that holds takes the record. */
+/** split [ST5]: sends the record to the port of the first predicate that holds. */
 private final class SplitSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   private val layout = Layout.record(in.key, in.value)
@@ -186,15 +186,15 @@ private final class SplitSpec(b: Build) extends NodeSpec(b) {
   }
 }
 
-/** to_stream [ST8]: every change as (key, new value), deletes included. */
+/** to_stream [ST8]: sends every change as (key, new value), including deletions. */
 private final class ToStreamSpec(b: Build) extends NodeSpec(b) {
   override val ports: Seq[(String, Port)] = Seq("out" -> b.stream(0))
   override def create(): Node = new PassNode(this)
 }
 
 /**
- * repartition [ST7]: to the task of the key's partition; a null key is dropped silently, save where a left or outer
- * join below wants it.
+ * repartition [ST7]: sends records to the task of the key's partition. A null key is dropped silently, unless a left or
+ * outer join downstream needs it.
  */
 private final class RepartitionSpec(b: Build) extends HopSpec(b) {
   val keepNull: Boolean = b.bool("keep_null_keys", default = false)
@@ -205,7 +205,7 @@ private final class RepartitionSpec(b: Build) extends HopSpec(b) {
   }
 }
 
-/** Where a repartitioned stream arrives. */
+/** Receives a repartitioned stream. */
 private final class PassSpec(b: Build) extends NodeSpec(b) {
   override val ports: Seq[(String, Port)] = Seq(
     "out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value")))
@@ -213,7 +213,7 @@ private final class PassSpec(b: Build) extends NodeSpec(b) {
   override def create(): Node = new PassNode(this)
 }
 
-/** Where a DataFrame's rows enter: key as Kafka bytes, value packed, of the types that the parameters name. */
+/** Receives a DataFrame's rows: keys as Kafka bytes, values packed, with the types in the parameters. */
 private final class IntoSpec(b: Build) extends NodeSpec(b) {
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(KeyType(b.dataType("key")), b.dataType("value")))
   override def create(): Node = new PassNode(this)
@@ -233,7 +233,7 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
       else c
   }
 
-  /** Where the format's type is wider than what comes. */
+  /** The conversion to the format's type, if that is wider than the data's. */
   private def widened(p: String, t: DataType, c: Codec): Option[Expr] =
     if (c.dataType == t) None else Some(b.exprOf(p, p, layout, Some(c.dataType)))
   val keyCodec: Codec = format("key", in.key.seen)
@@ -244,7 +244,7 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
   val topicOf: Option[Expr] = if (topic.isDefined) None else Some(b.expr("topic_expression", layout, Some(StringType)))
   val partition: Option[Expr] = b.textOpt("partition").map(_ => b.expr("partition", layout, Some(IntegerType)))
 
-  /** The windowed key's own codec: its inner key chooses the partition. */
+  /** The windowed key's own codec, because its inner key determines the partition. */
   val windowed: Option[Codec] = in.key.window.map(_ => Codec.key(in.key))
   override val ports: Seq[(String, Port)] = Nil
   override def create(): Node = new Node(this) {
@@ -295,7 +295,7 @@ private final class PrintSpec(b: Build) extends NodeSpec(b) {
   }
 }
 
-/** A value as a person reads it in the log. */
+/** Values as text for the log. */
 private[millrace] object Shown {
   def text(v: Any, t: DataType): String = v match {
     case null => "null"

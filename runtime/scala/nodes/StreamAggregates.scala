@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.types._
 
 /**
- * What all aggregations of streams have in common: one aggregator per input (a cogroup has several), the aggregate's
+ * The common part of all aggregations of streams: one aggregator per input (a cogroup has several), the aggregate's
  * type, old values on demand.
  */
 private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec {
@@ -52,16 +52,18 @@ private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpe
 
 private object StreamAggregationSpec {
 
-  /** An input of a cogroup: its aggregator's text, alone or in an object. */
+  /** Whether the output of a node is versioned: for nodes that are not tables, whether that of all their parents is. */
   def versioned(g: TaskGraph, id: String): Boolean = g.spec(id) match {
     case t: TableSpec => t.outputVersioned
     case other => other.parents.nonEmpty && other.parents.forall(p => versioned(g, p._1))
   }
+
+  /** The text of an aggregator of a cogroup's input, which is the text itself or an object. */
   def text(j: JsonNode): String =
     if (j.isTextual) j.asText else if (j.isArray) j.get(1).asText else j.get("aggregator").asText
 }
 
-/** What makes an aggregator in a task. */
+/** Creates an aggregator in a task. */
 private[millrace] sealed abstract class Recipe extends Serializable { def make(): Aggregator }
 private[millrace] final class CountRecipe extends Recipe { override def make(): Aggregator = Aggregator.count }
 private[millrace] final class ReduceRecipe(reducer: Expr) extends Recipe {
@@ -126,9 +128,7 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
   private val inner = in.key
   val store: StoreSettings = StoreSettings.of(b.store(if (kind == "session") "session" else "window"))
 
-  /**
-   * Kafka Streams takes a windowed cogroup for versioned if all that feeds it is: it asks on, past tables and streams.
-   */
+  /** Kafka Streams considers a windowed cogroup versioned if every table from which its inputs are derived is. */
   override val outputVersioned: Boolean =
     b.op == "cogroup" && b.parentIds.forall(p => StreamAggregationSpec.versioned(b.graph, p._1))
   override def history: java.lang.Long = null

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types._
 
 /**
- * `join_stream`: pairs of one key whose times lie within [left - before, left + after] of each other [SJ1] to [SJ9].
+ * `join_stream`: joins records of a key with times within [left - before, left + after] of each other [SJ1] to [SJ9].
  */
 private[millrace] final class StreamJoinSpec(b: Build) extends NodeSpec(b) {
   val left: StreamPort = b.stream(0)
@@ -30,10 +30,10 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
   private val keys = Codec.key(s.left.key)
   private val values = Array(s.left.value, s.right.value)
 
-  /** A side that keeps its records although they find no partner. */
+  /** Whether a side keeps its records if they find no partner. */
   private val keeps = Array(s.kind != "inner", s.kind == "outer")
 
-  /** How far a side looks back and ahead on the other. */
+  /** How far a side looks back and ahead on the other, in ms. */
   private val back = Array(s.before, s.after)
   private val ahead = Array(s.after, s.before)
   private val windows = new Array[KeyFirstWindows](2)
@@ -66,7 +66,7 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
     if (s.kind != "inner") single = new Singles(c, id, s.left.value, s.right.value)
   }
 
-  /** First the partners, then the record becomes one itself; a failing joiner does not keep it from that. */
+  /** Joins the record with its partners, then stores it as a partner of later ones, even if the joiner fails. */
   override def process(r: Record, input: Int): Unit = {
     try pair(r, input)
     catch {
@@ -110,7 +110,7 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
   private def join(key: Any, own: Any, other: Any, side: Int, time: Long): Any =
     if (side == 0) s.joiner(key, own, other, time) else s.joiner(key, other, own, time)
 
-  /** Sends the records whose window has closed, by time, right side first, then by key and arrival [SJ4]. */
+  /** Sends unpaired records whose window has closed, by time, right side first, then by key and arrival [SJ4]. */
   private def release(r: Record, side: Int): Unit = {
     val now = clock.value
     if (single.earliest != Long.MaxValue && single.earliest + ahead(side) + s.grace < now) {
@@ -146,9 +146,7 @@ private object StreamJoin {
   def waiting(key: DataType): StructType = new StructType().add("key", key).add("time", LongType)
 }
 
-/**
- * Records of outer sides that wait for a partner: by time, side and key, those of equal place in the order of arrival.
- */
+/** Records of outer sides that wait for a partner, by time, side and key; of equal ones, in the order of arrival. */
 private[millrace] final class Singles(c: TaskContext, id: String, left: DataType, right: DataType) {
   private val types = Array(left, right)
   private val store = c.store(
@@ -160,7 +158,7 @@ private[millrace] final class Singles(c: TaskContext, id: String, left: DataType
   )
   private val first = c.clock(s"$id:single")
 
-  /** A lower bound of the waiting records' times, Long.MaxValue if none was seen. */
+  /** A lower bound of the waiting records' times; Long.MaxValue if there is none. */
   def earliest: Long = if (first.value < 0) Long.MaxValue else first.value
   def earliest_=(t: Long): Unit = first.set(if (t == Long.MaxValue) -1L else t)
 

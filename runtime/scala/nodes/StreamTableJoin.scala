@@ -6,7 +6,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * `join_table` of a stream with a table [ST-1] to [ST-4]; with `grace` the stream's records wait for late versions of
+ * `join_table` of a stream with a table [ST-1] to [ST-4]. With `grace`, the stream's records wait for late versions of
  * the table.
  */
 private[millrace] final class StreamTableJoinSpec(b: Build) extends NodeSpec(b) {
@@ -59,7 +59,7 @@ private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends No
   }
 }
 
-/** Where a record came from: what expressions see of its origin, kept while it waits. */
+/** The origin of a record, as expressions see it, which is kept while the record waits. */
 private[millrace] object Origin {
   val dataType: StructType = new StructType()
     .add("topic", StringType)
@@ -83,12 +83,12 @@ private[millrace] object Origin {
     }
   }
 
-  /** Does the work as if the record of that origin were in work. */
+  /** Runs `body` as if the record of that origin were the current one. */
   def during(origin: InternalRow, c: TaskContext)(body: => Unit): Unit =
     c.at(if (origin.isNullAt(0)) null else origin.getUTF8String(0), origin.getInt(1), origin.getLong(2))(body)
 }
 
-/** Records that wait, by time, key and arrival [ST-3]. */
+/** Waiting records, by time, key and arrival [ST-3]. */
 private[millrace] final class RecordBuffer(c: TaskContext, id: String, key: KeyType, value: DataType, grace: Long) {
   private val store =
     c.store(s"$id$$buffer", new StructType().add("value", value).add("origin", Origin.dataType), ordered = true)
@@ -96,7 +96,7 @@ private[millrace] final class RecordBuffer(c: TaskContext, id: String, key: KeyT
   private val sequence = c.clock(s"$id:sequence")
   private val keys = Codec.key(key)
 
-  /** False if the record is too late to wait. */
+  /** Stores a record to wait. Returns false if it is too late for that. */
   def put(r: Record): Boolean =
     if (clock.value - grace > r.timestamp) false
     else {
@@ -111,7 +111,7 @@ private[millrace] final class RecordBuffer(c: TaskContext, id: String, key: KeyT
       true
     }
 
-  /** Lets all records go whose grace is over. */
+  /** Processes and removes all records whose grace period is over. */
   def release(work: Record => Unit): Unit = {
     val until = clock.value - grace
     if (until >= 0) {
@@ -132,7 +132,7 @@ private[millrace] final class RecordBuffer(c: TaskContext, id: String, key: KeyT
   }
 }
 
-/** `join_global`: the stream's record gives the key [GK1]. */
+/** `join_global`: the table's key is computed from the stream's record [GK1]. */
 private[millrace] final class GlobalJoinSpec(b: Build) extends NodeSpec(b) {
   val left: StreamPort = b.stream(0)
   val right: GlobalPort = b.global(1)
@@ -155,7 +155,7 @@ private[millrace] final class GlobalJoinSpec(b: Build) extends NodeSpec(b) {
   }
 }
 
-/** `join_table` means either join, by what is on the left. */
+/** `join_table` is one of two joins, depending on its left input. */
 object TableJoins extends Family {
   override val factories: Map[String, Build => NodeSpec] = Map(
     "join_table" -> { b =>

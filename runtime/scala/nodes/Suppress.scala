@@ -10,7 +10,7 @@ private[millrace] final class SuppressSpec(b: Build) extends NodeSpec(b) with Ta
   private val parent = TableSpec.of(in)
   val closing: Boolean = b.text("until") == "window_closes"
 
-  /** How long an update waits, in ms of the clock: for windows as long as late records may come. */
+  /** How long an update waits, in ms of the clock: for windows, as long as late records may arrive. */
   val delay: Long = if (closing) parent.closingDelay else b.long("limit")
   if (closing && delay < 0) b.fail("until", "window", "window_closes needs a windowed table")
   val maxRecords: Long = b.longOpt("max_records").getOrElse(Long.MaxValue)
@@ -38,10 +38,10 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
   private val bytesOf = Codec.of(s.in.value)
   private var clock: Clock = _
 
-  /** Updates by the time that they wait from, and key. */
+  /** Updates, by the time from which they wait, and key. */
   private var buffer: Store = _
 
-  /** Of each key that waits: the time that it waits from. Later updates keep their key's place. */
+  /** By waiting key: the time from which it waits. Later updates keep the place of their key. */
   private var places: Store = _
   private var records: Clock = _
   private var bytes: Clock = _
@@ -128,7 +128,7 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
 
   private def field(row: InternalRow, i: Int): Any = if (row.isNullAt(i)) null else row.get(i, s.in.value)
 
-  /** Kafka Streams' estimate of what an update takes in memory. */
+  /** Kafka Streams' estimate of the memory that an update takes, in bytes. */
   private def size(key: Array[Byte], row: InternalRow): Long = {
     def encoded(i: Int): Array[Byte] = bytesOf.encode(field(row, i))
     def length(b: Array[Byte]): Long = if (b == null) 0L else b.length.toLong
@@ -161,7 +161,7 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
   override def isVersioned: Boolean = false
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = read(key, at)
 
-  /** A key that waits still has the value that was sent last [KT9]. */
+  /** The value of a key. A key that waits still has the value that was sent last [KT9]. */
   override def read(key: Any, at: Record): Entry = {
     val k = keys.encode(key)
     val place = places.get(k)

@@ -3,8 +3,8 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /**
- * `group_by` of a table: new and old value go to their groups, as one update if the group is the same, else the old one
- * first [GT1].
+ * `group_by` of a table: sends new and old value to their groups, as one update if the group is the same, otherwise the
+ * old one first [GT1].
  */
 private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
   private val in = b.table(0)
@@ -40,7 +40,7 @@ private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
   }
 }
 
-/** Where the groups arrive; the aggregation follows. */
+/** Receives the groups, for the aggregation that follows. */
 private[millrace] final class GroupedTableSpec(b: Build) extends NodeSpec(b) {
   override val ports: Seq[(String, Port)] = Seq("out" -> b.grouped(0))
   override def create(): Node = new Node(this) {
@@ -48,7 +48,7 @@ private[millrace] final class GroupedTableSpec(b: Build) extends NodeSpec(b) {
   }
 }
 
-/** Aggregation of a grouped table: old values leave, new ones enter [GT2] to [GT4]. */
+/** Aggregation of a grouped table: subtracts old values and adds new ones [GT2] to [GT4]. */
 private[millrace] final class TableAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec {
   private val in = b.grouped(0)
   val key: KeyType = in.key
@@ -108,7 +108,7 @@ private[millrace] final class TableAggregation(s: TableAggregationSpec) extends 
     val agg =
       if (c.newValue == null) between
       else adder.add(if (between == null) adder.initial else between, r.key, c.newValue, r.timestamp)
-    // The aggregate's own time counts if it took part: a reduction that starts again ignores it.
+    // The aggregate's own time counts if the aggregate was used: a reduction that starts again ignores it.
     val took = subtracts || (c.newValue != null && found != null && !(reduces && between == null))
     val timestamp = if (took) math.max(r.timestamp, found.timestamp) else r.timestamp
     replace(r, k, agg, old, timestamp)

@@ -91,7 +91,7 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry =
     if (own != null) own.get(key, asOf) else read(key, at)
 
-  /** Without a store of its own, the join is computed from the present values of both sides. */
+  /** Looks up the result. Without a store, the join is computed from the current values of both sides. */
   override def read(key: Any, at: Record): Entry =
     if (own != null) own.get(key)
     else {

@@ -3,9 +3,9 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /**
- * What the builder knows of a table: whether it sends old values, is materialised, is versioned. Consumers query this
- * while the graph is built, in the order of the graph: what a filter finds out about its parent does not change when
- * the parent is materialised later [KT2] [KT3].
+ * A table while the graph is built: whether it sends old values, is materialized, is versioned. Consumers query this in
+ * the order of the graph: what a filter finds out about its parent does not change if the parent is materialized later
+ * [KT2] [KT3].
  */
 trait TableSpec extends NodeSpec with TableSource {
   private var sending = false
@@ -15,26 +15,26 @@ trait TableSpec extends NodeSpec with TableSource {
     sending
   }
 
-  /** Passes the request on to a table that can fulfil it. */
+  /** Starts sending old values, or requests them from a table that can. Returns whether they will be sent. */
   protected def enable(force: Boolean): Boolean
 
-  /** A consumer will look up values: from now on a source keeps its values, and other tables pass the request on. */
+  /** Called for a consumer's lookups: from now on a source keeps its values; other tables pass the request on. */
   def readable(): Unit
 
-  /** Lookups can be answered, because a consumer has requested it. */
+  /** Whether lookups can be answered, because a consumer has requested it. */
   def answers: Boolean = true
 
-  /** Updates may be out of order, and consumers that keep to the latest must look at `isLatest` [VS3]. */
+  /** Whether updates may be out of order, so that consumers that keep only the latest must check `isLatest` [VS3]. */
   def outputVersioned: Boolean
 
-  /** History that lookups can go back, in ms; null where they only know the present. */
+  /** How far lookups can go back, in ms; null if there are only current values. */
   def history: java.lang.Long
 
-  /** How long after a window's end updates may still come; -1 where no window is upstream. */
+  /** How long after a window's end updates may still arrive, in ms; -1 if there is no window upstream. */
   def closingDelay: Long
   final override def versioned: Boolean = history != null
 
-  /** The table's own rows, if it keeps them as a table does, by key. */
+  /** The table's own rows, if it keeps rows by key. */
   private[millrace] def own: Option[KeptRows] = None
   override private[millrace] def kept: Seq[KeptRows] = own.toSeq ++ inputs.indices.flatMap(KeptRows.copyAt(this, _))
 }
@@ -44,14 +44,14 @@ private[millrace] object TableSpec {
 }
 
 /**
- * A table that other nodes look up while they process a record; expressions on the way see the record's time, headers
+ * A table that other nodes look up while they process a record. Expressions on the way see that record's time, headers
  * and origin.
  */
 private[millrace] trait TableView extends TableNode {
   def read(key: Any, at: Record): Entry
   def readAsOf(key: Any, asOf: Long, at: Record): Entry
 
-  /** Lookups know history. */
+  /** Whether lookups as of an earlier time are possible. */
   def isVersioned: Boolean
   final override def lookup(key: Any): Entry = read(key, TableView.none)
   final override def lookup(key: Any, asOf: Long): Entry = readAsOf(key, asOf, TableView.none)
@@ -60,8 +60,8 @@ private[millrace] trait TableView extends TableNode {
 private[millrace] object TableView { private val none = new Record(null, null, 0L, Headers.empty) }
 
 /**
- * A table at an input. If it lives on another level, its updates arrive over a wire and the input keeps a copy: so
- * lookups see the table as it was when the updates' records were in work, although the other level is done with the
+ * A table at an input. If it is on another level, its updates arrive over a wire and the input keeps a copy, so lookups
+ * see the table as it was when the records behind the updates were processed, although the other level has finished the
  * whole micro-batch.
  */
 private[millrace] final class TableInput(
@@ -84,8 +84,8 @@ private[millrace] final class TableInput(
   }
 
   /**
-   * To be called with every update, before it is processed. Updates of a derived table do not determine when lookups
-   * see them: see [[remember]].
+   * Call it with every update, before it is processed. Updates of a derived table do not determine when lookups see
+   * them: see [[remember]].
    */
   def observe(r: Record): Unit = if (!(derived && owner.spec.keeps(input))) remember(r)
 
@@ -106,7 +106,7 @@ private[millrace] object TableInput {
   }
 }
 
-/** A store with the key's codec, and how its contents are shown. */
+/** A store with the codec of its keys, whose contents can be shown. */
 private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: DataType, val settings: StoreSettings) {
   val keys: Codec = Codec.key(key)
   private var table: KeyedTable = _
@@ -160,7 +160,7 @@ private[millrace] trait StoredTable extends TableView {
 // ---- sources ----
 
 /**
- * `table`, `to_table` and the result of a foreign-key join: materialised only if it has a store node or a consumer
+ * `table`, `to_table` and the result of a foreign-key join: materialized only if it has a store node or a consumer
  * needs its values [KT2].
  */
 private[millrace] trait SourceTableSpec extends TableSpec {
@@ -180,7 +180,7 @@ private[millrace] trait SourceTableSpec extends TableSpec {
   override def closingDelay: Long = -1L
 }
 
-/** Takes values as they come: the latest of a key by offset, an older timestamp does not matter [KT1]. */
+/** Stores values as they arrive: the latest of a key by offset, even if its timestamp is older [KT1]. */
 private[millrace] trait SourceTable extends TableView {
   protected def table: SourceTableSpec
   private lazy val own: OwnTable = if (table.holds) new OwnTable(this, table.key, table.value, table.store) else null
@@ -215,12 +215,12 @@ private[millrace] final class TopicTable(s: TopicTableSpec) extends SourceNode(s
   override def process(r: Record, input: Int): Unit = update(r)
 }
 
-/** `global_table`: a topic that every task has whole [GK2]. */
+/** `global_table`: a topic that every task reads as a whole [GK2]. */
 private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
   override val skipsBadBytes: Boolean = true
   val store: StoreSettings = StoreSettings.of(b.store("key_value"))
 
-  /** Another sub-topology or level has the table as well, and reports its drops. */
+  /** True if another sub-topology or level has the table as well, and reports its drops. */
   val copy: Boolean = b.bool("copy", default = false)
   override def ports: Seq[(String, Port)] = Seq("out" -> GlobalPort(key, valueCodec.dataType, this))
   override private[millrace] def kept: Seq[KeptRows] = Seq(KeptRows.table(store, key))
@@ -229,7 +229,7 @@ private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
 private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView {
   private val own = new OwnTable(this, s.key, s.valueCodec.dataType, s.store)
 
-  /** All tasks have the table; one of them reports its drops and contents, as Kafka Streams has it once. */
+  /** Whether this task reports drops and contents: all tasks have the table, but Kafka Streams has it once. */
   private var reports = false
   override def init(c: TaskContext): Unit = { own.init(c); reports = !s.copy && c.taskId(s.sub).endsWith("_0") }
   override def process(r: Record, input: Int): Unit =
@@ -267,10 +267,10 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
   private val input = TableInput.of(this, 0)
   override def init(c: TaskContext): Unit = { input.init(c); if (own != null) own.init(c) }
 
-  /** The step on a value that is not null. */
+  /** Applies the step to a value that is not null. */
   protected def apply(key: Any, value: Any, at: Record): Any
 
-  /** True if an update without old and new value is not forwarded. */
+  /** Whether updates without old and new value are not forwarded. */
   protected def quiet: Boolean
 
   override def remember(r: Record, in: Int): Unit = input.remember(r)
@@ -305,8 +305,8 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
 }
 
 /**
- * [KT3] A filter whose parent is not materialised does not know what it has forwarded, and sends a tombstone for every
- * rejected value.
+ * `filter` of a table [KT3]: if its parent is not materialized, it does not know what it has forwarded, and sends a
+ * tombstone for every rejected value.
  */
 private[millrace] final class FilterTableSpec(b: Build, negated: Boolean) extends StepTableSpec(b) {
   private val predicate = b.expr("predicate", Layout.record(in.key, in.value), Some(BooleanType))

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types._
 
 /**
- * The store of a table: one value per key with its timestamp, or, versioned, a history of values. What `put` answers
- * decides whether the update goes on: refused updates do not, those that are not the latest are marked.
+ * The store of a table: one value per key with its timestamp or, if versioned, a history of values. The result of `put`
+ * determines whether the update is forwarded: refused updates are not, those that are not the latest are marked.
  */
 private[millrace] trait KeyedTable {
   def versioned: Boolean
@@ -19,7 +19,7 @@ private[millrace] trait KeyedTable {
   def put(key: Array[Byte], value: Any, timestamp: Long): Int
   def entries: Iterator[(Array[Byte], Entry)]
 
-  /** How rows are shown; `decode`: of the key's bytes. */
+  /** How rows are shown. `decode` decodes the bytes of a key. */
   def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView
 }
 
@@ -47,12 +47,12 @@ private[millrace] final class PlainTable(store: Store) extends KeyedTable {
 }
 
 /**
- * Versions of each key, the newest first: rows are ordered by key and falling timestamp, so that every question is one
- * step in the order. A deletion is a version without a value [VS1] [VS2].
+ * Versions of each key, the newest first: rows are ordered by key and descending timestamp, so that every lookup is one
+ * step in this order. A deletion is a version without a value [VS1] [VS2].
  *
- * Kafka Streams keeps no deletion of the latest version at the very time of that version, unless an earlier one ends
- * there. Ends are those of values, of deletions that came when there was a later version, and of deletions whose place
- * a value of the same time took. The latter two are marked by a negative timestamp.
+ * Kafka Streams does not keep a deletion with the timestamp of the latest version, unless an earlier version ends
+ * there. Versions that end are values, deletions that arrived when there was a later version, and deletions that a
+ * value with the same timestamp replaced. The latter two are marked by a negative timestamp.
  */
 private[millrace] final class VersionedTable(
     c: TaskContext,
@@ -72,7 +72,7 @@ private[millrace] final class VersionedTable(
   private def marked(row: Array[Byte]): Boolean = store.get(row).timestamp < 0
   private def deleted(row: Array[Byte]): Boolean = store.get(row).value.asInstanceOf[InternalRow].isNullAt(0)
 
-  /** Whether a version before the newest, `row`, ends at its time. */
+  /** Whether a version before the newest one, `row`, ends at the time of `row`. */
   private def ends(key: Array[Byte], row: Array[Byte]): Boolean = marked(row) || {
     val before = floor(key, timeOf(row) - 1)
     before != null && (marked(before) || !deleted(before))
@@ -91,7 +91,7 @@ private[millrace] final class VersionedTable(
 
   override def get(key: Array[Byte]): Entry = read(floor(key, Long.MaxValue))
 
-  /** What is older than the history is unknown, but for a latest version that is as old. */
+  /** The value as of a time. Before the history, only a latest version that is as old is known. */
   override def get(key: Array[Byte], asOf: Long): Entry = {
     val row = floor(key, asOf)
     if (asOf >= clock.value - history) read(row)
@@ -120,7 +120,7 @@ private[millrace] final class VersionedTable(
       if (latest) KeyedTable.Latest else KeyedTable.Outdated
     }
 
-  /** Deletes what was replaced before the history begins. */
+  /** Deletes versions that were replaced before the history begins. */
   private def forget(key: Array[Byte]): Unit = {
     val horizon = clock.value - history
     if (horizon > 0) {
@@ -145,7 +145,7 @@ private[millrace] final class VersionedTable(
       .flatMap { case (k, _) => Option(read(k)).map(e => (java.util.Arrays.copyOf(k, k.length - 8), e)) }
   }
 
-  /** Every version is a row of its own: by key and the time from which it holds. */
+  /** Shows every version as a row of its own, by key and the time from which it is valid. */
   override def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView =
     new StoreView(
       name,

@@ -30,12 +30,11 @@ object StoreSettings {
 }
 
 /**
- * The part that window and session stores share: a clock of their own that only their writes move, and what lies behind
- * the retention.
+ * The common part of window and session stores: a clock of their own, which only their writes move, and the retention.
  *
- * Reads never see what is older than `clock - retention`, to the millisecond. Writes are refused, and counted as
- * dropped, by whole segments: that is what a persistent store of Kafka Streams does, whose segments are half a
- * retention long, and a minute at least.
+ * Reads never see anything older than `clock - retention`, to the millisecond. Writes are refused, and counted as
+ * dropped, by whole segments, as in a persistent store of Kafka Streams, whose segments are half a retention long, and
+ * at least a minute.
  */
 private[millrace] abstract class RetainedStore(
     c: TaskContext,
@@ -54,16 +53,16 @@ private[millrace] abstract class RetainedStore(
   private val slack = if (timeOrdered && settings.persistent) 0L else 1L
   private val swept: Clock = c.clock("swept:" + settings.state)
 
-  /** Where the segments begin that a persistent store has not dropped. */
+  /** The start of the earliest segment that a persistent store has not dropped. */
   protected final def liveFrom: Long = math.max(0L, clock.value - retention) / interval * interval
 
   /** The earliest time that reads can see. */
   final def visibleFrom: Long = clock.value - retention + slack
 
-  /** `time`: of a row, from its key's bytes. */
+  /** The expiry of rows. `time` reads a row's time from the bytes of its key. */
   protected final def expiry(time: Array[Byte] => Long): Expiry = new Expiry(time, () => visibleFrom)
 
-  /** Moves the clock to the time of a write; false if the write comes too late and is dropped. */
+  /** Moves the clock to the time of a write. Returns false if the write is too late, and counts it as dropped. */
   protected final def admit(time: Long): Boolean = {
     clock.advance(time)
     val live =
@@ -83,13 +82,13 @@ private[millrace] abstract class RetainedStore(
   }
   private var written = 0
 
-  /** Deletes what is older than `before`; all that is older than `done` is deleted already. */
+  /** Deletes everything older than `before`; everything older than `done` is already deleted. */
   protected def sweep(done: Long, before: Long): Unit
 }
 
 private[millrace] object RetainedStore {
 
-  /** Writes between two sweeps, at least. */
+  /** The minimum number of writes between two sweeps. */
   private[millrace] val rest = 1000
   def bigEndian(v: Long): Array[Byte] = { val b = new Array[Byte](8); Bytes.putLong(b, 0, v); b }
 }
@@ -108,7 +107,7 @@ private[millrace] class TimeFirstWindows(
 ) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
   private val store = c.store(settings.state, valueType, ordered = true)
 
-  /** `window`: the key's bytes and a start as a windowed key. */
+  /** Sets how rows are shown. `window` makes a windowed key of the key's bytes and a start. */
   def show(key: DataType, window: (Array[Byte], Long) => Any): Unit =
     c.show(
       settings.state,
@@ -156,8 +155,8 @@ private[millrace] class TimeFirstWindows(
 
 /**
  * Windows ordered by key and start, for operators that walk the windows of one key (sliding windows, joins of streams).
- * With `duplicates` a key may have several values at the same time, kept in the order of arrival. With `byTime` there
- * is a second order, by start and key.
+ * With `duplicates` a key may have several values at the same time, kept in the order of arrival. With `timeOrdered`
+ * there is a second order, by start and key.
  */
 private[millrace] class KeyFirstWindows(
     c: TaskContext,
@@ -175,7 +174,7 @@ private[millrace] class KeyFirstWindows(
       times.put(timed(java.util.Arrays.copyOf(k, k.length - 8), Bytes.getLong(k, k.length - 8)), 0L, 0L)
     }
 
-  /** `window`: the key's bytes and a start as a windowed key; `value`: what is shown of a row. */
+  /** Sets how rows are shown. `window` makes a windowed key of a key and a start; `value` is the part that is shown. */
   def show(
       key: DataType,
       shown: DataType,
@@ -212,12 +211,12 @@ private[millrace] class KeyFirstWindows(
     k
   }
 
-  /** Of duplicates Kafka Streams finds the one that was put last into the store, in memory none. */
+  /** The value of a window. Of duplicates, Kafka Streams finds the one that was put last; in memory, none. */
   def fetch(key: Array[Byte], start: Long): Entry =
     if (start < visibleFrom || (duplicates && !settings.persistent)) null
     else store.get(at(key, start, if (duplicates) sequence.value.toInt else 0))
 
-  /** A null value deletes, but nothing with `duplicates`: in memory it moves the clock all the same. */
+  /** A null value deletes. With `duplicates` it deletes nothing, but still moves the clock of a store in memory. */
   def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (duplicates && value == null) {
     if (!settings.persistent) admit(start)
   } else {
@@ -268,7 +267,7 @@ private[millrace] class KeyFirstWindows(
       .filter(_.start >= from)
   }
 
-  /** Those that start within [from, to], as a processor is given them: by [[part]], key and start. */
+  /** Windows that start within [from, to], in the order that processors receive: by [[part]], key and start. */
   def scan(from: Long, to: Long): Iterator[WindowEntry] =
     all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
@@ -293,7 +292,7 @@ private[millrace] final class SessionTable(
   private val store = c.store(settings.state, valueType, ordered = true)
   private val times = if (timeOrdered) c.index(settings.state + "$times", ordered = true) else null
 
-  /** `session`: the key's bytes, start and end as a windowed key. */
+  /** Sets how rows are shown. `session` makes a windowed key of the key's bytes, start and end. */
   def show(key: DataType, session: (Array[Byte], Long, Long) => Any): Unit = c.show(
     settings.state,
     new StoreView(
@@ -354,7 +353,7 @@ private[millrace] final class SessionTable(
   }
 
   /**
-   * Sessions of all keys that end within [from, to], by end, start and key. Retention hides them in memory only; a
+   * Sessions of all keys that end within [from, to], by end, start and key. Retention hides sessions only in memory; a
    * persistent store drops whole segments.
    */
   def ending(from: Long, to: Long): Iterator[SessionEntry] =

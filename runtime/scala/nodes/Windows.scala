@@ -2,19 +2,19 @@ package org.apache.spark.sql.millrace
 
 import org.apache.spark.sql.types._
 
-/** Which windows a time belongs to. Starts are multiples of the advance, never negative [TW1]. */
+/** The windows to which a time belongs. Starts are multiples of the advance, never negative [TW1]. */
 private[millrace] sealed abstract class WindowsOf extends Serializable {
 
-  /** ms; Long.MaxValue for unlimited windows. */
+  /** The size in ms; Long.MaxValue for unlimited windows. */
   def size: Long
   def grace: Long
 
-  /** The first start, and by how much to go on; a first start after the time means that there is none. */
+  /** The start of the first window; the others follow by `advance`. If it is after the time, there is no window. */
   def first(time: Long): Long
   def advance: Long
   final def end(start: Long): Long = if (size == Long.MaxValue) Long.MaxValue else start + size
 
-  /** The same windows contain both times. */
+  /** Whether two times belong to the same windows. */
   final def same(a: Long, b: Long): Boolean = first(a) == first(b) && last(a) == last(b)
   protected def last(time: Long): Long
 }
@@ -30,7 +30,7 @@ private[millrace] final class UnlimitedWindows(start: Long) extends WindowsOf {
   override protected def last(time: Long): Long = start
 }
 
-/** Shared by aggregations over windows: the key type, the dump of the store, and the keys that they send. */
+/** The common part of windowed aggregations: the key type, the dump of the store, and the records that they send. */
 private[millrace] abstract class WindowedAggregation(
     s: NodeSpec,
     keyType: KeyType,
@@ -41,7 +41,7 @@ private[millrace] abstract class WindowedAggregation(
     with TableView {
   protected val keys: Codec = Codec.key(keyType)
 
-  /** Stream time of each input, and up to where windows that closed were sent. */
+  /** The stream time of each input, and the time up to which closed windows were sent. */
   protected var clocks: Array[Clock] = _
   protected var emitted: Clock = _
   protected final def openClocks(c: TaskContext, inputs: Int): Unit = {
@@ -146,6 +146,6 @@ private[millrace] final class WindowAggregation(
       new DumpRow(Windowed(keys.decode(w.key), w.start, shownEnd(w.start)), w.entry.value, w.entry.timestamp)
     )
 
-  /** Kafka Streams' stores give unlimited windows an end beyond what a TIMESTAMP holds; it is seen as -1. */
+  /** The shown end of a window: for an unlimited one -1, because Kafka Streams' is beyond the range of TIMESTAMP. */
   private def shownEnd(start: Long): Long = if (windows.size == Long.MaxValue) -1L else windows.end(start)
 }
