@@ -17,7 +17,7 @@ trait AggregationNodes extends BuildContext {
         if (j.get("value") != null) n.fail("group_by", "a stream is grouped by a key only")
         val f = fnOf(Node(n.id, n.kind, j).text("key"), n, "group_by", record(i), None); val g = mapper(f)
         val key = KeyType(f.dataType)
-        // groupBy(mapper) is selectKey and groupByKey; apart they can both be named
+        // groupBy(mapper) is the same as selectKey and groupByKey, but these can both be named.
         (
           i.stream
             .selectKey[Any](((k: Any, v: Any) => g(k, v)): KeyValueMapper[Any, Any, Any], named(name + "-key"))

@@ -17,13 +17,13 @@ case class S(stream: KStream[Any, Any], key: KeyType, value: DataType) extends O
 case class T(table: KTable[Any, Any], key: KeyType, value: DataType) extends Out
 case class G(table: GlobalKTable[Any, Any], key: KeyType, value: DataType) extends Out
 
-/** A value with its key: lets a table's joiner see the key, which Kafka Streams does not show it. */
+/** A value with its key, for joiners of tables that read the key: Kafka Streams does not pass it to them. */
 case class Keyed(key: Any, value: Any)
 
-/** Left and right of a stream join whose joiner wants the result's timestamp. */
+/** Left and right of a stream join whose joiner reads the result's timestamp. */
 case class Both(left: Any, right: Any)
 
-/** What the parts of a build share: expressions, serdes and stores, and what the nodes before have made. */
+/** The common part of all builds: expressions, serdes and stores, and the outputs of the nodes built so far. */
 abstract class BuildContext(val doc: Doc) {
   val metaColumns: Seq[(String, DataType)] = Seq(
     "timestamp" -> TimestampType,
@@ -34,7 +34,7 @@ abstract class BuildContext(val doc: Doc) {
   )
   protected var needsMeta = false
   val outs = mutable.Map[(String, String), Out]()
-  val storeTypes = mutable.Map[String, (KeyType, DataType)]() // of stores named by the document
+  val storeTypes = mutable.Map[String, (KeyType, DataType)]() // by name, of stores in the document
   val sourceFormats = mutable.Map[String, (Format, Format)]()
   val patterns = mutable.ArrayBuffer[(java.util.regex.Pattern, (Format, Format))]()
   var builder: StreamsBuilder = _
@@ -69,7 +69,7 @@ abstract class BuildContext(val doc: Doc) {
     (k, v) => f.test(row(f, k, v))
   }
 
-  /** agg, key, value, timestamp */
+  /** Compiles an aggregator over agg, key, value, timestamp. */
   protected def aggregator(
       text: String,
       n: Node,
@@ -97,8 +97,8 @@ abstract class BuildContext(val doc: Doc) {
   protected val named = (id: String) => Named.as(id)
 
   /**
-   * Kafka Streams forgets serdes after some operators and falls back to a default serde; ours depend on the type, so
-   * they are put back.
+   * Sets the serdes of an output. Kafka Streams forgets them after some operators and falls back to a default serde,
+   * but these serdes depend on the type.
    */
   protected def typed[O <: Out](out: O): O = {
     val target = out match { case S(s, _, _) => s; case T(t, _, _) => t; case _ => null }
@@ -185,7 +185,7 @@ abstract class BuildContext(val doc: Doc) {
     case t: T => t; case _ => n.fail(port, "must be a table")
   }
 
-  /** All inputs as streams: of a table, its updates. */
+  /** All inputs as streams; for a table, the stream of its updates. */
   protected def updates(n: Node): Seq[S] = {
     val all = ins(n)
     all.zipWithIndex.map {

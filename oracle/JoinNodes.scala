@@ -18,7 +18,7 @@ trait JoinNodes extends BuildContext {
     if (n.kind == "join.stream_stream" || n.kind.startsWith("join.stream_")) streamJoin(n, kind, f)
     else {
       val (lt, rt) = (table(n, "left"), table(n, "right"))
-      /* The joiner of two tables does not see the key: where it asks for it, both values carry it through a mapValues
+      /* The joiner of two tables does not see the key. If it reads the key, both values carry it, through a mapValues
        * without a store. */
       def keyed(t: T, side: String): KTable[Any, Any] =
         if (!f.columns("key")) t.table
@@ -72,7 +72,7 @@ trait JoinNodes extends BuildContext {
 
   protected def streamJoin(n: Node, kind: String, f: Fn): Unit = {
     val l = stream(n, "left")
-    val late = f.columns("timestamp") // the joiner wants the result's timestamp: it runs behind the join
+    val late = f.columns("timestamp") // the joiner reads the result's timestamp, so it runs after the join
     val joiner: ValueJoinerWithKey[Any, Any, Any, Any] = (k, a, b) =>
       if (late) Both(a, b) else f(KeyType.see(k), a, b, null)
     val name = if (late) n.id + "-pairs" else n.id

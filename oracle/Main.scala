@@ -95,11 +95,11 @@ object Main {
     if (failed > 0) 1 else 0
   }
 
-  /** Scenarios on standard input, one a line; on standard output what Kafka Streams did with each, one a line. */
+  /** Reads scenarios from standard input and writes Kafka Streams' results to standard output, one per line. */
   def serve(): Int = {
     val in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in, UTF_8))
     val out = new java.io.PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true, UTF_8)
-    System.setOut(System.err) // nobody else may write between the answers
+    System.setOut(System.err) // nothing else may be written between the results
     out.println("READY")
     Iterator.continually(in.readLine()).takeWhile(_ != null).foreach { line =>
       val answer =
@@ -138,7 +138,7 @@ object Main {
 
   // ---- one document on the driver ---------------------------------------------------------------------------------
 
-  /** `storesAfterEach`: also `stores_after`, the contents of the stores after each input. */
+  /** Runs a document on the test driver. `storesAfterEach`: adds `stores_after`, the stores after each input. */
   def run(doc: => Doc, inputs: Seq[JsonNode], note: String => Unit, storesAfterEach: Boolean = false): ObjectNode = {
     val result = mapper.createObjectNode()
     val outputs = result.putArray("outputs")
@@ -244,15 +244,15 @@ object Main {
   }
 
   /**
-   * What is connected runs in one driver. The driver gives all it runs one task and one clock, so unconnected parts get
-   * drivers of their own.
+   * A connected part of a document, in a driver of its own: a driver has one task and one clock for everything that it
+   * runs.
    */
   private class Part(doc: Doc, state: Path) {
     val build = new Build(doc)
     private val topology = build.topology()
     val driver = new TopologyTestDriver(
       topology,
-      // The driver loses dead letters of an open transaction, which a broker commits. All else is the same.
+      // The driver loses dead letters of an open transaction, which a broker commits. Everything else is the same.
       build.props(
         StreamsConfig.STATE_DIR_CONFIG -> state.toString,
         StreamsConfig.PROCESSING_GUARANTEE_CONFIG -> StreamsConfig.AT_LEAST_ONCE
@@ -286,7 +286,7 @@ object Main {
       }
     }
 
-  /** A header: text if it is UTF-8, else base64. */
+  /** A header as text if it is UTF-8, else as base64. */
   private def text(b: Array[Byte]): String =
     try UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString
     catch { case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b) }
@@ -338,7 +338,7 @@ object Main {
       rows.sortBy(_._1).foreach(r => a.add(r._2))
     }
 
-  /** The latest values of a versioned store, which has no all() of its own: those below its wrappers. */
+  /** The latest values of a versioned store, which has no all() of its own: they are in a store below its wrappers. */
   private def latest(store: Any): KeyValueIterator[Bytes, Array[Byte]] = {
     def field(name: String): Any = {
       val f = store.getClass.getDeclaredField(name); f.setAccessible(true); f.get(store)
@@ -381,7 +381,7 @@ object Main {
   }
 }
 
-/** Sees every record in the order in which the driver produced it, over all topics. */
+/** Collects all records in the order in which the driver produced them, over all topics. */
 class Recorder(driver: TopologyTestDriver) {
   private type R = ProducerRecord[Array[Byte], Array[Byte]]
   private val log = mutable.ArrayBuffer[R]()
@@ -401,7 +401,7 @@ class Recorder(driver: TopologyTestDriver) {
   def take(): Seq[R] = { val r = log.toList; log.clear(); r }
 }
 
-/** The driver counts the records of all topics of a pattern together. A broker's offsets are those of each topic. */
+/** Counts offsets by topic, as a broker does. The driver counts the records of all topics of a pattern together. */
 class Offsets(driver: TopologyTestDriver) {
   private val places = classOf[TopologyTestDriver].getDeclaredMethod("getInputTopicOrPatternPartition", classOf[String])
   private val field = classOf[TopologyTestDriver].getDeclaredField("offsetsByTopicOrPatternPartition")
@@ -410,7 +410,7 @@ class Offsets(driver: TopologyTestDriver) {
   private val counters = field.get(driver).asInstanceOf[java.util.Map[TopicPartition, AtomicLong]]
   private val counted = mutable.Map[String, Long]().withDefaultValue(0L)
 
-  /** Called before a record of the topic. */
+  /** Call it before each record of the topic. */
   def next(topic: String): Unit = places.invoke(driver, topic) match {
     case place: TopicPartition if place.topic != topic =>
       counters.get(place).set(counted(topic))

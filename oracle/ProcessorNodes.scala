@@ -33,8 +33,8 @@ trait ProcessorNodes extends BuildContext {
     val ports = n.opt("outputs").map(_.elements.asScala.map(_.asText).toSeq).getOrElse(Seq("out"))
     val edges = doc.outgoing(n)
     val direct = ports == Seq("out")
-    /* With several output ports every outgoing edge gets a pass-through child, so that a record can be sent to one
-     * port's children. */
+    /* With several output ports, every outgoing edge gets a pass-through child, so that a record can be sent to the
+     * children of one port. */
     def children(port: String): Seq[String] =
       edges.filter(_.sourcePort == port).map(e => s"${n.id}-${e.sourcePort}-${e.index}")
     val ctx = new ProcessorSpec(n, key.dataType, value, names, port => if (direct) Nil else children(port))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 import scala.jdk.CollectionConverters._
 
-/** Nodes that look at one record at a time. */
+/** Nodes that process one record at a time. */
 trait StatelessNodes extends BuildContext {
   protected def stateless(n: Node): Unit = n.kind match {
     case "filter" | "filter_not" =>

@@ -1,1 +1,1 @@
-"""The oracle: topology documents on the real Apache Kafka Streams library."""
+"""The oracle runs topology documents on the real Apache Kafka Streams library."""

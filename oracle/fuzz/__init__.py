@@ -1,9 +1,10 @@
-"""Random valid scenarios, without expected results. The same seed gives the same scenarios.
+"""Generates random valid scenarios without expected results, always the same ones for a seed.
 
-A scenario is a random graph of 2-12 operators, with type-correct expressions, few keys,
-timestamps at the edges of the windows, nulls, about a fifth of the records out of order, and ties.
-Left out on purpose: two paths from one input record to one join, merge or cogroup where one of them crosses a repartition
-topic (a race in a real cluster), and order-sensitive operators behind outputs whose order is not defined.
+A scenario is a random graph of 2-12 operators, with type-correct expressions, few keys, timestamps
+at window boundaries, nulls, about a fifth of the records out of order, and equal timestamps.
+Excluded on purpose: two paths from one input record to one join, merge or cogroup if one of them
+crosses a repartition topic (a race in a real cluster), and order-sensitive operators after outputs
+without a defined order.
 """
 
 import random
@@ -15,11 +16,12 @@ from oracle.fuzz.wide import Wide
 
 
 def scenario(seed: int, number: int, *, wide: bool = False, times: int = 1) -> dict[str, Any]:
-    """One scenario; `number` counts from 0 within a seed.
+    """Generate a scenario; `number` counts from 0 within a seed.
 
-    `wide`: by the wider generator, which draws every kind of node. Its scenarios are called
-    X1-0000; those called W came from one without processors of several topics. R1-0000 stays what
-    it was. `times`: the same with times that are so many times longer, called R1x1000-0000.
+    `wide`: use the wider generator, which draws every kind of node. Its scenarios are named
+    X1-0000; those named W came from an earlier one without processors of several topics. The R
+    scenarios never change. `times`: multiply all times by this factor; the names become
+    R1x1000-0000.
     """
     generator: Any = Wide if wide else Scenario
     chance = random.Random(f"{'X' if wide else ''}{seed}/{number}")  # noqa: S311
@@ -31,5 +33,5 @@ def scenario(seed: int, number: int, *, wide: bool = False, times: int = 1) -> d
 
 
 def series(seed: int, *, wide: bool, times: int = 1) -> str:
-    """What the names of a seed's scenarios begin with."""
+    """The prefix of the names of a seed's scenarios."""
     return f"{'X' if wide else 'R'}{seed}" + (f"x{times}" if times != 1 else "")

@@ -1,11 +1,11 @@
 # mypy: ignore-errors
-"""Aggregations with their windows, cogroup and suppress."""
+"""Generates aggregations with their windows, cogroups and suppressions."""
 
 from oracle.fuzz.parts import Out
 
 
 class Aggregations:
-    """Aggregations with their windows, cogroup and suppress."""
+    """Mixin that generates aggregations with their windows, cogroups and suppressions."""
 
     def window(self):
         r, grace = self.r, self.r.choice([0, 0, 1, 5, 10])

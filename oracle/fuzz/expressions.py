@@ -1,11 +1,11 @@
 # mypy: ignore-errors
-"""Type-correct Spark SQL over what a record has."""
+"""Generates type-correct Spark SQL over the columns of a record."""
 
 from oracle.fuzz.parts import KEYS, STRUCT
 
 
 class Expressions:
-    """Type-correct Spark SQL over what a record has."""
+    """Mixin that generates type-correct Spark SQL over the columns of a record."""
 
     def atoms(self, env, t):
         found = []
@@ -92,7 +92,7 @@ class Expressions:
         return self.r.choice(["STRING", "STRING", "BIGINT", "BIGINT", STRUCT, "DOUBLE"])
 
     def key_expr(self, env):
-        """Keys must stay few, or nothing ever meets."""
+        """A key expression with few distinct results; otherwise hardly any records would match."""
         atoms = self.atoms(env, "STRING")
         base = self.r.choice(atoms) if atoms else self.expr("STRING", env, 1)
         return self.r.choice(
@@ -105,7 +105,7 @@ class Expressions:
         )
 
     def combine(self, agg, t, env, unordered):
-        """An aggregator; commutative where the order of its inputs is not defined."""
+        """An aggregator of the type `agg`, over `agg` and the columns `env`."""
         if agg == "BIGINT":
             return f"agg + coalesce({self.expr('BIGINT', env, 1)}, 0L)"
         return f"substr(concat(agg, '{self.r.choice('+,')}', coalesce({self.expr('STRING', env, 1)}, '~')), 1, 60)"

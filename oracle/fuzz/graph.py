@@ -1,11 +1,11 @@
 # mypy: ignore-errors
-"""Nodes, edges, sources, and the steps without windows or joins."""
+"""Generates nodes, edges, sources, and steps without windows or joins."""
 
 from oracle.fuzz.parts import STRUCT, Out
 
 
 class RandomTopology:
-    """Nodes, edges, sources, and the steps without windows or joins."""
+    """Mixin that generates nodes, edges, sources, and steps without windows or joins."""
 
     def id(self, kind):
         base = kind.replace("source.", "").replace("join.", "").replace("_", "-").replace(".", "-")
@@ -67,7 +67,7 @@ class RandomTopology:
         return o
 
     def one(self, choices, weights=None):
-        """One of several kinds; other generators may want a certain one."""
+        """Draw one of several kinds. Other generators override this to choose a specific one."""
         return self.r.choices(choices, weights)[0] if weights else self.r.choice(choices)
 
     def choose(self, test):

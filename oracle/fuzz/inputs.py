@@ -1,11 +1,11 @@
 # mypy: ignore-errors
-"""Records: few keys, times at the edges of windows, nulls, late ones, ties."""
+"""Generates input records: few keys, window boundaries, nulls, late records, equal timestamps."""
 
 from oracle.fuzz.parts import KEYS
 
 
 class Inputs:
-    """Records: few keys, times at the edges of windows, nulls, late ones, ties."""
+    """Mixin that generates the input records."""
 
     def value(self, role, t):
         r = self.r
@@ -53,7 +53,7 @@ class Inputs:
             role,
             key,
             value,
-        ) in self.topics.items():  # a last record far ahead closes what is open
+        ) in self.topics.items():  # A last record with a much later timestamp closes open windows.
             if role == "stream" and r.random() < 0.7:
                 now += 100
                 lines.append(

@@ -1,11 +1,11 @@
 # mypy: ignore-errors
-"""The five joins."""
+"""Generates the five kinds of joins."""
 
 from oracle.fuzz.parts import Out
 
 
 class Joins:
-    """The five joins."""
+    """Mixin that generates the five kinds of joins."""
 
     def join_ss(self):
         r = self.r
@@ -62,7 +62,7 @@ class Joins:
         params = {"type": r.choice(["inner", "left"]), "joiner": joiner}
         if b.versioned and r.random() < 0.5:
             params["grace"] = r.choice([0, 2, 10])
-            # Kafka Streams' join buffer throws at a null key
+            # Kafka Streams' join buffer throws an exception for a null key.
             a = a.like(self.node("filter", {"predicate": "key IS NOT NULL"}, [(a, "in")]))
         n = self.node("join.stream_table", params, [(a, "left"), (b, "right")])
         self.add(
@@ -92,7 +92,7 @@ class Joins:
         self.add(a.like(n, value=t, topics=a.topics | b.topics))
 
     def join_tt(self):
-        # Kafka Streams cannot join a windowed cogroup's table: the join finds a store that it does not know
+        # Kafka Streams cannot join a windowed cogroup's table: the join finds an unknown store.
         a = self.choose(lambda o: o.role == "table" and not o.unordered and not o.cogrouped)
         b = a and self.choose(
             lambda o: (

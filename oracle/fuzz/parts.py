@@ -1,12 +1,12 @@
 # mypy: ignore-errors
-"""What the generators share."""
+"""Constants and classes that all generators use."""
 
 KEYS = ["a", "b", "c", "d"]
 STRUCT = "STRUCT<g: STRING, n: BIGINT, s: STRING>"
 
 
 class Out:
-    """One output port: what it carries and where it comes from."""
+    """An output port: its types, and the properties that decide which steps can follow."""
 
     def __init__(
         self,

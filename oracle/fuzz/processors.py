@@ -1,4 +1,4 @@
-"""Processors in Python, each with the twin that the oracle knows by name (`Processors.scala`)."""
+"""Processors in Python. The oracle has a twin of the same name for each (`Processors.scala`)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class Twin:
-    """A processor: what it takes and gives, and the body of its class.
+    """A processor: its input and output types, and the body of its class.
 
-    `takes`: types of values; `stores`: kind and parameters; `clock`: `stream` or `wall` if it
-    schedules; `value` None: the input's own type.
+    `takes`: accepted value types; `stores`: kind and parameters of each; `clock`: `stream` or
+    `wall` if it schedules punctuations; `value`: the output's type, None for that of the input.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Twin:
 
     @property
     def code(self) -> str:
-        """The source of the class, which is called as the twin."""
+        """The source of the class, which has the name of the twin."""
         opened = "".join(f'    self.s{n} = context.store("{{{n}}}")\n' for n in range(len(self.stores)))
         body = textwrap.dedent(self.body).strip("\n")
         start = "def init(self, context):\n    self.context = context\n" + opened

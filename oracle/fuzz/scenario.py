@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The recorded generator: its seeds keep their meaning."""
+"""The generator of recorded scenarios: for each seed, its output must never change."""
 
 from oracle.fuzz.aggregations import Aggregations
 from oracle.fuzz.expressions import Expressions
@@ -57,7 +57,7 @@ class Scenario(Expressions, RandomTopology, Aggregations, Joins, Inputs):
             if o.role != "global" and (o.used == 0 or r.random() < 0.1):
                 count += 1
                 self.node("sink.topic", {"topic": f"out{count}"}, [(o, "in")], f"sink{count}")
-        for o in list(self.outs):  # a global table that nobody joins is legal, but dull
+        for o in list(self.outs):  # A global table without joins is valid, but tests nothing.
             if o.role == "global" and o.used == 0:
                 self.outs.remove(o)
                 self.nodes = [n for n in self.nodes if n["id"] != o.node]

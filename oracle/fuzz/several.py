@@ -1,14 +1,14 @@
 # mypy: ignore-errors
-"""Steps of several inputs: processors, merges and cogroups."""
+"""Generates steps with several inputs: processors, merges and cogroups."""
 
 from oracle.fuzz.processors import TWINS
 
 
 class Several:
-    """Steps of several inputs: processors, merges and cogroups."""
+    """Mixin that generates steps with several inputs: processors, merges and cogroups."""
 
     def together(self, o):
-        """A stream with one or two others of its types, at times from a topic of their own."""
+        """A stream with one or two others of the same types, sometimes from new topics."""
         found = [o]
         for _ in range(self.r.choice([1, 1, 2])):
             other = self.choose(
@@ -25,7 +25,7 @@ class Several:
         return found
 
     def reach(self, into):
-        """Where what comes of several inputs comes from."""
+        """Topics and number of repartitions of an output with several inputs."""
         topics = frozenset().union(*(x.topics for x in into))
         return {"topics": topics, "hops": max(x.hops for x in into)}
 
@@ -69,7 +69,7 @@ class Several:
         if twin.clock:
             self.clocks.add(twin.clock)
         for store, (store_kind, properties) in zip(stores, twin.stores, strict=True):
-            if store in {n["id"] for n in self.nodes}:  # another processor's as well
+            if store in {n["id"] for n in self.nodes}:  # Another processor has it too.
                 self.edges.append({"source": store, "target": name, "target_port": "store"})
                 continue
             params = {"name": store, **properties}
@@ -83,12 +83,12 @@ class Several:
             self.add(made.like(name, port=port))
 
     def shared(self, store, o):
-        """A store of another processor."""
+        """Draw a store of another processor, or None."""
         fits = self.held(store, o)
         return self.r.choice(fits) if fits and self.r.random() < 0.8 else None
 
     def held(self, store, o):
-        """Such stores of processors that take, as this one, what comes straight from the topics."""
+        """Stores to share: those of processors that, like this one, follow no repartition."""
         kind, properties = store
         if o.hops or self.r.random() < 0.1:
             return []
@@ -123,13 +123,13 @@ class Several:
         }
         known = [o.topics for o in self.outs if (o.node, o.port) in into]
         if out.key != "STRING" or sum(map(len, known)) != len(out.topics):
-            return  # behind two internal topics no input of the same record is the first
-        for part in node["params"]["inputs"]:  # by the first letter of the key
+            return  # After two internal topics, the order of one record's inputs is not defined.
+        for part in node["params"]["inputs"]:
             part["group_by"] = {"key": "substr(key, 1, 1)"}
         out.hops += 1
 
     def third(self, node, out):
-        """Gives a cogroup a third input, of topics that it does not have yet."""
+        """Add a third input to a cogroup, from topics that it does not read yet."""
         x = self.choose(
             lambda x: (
                 x.role == "stream" and not x.window and not x.unordered

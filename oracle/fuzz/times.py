@@ -1,4 +1,4 @@
-"""Longer times: at some minutes, stores of Kafka Streams drop whole segments."""
+"""Lengthens times: with minutes instead of ms, Kafka Streams' stores drop whole segments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DURATIONS = {
 
 
 def lengthen(scenario: dict[str, Any], factor: int, chance: random.Random) -> None:
-    """Multiplies each duration of the topology and each timestamp; some miss by a millisecond."""
+    """Multiply all durations and timestamps in place; some timestamps are off by a millisecond."""
     for node in scenario["topology"]["nodes"]:
         node["params"] = {
             name: _expression(text, factor) if name == "timestamp" else _longer(name, text, factor)
@@ -37,6 +37,6 @@ def _longer(name: str, value: Any, factor: int) -> Any:
 
 
 def _expression(text: str, factor: int) -> str:
-    """The expression of a timestamp, which takes a number for milliseconds."""
+    """A timestamp expression with its milliseconds multiplied."""
     text = re.sub(r"(?<=[*-] )5$", str(5 * factor), text)
     return re.sub(r"\+ (value(\.n)?)$", rf"+ \1 * {factor}", text)

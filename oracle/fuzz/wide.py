@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The wider generator: every kind and parameter of the contract that the oracle can run."""
+"""The wider generator: all kinds and parameters of the contract that the oracle supports."""
 
 import json
 
@@ -41,7 +41,7 @@ STEPS = {
     "aggregate_table": ["count", "reduce", "aggregate"],
     "cogroup": ["", "tumbling", "hopping", "sliding", "session", "unlimited"],
 }  # fmt: skip
-# Each kind as often as any other; of what has many shapes, the shapes share twice its part.
+# One entry per kind; a step with many variants has several entries, which its variants share.
 KINDS = [
     *[("stateless", kind) for kind in STEPS["stateless"]],
     *[("table_stateless", kind) for kind in STEPS["table_stateless"]],
@@ -62,11 +62,11 @@ KINDS = [
     *[("process", None)] * 5,
     ("through", None),
 ]
-# Kinds that take the updates of a table as they take a stream.
+# Kinds that accept a table's updates like a stream.
 TAKES_UPDATES = {
     "peek", "merge", "split", "process", "process_values", "sink.topic", "sink.print",
 }  # fmt: skip
-# What a step cannot do without, should it find nothing to work on.
+# The source that is added if a step finds no suitable input.
 NEEDS = {
     "join_global": "global_table",
     "join_fk": "table",
@@ -99,8 +99,8 @@ class Wide(Several, Scenario):
             self.settings["processing_guarantee"] = "exactly_once"
         self.clocks, self.twins, self.loops = set(), {}, 0
         self.implied, self.versions = [], {}
-        # Stream time is that of a task. The oracle has one task where Kafka Streams has one for
-        # each sub-topology, so schedules by it are drawn where nothing crosses a topic.
+        # Each task has its own stream time. The oracle has a single task, Kafka Streams one per
+        # sub-topology, so stream-time schedules are drawn only if no record crosses a topic.
         self.ticks = rng.random() < 0.15
         super().__init__(rng, name)
         self.risky = "processing_handler" in self.settings and rng.random() < 0.7
@@ -130,7 +130,7 @@ class Wide(Several, Scenario):
         return e
 
     def length(self, ms):
-        """A duration, at times as text."""
+        """A duration, sometimes as text."""
         return f"{ms} ms" if self.r.random() < 0.1 else ms
 
     # ---- sources -------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class Wide(Several, Scenario):
         elif role == "global_table":
             self.store("store.key_value", name)
         self.outs.append(o)
-        if role == "stream" and r.random() < 0.06:  # the same topic in two streams
+        if role == "stream" and r.random() < 0.06:  # Read the same topic with a second source.
             again = self.node("source.stream", dict(params), [])
             self.outs.append(Out(again, "stream", key, value, topics=frozenset(topics)))
         return o
@@ -230,7 +230,7 @@ class Wide(Several, Scenario):
         return super().node(kind, params, ins, name)
 
     def to_stream(self):
-        """A table's updates, at times without a node: several kinds take them from the table."""
+        """A table's updates, sometimes without a node, since several kinds accept tables."""
         if self.r.random() < 0.5:
             return super().to_stream()
         o = self.choose(lambda o: o.role == "table")
@@ -241,7 +241,7 @@ class Wide(Several, Scenario):
         return None
 
     def to_stream_before(self, o):
-        """Puts a `to_stream` before a kind that does not take the updates of a table."""
+        """Insert a `to_stream` before a kind that does not accept tables."""
         if o in self.implied:
             self.implied.remove(o)
             table = o.like(o.node, port=o.port)
@@ -340,10 +340,10 @@ class Wide(Several, Scenario):
                 kind, params = "sink.print", {"label": "seen"}
             self.node(kind, params, into, f"sink{count}")
 
-    # ---- steps that the recorded generator does not have -----------------------------------------
+    # ---- steps that only this generator has ----------------------------------------------------
 
     def through(self):
-        """A topic that the document writes and reads: the test driver loops at once."""
+        """A topic that the document both writes and reads: the test driver loops immediately."""
         o = self.choose(
             lambda o: o.role == "stream" and not o.window and not o.unordered and o.key == "STRING"
         )
@@ -392,8 +392,8 @@ class Wide(Several, Scenario):
         self.add(o.like(node, final=True, unordered=o.unordered))
 
     def join_fk(self):
-        # Behind a repartition an update of the left table races with the answer to the one before
-        # it; and of equal timestamps in several internal topics none is said to be first.
+        # After a repartition, an update of the left table races with the response to the previous
+        # one, and equal timestamps in several internal topics have no defined order.
         outs, self.outs = self.outs, [o for o in self.outs if o.hops == 0]
         had = len(self.outs)
         super().join_fk()
