@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Run a management command with the rooms of the project importable."""
+    """Run a management command, with the project's packages on the import path."""
     root = Path(__file__).resolve().parent.parent
     for room in ("compiler", "runtime", "workers", "backend"):
         if str(root / room) not in sys.path:

@@ -21,7 +21,7 @@ from accounts.permissions import require, require_installation_admin
 
 
 def set_up(username: str, workspace_name: str) -> User:
-    """The first admin and the first workspace; what is there already is left as it is."""
+    """Create the first admin and the first workspace if they do not exist; return the admin."""
     with transaction.atomic():
         user = User.objects.filter(is_superuser=True, is_active=True).order_by("id").first()
         if user is None:
@@ -45,9 +45,9 @@ def set_up(username: str, workspace_name: str) -> User:
 
 # -- signing in ---------------------------------------------------------------------------------
 def issue_sign_in_link(user: User, lifetime: timedelta | None = None) -> str:
-    """A new one-time link for the user: the page's address with the token in it.
+    """Create a one-time link for the user: the page's address with the token in it.
 
-    Links that the user has not used yet become invalid.
+    Earlier links that the user has not used become invalid.
     """
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
@@ -65,13 +65,13 @@ def _withdraw_links(user: User) -> None:
 
 
 def redeem_sign_in_link(token: str) -> User:
-    """The account behind the token, which is used up by that.
+    """Return the account that the token of a sign-in link belongs to, and use the token up.
 
     Raises Forbidden for a token that is unknown, used, replaced or too old, without saying which.
     """
     now = timezone.now()
     with transaction.atomic():
-        # One statement decides: of two requests with one token, one is too late.
+        # A single UPDATE ensures that only one of two concurrent requests with a token succeeds.
         used = SignInLink.objects.filter(
             digest=_digest(token), used_at__isnull=True, expires_at__gt=now, user__is_active=True
         ).update(used_at=now)
@@ -87,12 +87,12 @@ def redeem_sign_in_link(token: str) -> User:
 
 
 def record_sign_in(user: User) -> None:
-    """Write down a sign-in by password."""
+    """Record a sign-in by password in the audit log."""
     audit(user, None, "session.begin", "user", user.pk, by="password")
 
 
 def record_failed_sign_in(username: str, *, locked: bool) -> None:
-    """Write down a name and password that were refused; ``locked``: by the lock-out."""
+    """Record a refused name and password; ``locked``: whether the lock-out refused them."""
     user = User.objects.filter(username=username).first()
     audit(
         None,
@@ -106,11 +106,10 @@ def record_failed_sign_in(username: str, *, locked: bool) -> None:
 
 
 def set_password(actor: User, current: str, new: str) -> None:
-    """Change one's own password; an account that has one must send it.
+    """Change the actor's own password; an account that has one must send it.
 
-    Other sessions, all API tokens and unused sign-in links end.
-
-    Raises Forbidden for a wrong current password, ApiError for a new one that is too weak.
+    Ends other sessions, and revokes all API tokens and unused sign-in links. Raises Forbidden for a
+    wrong current password, ApiError for a new one that is too weak.
     """
     if actor.has_usable_password() and not actor.check_password(current):
         raise Forbidden(
@@ -142,7 +141,7 @@ def set_display_name(actor: User, display_name: str) -> None:
 
 
 def create_token(actor: User, name: str, days: int) -> tuple[ApiToken, str]:
-    """A token for scripts and its secret, which is shown this once."""
+    """Create an API token. Return it with its secret, which cannot be retrieved later."""
     with transaction.atomic():
         token, secret = ApiToken.objects.create(actor, expiry=timedelta(days=days), name=name)
         audit(actor, None, "token.create", "token", token.pk, name=name, days=days)
@@ -150,7 +149,7 @@ def create_token(actor: User, name: str, days: int) -> tuple[ApiToken, str]:
 
 
 def revoke_token(actor: User, token: int) -> None:
-    """End one of one's own tokens. Raises NotFound for anything else."""
+    """Revoke one of the actor's own tokens. Raises NotFound for any other."""
     with transaction.atomic():
         found = ApiToken.objects.filter(user=actor, pk=token).first()
         if found is None:
@@ -163,10 +162,10 @@ def revoke_token(actor: User, token: int) -> None:
 def add_member(
     actor: User, workspace: Workspace, username: str, role: Role, display_name: str = ""
 ) -> tuple[Membership, str | None]:
-    """Give a person a role, with a one-time sign-in link for an account of this workspace.
+    """Give a person a role; return the membership and a one-time sign-in link.
 
-    The link is None for accounts that this workspace may not sign in to (`may_issue_link`).
-    Raises Conflict for an account that is already a member.
+    The account is created if it does not exist. The link is None for accounts that this workspace
+    may not sign in to (`may_issue_link`). Raises Conflict for an account that is already a member.
     """
     require(actor, workspace.pk, Role.ADMIN)
     link: str | None = None
@@ -178,7 +177,7 @@ def add_member(
                 user.set_unusable_password()
                 user.save()
                 audit(actor, None, "account.create", "user", user.pk, username=username)
-            # A link that another workspace's admin holds must not open this one.
+            # A link that an admin of another workspace holds must not give access to this one.
             _withdraw_links(user)
             membership = Membership.objects.create(workspace=workspace, user=user, role=role)
             audit(actor, workspace.pk, "member.add", "user", user.pk, role=role.value)
@@ -194,7 +193,7 @@ def add_member(
 
 
 def change_role(actor: User, membership: Membership, role: Role) -> None:
-    """Raises Conflict where the workspace would be left without an admin."""
+    """Change a member's role. Raises Conflict if the workspace would have no admin left."""
     require(actor, membership.workspace_id, Role.ADMIN)
     with transaction.atomic():
         if role != Role.ADMIN:
@@ -212,7 +211,7 @@ def change_role(actor: User, membership: Membership, role: Role) -> None:
 
 
 def remove_member(actor: User, membership: Membership) -> None:
-    """Raises Conflict where the workspace would be left without an admin."""
+    """Remove a member. Raises Conflict if the workspace would have no admin left."""
     require(actor, membership.workspace_id, Role.ADMIN)
     with transaction.atomic():
         _keep_an_admin(membership)
@@ -222,11 +221,11 @@ def remove_member(actor: User, membership: Membership) -> None:
 
 
 def may_issue_link(actor: User, membership: Membership) -> bool:
-    """Whether an admin of the workspace may have a sign-in link for this member.
+    """Return whether an admin of the workspace may have a sign-in link for this member.
 
-    Whoever has the link becomes the account. So it must be one that this workspace created, that
-    works in no other workspace, and that does not administer the installation. The installation's
-    admin issues links for all accounts.
+    Whoever holds the link can use the account. It must therefore be an account that this workspace
+    created, that is in no other workspace and that does not administer the installation. The
+    installation's admin issues links for all accounts.
     """
     user = membership.user
     if actor.is_superuser or actor.pk == user.pk:
@@ -240,13 +239,13 @@ def may_issue_link(actor: User, membership: Membership) -> bool:
 
 
 def invite_again(actor: User, membership: Membership) -> str:
-    """A new one-time sign-in link for a member.
+    """Create a new one-time sign-in link for a member.
 
     Raises Forbidden for accounts that the workspace may not sign in to (`may_issue_link`).
     """
     require(actor, membership.workspace_id, Role.ADMIN)
     with transaction.atomic():
-        # Nobody adds the account to another workspace between this check and the link.
+        # The lock keeps the account out of other workspaces between this check and the link.
         User.objects.select_for_update().get(pk=membership.user_id)
         if not may_issue_link(actor, membership):
             raise Forbidden(
@@ -262,9 +261,9 @@ def invite_again(actor: User, membership: Membership) -> str:
 
 # -- rules of a workspace ------------------------------------------------------------------------
 def set_tests_required(actor: User, workspace: Workspace, required: bool) -> None:
-    """Let versions be deployed only if all tests of their topologies have passed with them, or all.
+    """Set whether versions must pass all tests of their topology before they are deployed.
 
-    What runs goes on; its restarts need no tests.
+    Running deployments continue, and their restarts need no tests.
     """
     require(actor, workspace.pk, Role.ADMIN)
     with transaction.atomic():
@@ -275,9 +274,9 @@ def set_tests_required(actor: User, workspace: Workspace, required: bool) -> Non
 
 # -- the installation ---------------------------------------------------------------------------
 def set_topic_prefixes(actor: User, workspace: Workspace, prefixes: Sequence[str]) -> None:
-    """Let a workspace use the topics that begin with one of these; none: all but internal ones.
+    """Set the prefixes of the topics that a workspace may use; none: all but internal topics.
 
-    Deployments that run go on; their next start is refused where it uses others.
+    Running deployments continue; their next start is refused if it uses other topics.
     """
     require_installation_admin(actor)
     with transaction.atomic():
@@ -294,9 +293,9 @@ def set_topic_prefixes(actor: User, workspace: Workspace, prefixes: Sequence[str
 
 
 def link_for_account(actor: User, user: User) -> str:
-    """A new one-time sign-in link for any account that is not closed.
+    """Create a one-time sign-in link for any account that is not closed.
 
-    Raises Conflict for a closed one.
+    Raises Conflict for a closed account.
     """
     require_installation_admin(actor)
     if not user.is_active:

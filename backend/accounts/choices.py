@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Role(models.TextChoices):
-    """Each role may do all that the ones before it may."""
+    """Roles in ascending order: each includes the permissions of those before it."""
 
     VIEWER = "viewer", "Viewer"
     EDITOR = "editor", "Editor"
@@ -12,6 +12,6 @@ class Role(models.TextChoices):
     ADMIN = "admin", "Admin"
 
     def allows(self, needed: "Role") -> bool:
-        """Whether this role includes the needed one."""
+        """Return whether this role includes the needed one."""
         order = list(type(self))
         return order.index(self) >= order.index(needed)

@@ -17,7 +17,7 @@ def audit(
     subject_id: int | None,
     **detail: Any,
 ) -> None:
-    """Write down who did what; belongs into the transaction of the change itself."""
+    """Record who did what. Call it in the transaction of the change itself."""
     AuditEntry.objects.create(
         workspace_id=workspace,
         actor=actor,

@@ -1,4 +1,4 @@
-"""People, workspaces, their roles in them, and what they did."""
+"""People, workspaces, memberships and the audit log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accounts.choices import Role
 
 
 class User(AbstractUser):  # type: ignore[django-manager-missing]  # knox's manager, untyped
-    """An account. Whoever has no password signs in by a one-time link."""
+    """An account. Without a password, its owner signs in by one-time links."""
 
     display_name = models.CharField(max_length=150, blank=True)
     #: the workspace whose admin created the account; null for accounts of the installation
@@ -33,9 +33,9 @@ class Workspace(models.Model):
     slug = models.SlugField(max_length=50, unique=True)
     name = models.CharField(max_length=150)
     created_at = models.DateTimeField(auto_now_add=True)
-    #: topics that its people see, compile and deploy begin with one of these; empty: all
+    #: prefixes of the topics that its members see, compile and deploy; empty: all but internal ones
     topic_prefixes = models.JSONField(default=list, blank=True)
-    #: a version is deployed only if all tests of its topology have passed with it
+    #: whether a version is deployed only if all tests of its topology have passed with it
     tests_required = models.BooleanField(default=False)
 
     class Meta:
@@ -65,7 +65,7 @@ class Membership(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs its bearer in once; only the token's SHA-256 is kept."""
+    """A link that signs its bearer in once; only the SHA-256 digest of the token is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_in_links")
     digest = models.CharField(max_length=64, unique=True)
@@ -93,16 +93,16 @@ class ApiToken(AbstractAuthToken):  # type: ignore[misc]  # knox has no types
 
 
 class AuditEntry(models.Model):
-    """Who did what, when; written by actions and never changed."""
+    """An entry of the audit log. Actions write it, and it never changes."""
 
     workspace = models.ForeignKey(
         Workspace, on_delete=models.CASCADE, related_name="audit", null=True, blank=True
     )
     actor = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
-    #: the actor's name as it was, for the time after the account
+    #: name of the actor at that time, kept after the account is deleted
     actor_name = models.CharField(max_length=150, blank=True)
     at = models.DateTimeField(default=timezone.now, db_index=True)
-    #: where the request came from; empty for what the installation does itself
+    #: address of the client; empty for actions of the installation itself
     address = models.CharField(max_length=45, blank=True)
     action = models.CharField(max_length=60)
     subject = models.CharField(max_length=60)
@@ -117,7 +117,7 @@ class AuditEntry(models.Model):
         return f"{self.actor_name} {self.action} {self.subject} {self.subject_id}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert; an entry that exists is never written again."""
+        """Insert the entry. Raises ValueError for an entry that already exists."""
         if not self._state.adding:
             raise ValueError("an audit entry cannot be changed")
         super().save(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Who may do what: the role in the workspace decides, nothing else."""
+"""Permissions: the role in the workspace determines what a user may do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ M = TypeVar("M", bound=Model)
 
 
 def role_in(user: User, workspace: int) -> Role | None:
-    """The user's role in the workspace with this id; None for outsiders."""
+    """Return the user's role in the workspace with this id, or None for non-members."""
     if not user.is_authenticated or not user.is_active:
         return None
     found = Membership.objects.filter(workspace_id=workspace, user=user).values_list("role")
@@ -22,7 +22,7 @@ def role_in(user: User, workspace: int) -> Role | None:
 
 
 def require(user: User, workspace: int, needed: Role) -> None:
-    """Raises NotFound for people outside the workspace, Forbidden for a role that is too low."""
+    """Raise NotFound for non-members of the workspace, Forbidden for a role that is too low."""
     role = role_in(user, workspace)
     if role is None:
         raise NotFound(
@@ -41,7 +41,7 @@ def require(user: User, workspace: int, needed: Role) -> None:
 
 
 def require_installation_admin(user: User) -> None:
-    """Raises Forbidden for everybody but the admins of the installation."""
+    """Raise Forbidden for everybody but the installation's admins."""
     if not user.is_active or not user.is_superuser:
         raise Forbidden(
             "installation_admin_needed",
@@ -51,7 +51,7 @@ def require_installation_admin(user: User) -> None:
 
 
 def workspace_for(user: User, slug: str, needed: Role = Role.VIEWER) -> Workspace:
-    """The workspace called so, if the user has the role in it."""
+    """Return the workspace with this slug. Raises the errors of `require`."""
     found = Workspace.objects.filter(slug=slug).first()
     require(user, found.pk if found else 0, needed)
     if found is None:
@@ -60,5 +60,8 @@ def workspace_for(user: User, slug: str, needed: Role = Role.VIEWER) -> Workspac
 
 
 def visible(queryset: QuerySet[M], user: User, path: str = "workspace") -> QuerySet[M]:
-    """Only rows of workspaces that the user is a member of."""
+    """Return the rows of workspaces that the user is a member of.
+
+    ``path`` is the lookup from a row to its workspace.
+    """
     return queryset.filter(**{f"{path}__memberships__user": user})

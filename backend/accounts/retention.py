@@ -1,4 +1,4 @@
-"""Deletes rows about people's access that are past the time they are kept for."""
+"""Deletion of rows about people's access after their retention time."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, AuditEntry, SignInLink
 
-#: rows deleted in one transaction: nobody waits long for the database
+#: rows deleted in one transaction, few enough not to block the database
 BATCH = 1000
 
 
 def forget_old() -> dict[str, int]:
-    """Delete what is too old; the number of rows by kind. Safe to repeat.
+    """Delete rows that are past their retention time; return their number by kind.
 
-    Sign-in links and API tokens go ``ACCESS_KEPT`` after their use or end, audit entries
-    ``AUDIT_KEPT`` after they were written, sessions when they have expired, failed sign-ins when
-    they no longer count towards a lock-out.
+    Safe to repeat. Sign-in links and API tokens are deleted ``ACCESS_KEPT`` after their use or
+    expiry, audit entries ``AUDIT_KEPT`` after they were written, sessions when they have expired,
+    and failed sign-ins when they no longer count towards a lock-out.
     """
     now = timezone.now()
     ended = now - settings.ACCESS_KEPT
@@ -36,7 +36,7 @@ def forget_old() -> dict[str, int]:
 
 
 def _delete(rows: QuerySet[Any]) -> int:
-    """Delete the rows batch by batch; how many there were."""
+    """Delete the rows in batches and return their number."""
     deleted = 0
     while batch := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
         rows.model._default_manager.filter(pk__in=batch).delete()

@@ -1,1 +1,1 @@
-"""The catalog of operators, and templates to begin with."""
+"""The catalog of operators, and templates to start from."""

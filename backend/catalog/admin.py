@@ -1,1 +1,1 @@
-"""The catalog app has nothing to show in the admin pages."""
+"""The catalog app has no admin pages."""

@@ -1,1 +1,1 @@
-"""Kinds, families and formats are the compiler's words; none are kept here."""
+"""The compiler defines kinds, families and formats; there are no choices here."""

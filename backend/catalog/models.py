@@ -1,1 +1,1 @@
-"""The catalog app keeps nothing in the database."""
+"""The catalog app stores nothing in the database."""

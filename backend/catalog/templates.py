@@ -1,7 +1,7 @@
-"""Templates: topologies to begin with, one JSON file each in ``documents/``.
+"""Templates: topologies to start from, each in a JSON file in ``documents/``.
 
-A file has texts in English and Chinese, the document, ``inputs`` (sample records, as a simulation
-takes them), ``tests`` and ``generators``, one for each topic that the document reads.
+A file has texts in English and Chinese, the document, ``inputs`` (sample records in the form that
+simulations take), ``tests``, and ``generators``, one for each topic that the document reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from millrace_backend.errors import ApiError
 from millrace_compiler.needs import topics_of
 
 FOLDER = Path(__file__).with_name("documents")
-#: ids of the templates in the order in which they are offered, the simplest first
+#: template ids in the order in which the page offers them, simplest first
 ORDER = (
     "word-count", "word-count-processor", "purchases-per-hour", "page-views", "fraud-by-session",
     "iot-sliding", "change-data-join", "deduplicate", "dead-letters",
@@ -28,7 +28,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Template:
-    """A topology that runs as it is, with all that is needed to try it."""
+    """A topology that runs unchanged, with inputs, tests and generators to try it."""
 
     id: str
     title: str
@@ -36,11 +36,12 @@ class Template:
     description: str
     description_zh: str
     document: dict[str, Any]
-    #: input lines
+    #: sample records, as input lines of a simulation
     inputs: list[dict[str, Any]]
-    #: ``name``, ``inputs``, ``expected``
+    #: each has ``name``, ``inputs`` and ``expected``
     tests: list[dict[str, Any]]
-    #: ``topic``, ``rate`` and the settings of `records.generating.Recipe` that the document lacks
+    #: each has ``topic``, ``rate`` and the settings of `records.generating.Recipe` that the
+    #: document lacks
     generators: list[dict[str, Any]]
 
     @property
@@ -49,7 +50,10 @@ class Template:
         return [each["topic"] for each in self.generators]
 
     def named(self, name: str, prefixes: Sequence[str] = ()) -> Template:
-        """The template with a topology of this name, on topics that the workspace may use."""
+        """Return a copy whose topology has this name and uses topics that the workspace may use.
+
+        Unless all topics are permitted, each gets the first of the prefixes.
+        """
         made = deepcopy(self)
         made.document["name"] = name
         topics = [need.topic for need in topics_of(made.document)]
@@ -59,7 +63,7 @@ class Template:
 
 
 def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
-    """All topics of a template by other names; changes the document and the lists in place."""
+    """Return the template with all topics renamed; its document is changed in place."""
     document = made.document
     document["topics"] = {rename(topic): each for topic, each in document["topics"].items()}
     settings = document.get("settings", {})
@@ -96,7 +100,7 @@ def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """All templates in their order."""
+    """Return all templates in the order of ``ORDER``."""
     return tuple(
         Template(id=name, **json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
         for name in ORDER
@@ -104,7 +108,7 @@ def templates() -> tuple[Template, ...]:
 
 
 def template(name: str) -> Template:
-    """The template with this id. Raises ApiError where there is none."""
+    """Return the template with this id. Raises ApiError for an unknown id."""
     found = next((each for each in templates() if each.id == name), None)
     if found is None:
         names = ", ".join(each.id for each in templates())

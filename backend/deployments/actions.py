@@ -1,7 +1,7 @@
 """The only code through which people change deployments.
 
-Each action has its permission, a transaction, an audit entry and an event on commit. What workers
-record is in `deployments.reconciling`.
+Each action checks a permission and runs in a transaction, with an audit entry and an event on
+commit. Changes by workers are in `deployments.reconciling`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def create_deployment(
 ) -> Deployment:
     """Create a deployment of a version of a topology and request its start.
 
-    Raises NotFound for a version that is not there, Conflict where the topology is deployed.
+    Raises NotFound if the version does not exist, Conflict if the topology is already deployed.
     """
     require(actor, topology.workspace_id, Role.OPERATOR)
     version = version_numbered(topology.pk, number)
@@ -91,10 +91,10 @@ def create_deployment(
 
 
 def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[str, Any]]) -> None:
-    """Create topics on the cluster: name, partitions, and retention_ms where it is given.
+    """Create topics on the cluster: name, partitions, and optionally retention_ms.
 
-    Raises ApiError for a topic that the workspace may not use, Unavailable where the cluster does
-    not answer or refuses.
+    Raises ApiError for a topic that the workspace may not use, Unavailable if the cluster does not
+    respond or refuses.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     for topic in topics:
@@ -119,8 +119,8 @@ def request_start(
 ) -> None:
     """Request a start, or another attempt after a failure.
 
-    ``beginning``: without its rows or from other offsets, where it does not run; ``name`` confirms
-    a reset. Raises ApiError for what cannot be, Conflict while it runs.
+    ``beginning``: with empty stores or from other offsets, only while the deployment does not run;
+    ``name`` confirms a reset. Raises ApiError for an invalid beginning, Conflict while it runs.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     if beginning is not None:
@@ -140,8 +140,8 @@ def request_start(
 def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) -> None:
     """Request a stop; the driver finishes its batch and exits.
 
-    ``drain``: it first reads up to the ends that its topics have when it begins to. Raises Conflict
-    where no driver runs that could.
+    ``drain``: it first reads up to the ends that its topics have when draining begins. Raises
+    Conflict if no driver is running that could drain.
     """
     noted = {"drain": True} if drain else {}
     with ChangeByPerson(actor, deployment, "deployment.stop", **noted) as change:
@@ -154,9 +154,9 @@ def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) ->
 
 
 def request_pause(actor: User, deployment: Deployment) -> None:
-    """Request a pause: the driver runs on and reads nothing, also after a restart.
+    """Request a pause: the driver stays alive and reads nothing, also after a restart.
 
-    Raises Conflict where it is not to run.
+    Raises Conflict if the deployment is not meant to run.
     """
     with ChangeByPerson(actor, deployment, "deployment.pause") as change:
         if change.row.desired != Desired.RUNNING or change.observation.state == Observed.FAILED:
@@ -170,7 +170,7 @@ def request_pause(actor: User, deployment: Deployment) -> None:
 
 
 def request_resume(actor: User, deployment: Deployment) -> None:
-    """Request that a paused driver reads again. Raises Conflict where it is not paused."""
+    """Request that a paused driver reads again. Raises Conflict if it is not paused."""
     with ChangeByPerson(actor, deployment, "deployment.resume") as change:
         if not change.row.paused:
             raise Conflict(
@@ -195,7 +195,7 @@ def _require_driver(row: Deployment, states: set[Observed], hint: str) -> None:
 def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
     """Delete state that the deployment left a day ago or earlier.
 
-    Raises NotFound for a name that is not there, Conflict within the first day.
+    Raises NotFound if there is no old state of this name, Conflict within the first day.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     found = next((each for each in old_state.old_states(deployment) if each.name == name), None)
@@ -224,9 +224,9 @@ def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
 
 
 def request_cancel(actor: User, deployment: Deployment) -> None:
-    """Request the previous version in place of one that has not done a batch yet.
+    """Request the previous version instead of one that has not finished a batch yet.
 
-    It continues where it stopped, with its state. Raises Conflict where there is none.
+    It continues where it stopped, with its state. Raises Conflict if there is no previous version.
     """
     with ChangeByPerson(actor, deployment, "deployment.cancel") as change:
         row = change.row
@@ -277,11 +277,10 @@ def request_redeploy(
 ) -> None:
     """Request another version or other settings; the running one continues until it is ready.
 
-    ``decisions``: what becomes of stores whose rows the version cannot carry over, by id;
-    ``beginning``: without any rows or from other offsets, ``name`` confirms a reset.
-    Raises NotFound for a version that is not there, Conflict for a place to start from where the
-    deployment goes on from its checkpoint, and Conflict with the plan of the change where a
-    decision is missing.
+    ``decisions``: what happens to stores whose rows the version cannot carry over, by store id;
+    ``beginning``: with empty stores or from other offsets; ``name`` confirms a reset. Raises
+    NotFound if the version does not exist, Conflict for a start setting if the deployment continues
+    from its checkpoint, and Conflict with the plan of the change if a decision is missing.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     refuse_shadow(deployment)
@@ -332,8 +331,8 @@ def request_redeploy(
 def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, int]) -> None:
     """Request other threads or memory, with the same version and all of its state.
 
-    Threads and memory are those of a process: another driver takes over (`handover`). If that one
-    does not start, the deployment runs on as it is. Raises Conflict where it does not run.
+    Both belong to the process, so another driver takes over (`handover`). If that one does not
+    start, the deployment continues unchanged. Raises Conflict if it is not running.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     refuse_shadow(deployment)
@@ -346,7 +345,7 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
 
 
 def _leave_state(row: Deployment) -> None:
-    """The next driver has another dialect: it begins with a checkpoint of its own."""
+    """Detach the deployment from its state: another dialect begins with its own checkpoint."""
     row.beginning, row.has_state, row.paused = None, False, False
     end_decisions(row)
 
@@ -389,11 +388,11 @@ def plan_redeploy(
     beginning: Beginning | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What deploying a version would do to the existing state, from another position or not.
+    """Return what deploying a version would do to the existing state.
 
-    ``settings``: others than those it has. Raises NotFound for a version that is not there,
-    ApiError for one that does not compile or a beginning that cannot be, Unavailable where the
-    analyzer does not answer.
+    ``beginning``: from another position; ``settings``: to use instead of the present ones. Raises
+    NotFound if the version does not exist, ApiError if it does not compile or the beginning is
+    invalid, Unavailable if the analyzer does not respond.
     """
     version = version_numbered(deployment.topology_id, number)
     if beginning is not None:
@@ -405,9 +404,9 @@ def plan_redeploy(
 def _require_possible(
     deployment: Deployment, version: Version, beginning: Beginning, name: str
 ) -> None:
-    """Raises ApiError for a beginning that cannot be, or a reset without its name.
+    """Raise ApiError for an invalid beginning, or for a reset without the deployment's name.
 
-    Conflict while a shadow follows: it would read other records than the deployment.
+    Raises Conflict while a shadow follows: it would read other records than the deployment.
     """
     if not beginning.continues:
         refuse_while_followed(deployment)
@@ -422,7 +421,10 @@ def _require_decisions(
     decisions: Decisions,
     settings: Mapping[str, Any] | None,
 ) -> None:
-    """If the plan cannot be made, the driver applies the same rules before it reads."""
+    """Raise Conflict if the change needs decisions that are missing.
+
+    If the plan cannot be made, the driver applies the same rules before it reads.
+    """
     try:
         plan = state_plan(deployment, version, settings)
     except Conflict:

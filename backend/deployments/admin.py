@@ -8,14 +8,14 @@ from deployments.models import Deployment, Observation, Run
 
 @admin.register(Deployment)
 class DeploymentAdmin(ReadOnlyAdmin):
-    """What should run."""
+    """Desired states of deployments."""
 
     list_display = ("id", "topology", "version", "desired", "updated_at")
 
 
 @admin.register(Observation)
 class ObservationAdmin(ReadOnlyAdmin):
-    """What is seen."""
+    """Observed states of deployments."""
 
     list_display = ("deployment", "state", "since")
 

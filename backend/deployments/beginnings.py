@@ -1,7 +1,7 @@
-"""Where a deployment begins that ran before: without its rows, or from other offsets.
+"""Starts of a deployment that has run before: with empty stores, or from other offsets.
 
 The driver applies a request once, by its id (`millrace_runtime.beginnings`); this module checks it
-before anything stops, and says what it means.
+before anything stops, and describes its effects.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from topologies.models import Version
 from deployments.choices import Position, Reset, StartWarning
 from deployments.models import Deployment
 
-#: by topic and partition
+#: offsets by topic and partition
 Offsets = Mapping[str, Mapping[int, int]]
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What was asked for. `time` belongs to the position time, `offsets` to offsets."""
+    """A requested start. `time` is set for the position `time`, `offsets` for `offsets`."""
 
     reset: frozenset[str] = frozenset()
     position: str = Position.STOPPED.value
@@ -34,9 +34,9 @@ class Beginning:
 
     @staticmethod
     def of(values: Mapping[str, Any]) -> Beginning | None:
-        """From the validated fields of a request; None where they say nothing.
+        """Return the start in the validated fields of a request; None if they contain none.
 
-        Raises ApiError where positions are reset and given as well.
+        Raises ApiError if positions are reset and set as well.
         """
         given = values.get("start_from")
         reset = frozenset(values.get("reset") or ())
@@ -56,16 +56,16 @@ class Beginning:
 
     @property
     def resets_stores(self) -> bool:
-        """Whether all stores begin without rows."""
+        """Whether all stores start empty."""
         return Reset.STORES in self.reset
 
     @property
     def continues(self) -> bool:
-        """Whether it is a start as any other."""
+        """Whether the deployment continues where it stopped, with its rows."""
         return not self.resets_stores and self.position == Position.STOPPED
 
     def to_request(self) -> dict[str, Any] | None:
-        """The request for the driver, with an id of its own; None where it simply continues."""
+        """Return the request for the driver, with an id of its own; None if it simply continues."""
         if self.continues:
             return None
         asked: dict[str, Any] = {"id": uuid.uuid4().hex, "from": self.position}
@@ -81,7 +81,7 @@ class Beginning:
         return asked
 
     def noted(self) -> dict[str, Any]:
-        """For the audit."""
+        """Return the details for the audit entry."""
         start: dict[str, Any] = {"position": self.position}
         if self.time is not None:
             start["time"] = self.time.isoformat()
@@ -91,14 +91,14 @@ class Beginning:
 
 
 def beginning_with(row: Deployment, asked: Beginning, version: int) -> dict[str, Any] | None:
-    """The request of a version as it is stored, with the previous request beside it."""
+    """Return the request to store for a version; it contains the previous request."""
     made = asked.to_request()
     before = {name: value for name, value in (row.beginning or {}).items() if name != "before"}
     return None if made is None else {**made, "version": version, "before": before or None}
 
 
 def beginning_without(row: Deployment, version: int) -> dict[str, Any] | None:
-    """The request as it was before a version that did not come to run."""
+    """Return the request as it was before a version that never ran."""
     kept: dict[str, Any] | None = row.beginning
     if kept is None or kept.get("version") != version:
         return kept
@@ -107,7 +107,7 @@ def beginning_without(row: Deployment, version: int) -> dict[str, Any] | None:
 
 
 def request_of(row: Deployment) -> dict[str, Any] | None:
-    """The request for the driver."""
+    """Return the stored request in the form that the driver reads."""
     if row.beginning is None:
         return None
     return {
@@ -127,7 +127,7 @@ def require_name(row: Deployment, beginning: Beginning, name: str) -> None:
 
 
 def whole_topics(document: Mapping[str, Any]) -> set[str]:
-    """Topics of global tables: they are read whole, wherever others begin."""
+    """Return the topics of global tables, which are always read from the beginning."""
     return {
         node["params"].get("topic")
         for node in document.get("nodes", [])
@@ -136,9 +136,9 @@ def whole_topics(document: Mapping[str, Any]) -> set[str]:
 
 
 def check(beginning: Beginning, version: Version, topics: Iterable[str]) -> None:
-    """Raises ApiError for offsets that cannot be read; `topics`: what the version reads.
+    """Raise ApiError for offsets that cannot be read; `topics`: those that the version reads.
 
-    Unavailable where the cluster does not answer.
+    Raises Unavailable if the cluster does not respond.
     """
     if not beginning.offsets:
         return
@@ -187,9 +187,9 @@ def _refusal(code: str, message: str, hint: str, **data: Any) -> ApiError:
 
 
 def held_of(topics: Iterable[str]) -> dict[tuple[str, int], Ends]:
-    """The offsets that the cluster holds, by topic and partition; nothing of topics that are not.
+    """Return the offsets that the cluster holds, by topic and partition; skip missing topics.
 
-    Raises Unavailable where the cluster does not answer.
+    Raises Unavailable if the cluster does not respond.
     """
     places = []
     for topic in topics:
@@ -218,9 +218,9 @@ def places(
     topics: Iterable[str],
     stopped: Mapping[str, Mapping[int, tuple[int, int | None]]],
 ) -> list[Place]:
-    """Where each partition would begin now, without those of global tables.
+    """Return where each partition would begin now, without those of global tables.
 
-    `stopped`: by topic and partition the offset of the record to come, and the lag.
+    `stopped`: the offset of the next record and the lag, by topic and partition.
     """
     whole = whole_topics(version.document)
     read = [topic for topic in topics if topic not in whole]
@@ -252,7 +252,7 @@ def places(
 
 
 def _starting_late(document: Mapping[str, Any], settings: Mapping[str, Any]) -> set[str]:
-    """Topics whose source says, or the settings say, that they begin at their ends."""
+    """Return the topics that start at their ends, by the settings or by their source."""
     found: set[str] = set()
     for node in document.get("nodes", []):
         params = node.get("params", {})
@@ -264,7 +264,7 @@ def _starting_late(document: Mapping[str, Any], settings: Mapping[str, Any]) -> 
     return found
 
 
-#: what a start means for results, by code
+#: effects of a start on results, by code
 WARNINGS = {
     StartWarning.COUNTED_AGAIN: (
         "The stores keep their rows: records that are read again are counted again, and those of "
@@ -282,7 +282,7 @@ WARNINGS = {
 
 
 def warnings(beginning: Beginning, found: Iterable[Place]) -> list[dict[str, str]]:
-    """What a person should know before such a start; of partitions that are unknown, the worst."""
+    """Return warnings about a start; for partitions with an unknown position, the worst case."""
     again = skipped = False
     for place in found:
         if place.stopped is None:

@@ -1,4 +1,4 @@
-"""A change of a deployment by a person, as one transaction."""
+"""Changes of deployments by people, each in one transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from deployments.rows import bump, locked
 
 
 class ChangeByPerson:
-    """One change by a person: role, lock, audit, revision, event and the reconciler's call."""
+    """Context manager for one change by a person.
+
+    Checks the role and locks the row; on success, saves it with an audit entry, a new revision and
+    its event, and wakes the reconciler.
+    """
 
     def __init__(self, actor: User, deployment: Deployment, action: str, **detail: Any) -> None:
         require(actor, deployment.workspace_id, Role.OPERATOR)
@@ -40,11 +44,11 @@ class ChangeByPerson:
         return self
 
     def note(self, **detail: Any) -> None:
-        """Add to the audit entry what is known only now."""
+        """Add details to the audit entry that are known only now."""
         self._detail.update(detail)
 
     def begin_again(self, steps: list[dict[str, Any]]) -> None:
-        """Request a run whose steps and failures start from here."""
+        """Request a run with new steps, and clear the failure and the outage of the last one."""
         if self.observation.state == Observed.FAILED:
             self.row.restart_requested_at = timezone.now()
         self.row.desired = Desired.RUNNING

@@ -1,4 +1,4 @@
-"""Fixed sets of words about deployments."""
+"""Choices of the fields of deployments."""
 
 from django.db import models
 
@@ -7,14 +7,14 @@ STEPS = ("compile", "check", "stage", "start")
 
 
 class Desired(models.TextChoices):
-    """What the user wants."""
+    """The state that the user requested."""
 
     RUNNING = "running", "Running"
     STOPPED = "stopped", "Stopped"
 
 
 class Observed(models.TextChoices):
-    """What is seen of a deployment."""
+    """The state that the workers found."""
 
     NEW = "new", "New"
     COMPILING = "compiling", "Compiling"
@@ -36,7 +36,7 @@ RETURNING = {Observed.RUNNING, Observed.STARTING, Observed.RESTARTING}
 
 
 class StepState(models.TextChoices):
-    """How far a step is."""
+    """Progress of a step."""
 
     WAITING = "waiting", "Waiting"
     RUNNING = "running", "Running"
@@ -88,14 +88,14 @@ class Position(models.TextChoices):
 
 
 class Reset(models.TextChoices):
-    """What a deployment forgets at a start."""
+    """What a start resets."""
 
     STORES = "stores", "Stores"
     POSITIONS = "positions", "Positions"
 
 
 class StartWarning(models.TextChoices):
-    """What a start from elsewhere means for results."""
+    """How a start from another position affects results."""
 
     COUNTED_AGAIN = "counted_again", "Counted again"
     WRITTEN_AGAIN = "written_again", "Written again"
@@ -129,7 +129,7 @@ class StoreDecision(models.TextChoices):
 
 
 class StoreVerdict(models.TextChoices):
-    """What another version means for the rows of a store."""
+    """How another version affects the rows of a store."""
 
     KEPT = "kept", "Kept"
     MIGRATED = "migrated", "Migrated"
@@ -139,7 +139,7 @@ class StoreVerdict(models.TextChoices):
 
 
 class SourceVerdict(models.TextChoices):
-    """What another version means for a topic that is read."""
+    """How another version affects a source topic."""
 
     CONTINUES = "continues", "Continues"
     NEW = "new", "New"
@@ -154,14 +154,14 @@ class RecordDecision(models.TextChoices):
 
 
 class ShadowStart(models.TextChoices):
-    """What a shadow begins with."""
+    """The state and position from which a shadow starts."""
 
     RUNNING = "running", "A copy of the running state"
     EARLIEST = "earliest", "Empty stores, from the first records"
 
 
 class ComparisonState(models.TextChoices):
-    """How far a comparison of outputs is."""
+    """Progress of a comparison of outputs."""
 
     READING = "reading", "Reading the topics"
     MATCHING = "matching", "Matching the records"
@@ -171,7 +171,7 @@ class ComparisonState(models.TextChoices):
 
 
 class OutputDifference(models.TextChoices):
-    """How a record of an output topic is not equal."""
+    """How a record differs between two outputs."""
 
     DIFFERING = "differing", "Differs"
     ONLY_RUNNING = "only_running", "Only from the running version"

@@ -1,4 +1,4 @@
-"""The Kafka cluster, asked live."""
+"""Topics of the Kafka cluster, always read from the cluster itself."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from confluent_kafka.cimpl import NewTopic
 from millrace_backend import kafka
 from millrace_compiler.needs import topics_of
 
-#: names like one that is not there
+#: number of similar names to suggest for a missing topic
 NEAREST = 3
 
 
 def list_topics(prefixes: Sequence[str]) -> list[dict[str, Any]]:
-    """The topics that a workspace with these prefixes may use (`accounts.topics.allows`).
+    """Return the topics that a workspace with these prefixes may use (`accounts.topics.allows`).
 
-    Raises Unavailable where the cluster does not answer.
+    Raises Unavailable if the cluster does not respond.
     """
     with kafka.failures():
         found = kafka.admin().list_topics(timeout=kafka.ANSWER_SECONDS).topics
@@ -31,10 +31,10 @@ def list_topics(prefixes: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def missing_topics(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[dict[str, Any]]:
-    """The topics that a document names and the cluster lacks, each with names like it.
+    """Return the topics that a document names and the cluster lacks, each with similar names.
 
-    Only topics with one of these prefixes are included.
-    Raises Unavailable where the cluster does not answer.
+    Only topics with one of these prefixes are included. Raises Unavailable if the cluster does not
+    respond.
     """
     there = {topic["name"]: topic["partitions"] for topic in list_topics(prefixes)}
     needs = topics_of(document)
@@ -55,10 +55,10 @@ def missing_topics(document: Mapping[str, Any], prefixes: Sequence[str]) -> list
 def create_missing(
     needed: Mapping[str, int], retention_ms: Mapping[str, int] | None = None
 ) -> list[str]:
-    """Create the topics (name to partitions) that are not there; the names of those created.
+    """Create the missing topics (name to partitions), and return the names of those created.
 
-    ``retention_ms``: without it, the broker's default; -1 keeps records without limit.
-    Raises Unavailable where the cluster does not answer or refuses.
+    ``retention_ms``: by name; the default is that of the broker, -1 keeps records without limit.
+    Raises Unavailable if the cluster does not respond or refuses.
     """
     kept = retention_ms or {}
     with kafka.failures():

@@ -1,8 +1,8 @@
-"""Compares what a shadow and the deployment that it follows have written for the same records.
+"""Compares what a shadow and its deployment have written for the same records.
 
-The drivers note where the output topics ended at offsets of the input that both have reached; what
-was written in between is compared. Workers do it in short steps: they read the topics into a file,
-then match its records (`output_diff`). A step that is repeated does nothing twice.
+The drivers note the ends of the output topics at input offsets that both have reached; the records
+in between are compared. Workers do this in short steps: they read the topics into a file, then
+match its records (`output_diff`). Repeating a step has no further effect.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from deployments.shadows import shadow_of
 TASK = "millrace_workers.tasks.compare_outputs"
 #: records that one step reads
 STEP = 20_000
-#: a comparison that no worker has advanced for so long is taken up again
+#: time after which a comparison that no worker has advanced is resumed
 ABANDONED = timedelta(seconds=30)
 _GOING = {ComparisonState.READING, ComparisonState.MATCHING}
 
-#: by partition, from this offset up to, not including, the other
+#: by partition: first offset, and end offset (exclusive)
 Ranges = dict[int, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Lane:
-    """A topic of one side, and what is compared of it. `topic`: as the running version calls it."""
+    """A topic of one side, and the ranges to compare. `topic`: its name in the running version."""
 
     side: int
     topic: str
@@ -59,10 +59,10 @@ class Lane:
 
 
 def begin(actor: User, row: Deployment) -> dict[str, Any]:
-    """Begin a comparison, in place of the last one.
+    """Begin a comparison, which replaces the last one.
 
-    Raises NotFound without a shadow, Conflict while one is going on, or before both have written
-    for the same records.
+    Raises NotFound without a shadow, Conflict while a comparison is running or before both have
+    written for the same records.
     """
     require(actor, row.workspace_id, Role.OPERATOR)
     with transaction.atomic():
@@ -111,7 +111,7 @@ def cancel(actor: User, row: Deployment) -> None:
 
 
 def due() -> list[int]:
-    """Comparisons that no worker advances any more."""
+    """Return the ids of shadows whose comparison is no longer advanced by any worker."""
     found = []
     for shadow in Shadow.objects.exclude(comparison=None):
         state = shadow.comparison or {}
@@ -122,7 +122,7 @@ def due() -> list[int]:
 
 
 def advance(pk: int) -> bool:
-    """One step of a comparison; whether another one is to follow."""
+    """Do one step of a comparison; return whether another one must follow."""
     shadow = Shadow.objects.select_related("deployment", "of").filter(pk=pk).first()
     if shadow is None or not shadow.comparison or shadow.comparison["state"] not in _GOING:
         return False
@@ -131,13 +131,13 @@ def advance(pk: int) -> bool:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return False  # another worker is at it
+            return False  # another worker holds the lock
         try:
             return _step(shadow, shadow.comparison)
         except ApiError as error:
             _end(pk, ComparisonState.FAILED, error=error.message)
         except sqlite3.Error as error:
-            # The disk is full, or the file went because the comparison was canceled.
+            # The disk is full, or the file was deleted because the comparison was canceled.
             _end(pk, ComparisonState.FAILED, error=f"The records cannot be compared: {error}")
         return False
 
@@ -164,7 +164,7 @@ def _step(shadow: Shadow, state: dict[str, Any]) -> bool:
 
 
 def _lanes(shadow: Shadow, state: Mapping[str, Any]) -> Iterator[Lane]:
-    """What each side has written between the two places: from one end to the other."""
+    """Yield the topics of each side, with the ranges written between the two noted ends."""
     for side, which in ((RUNNING, "theirs"), (SHADOW, "ours")):
         before, after = state["began"][which], state["reached"][which]
         for name, partitions in sorted(after.items()):
@@ -179,7 +179,7 @@ def _lanes(shadow: Shadow, state: Mapping[str, Any]) -> Iterator[Lane]:
 
 
 def _read(diff: OutputDiff, lanes: list[Lane]) -> int:
-    """Read on with the first topic that is not whole; offsets that it went on by, 0 at the end."""
+    """Read on in the first incomplete topic; return by how many offsets, 0 at the end."""
     for lane in lanes:
         places = diff.places(lane.side, lane.topic)
         left = {
@@ -204,7 +204,7 @@ def _read(diff: OutputDiff, lanes: list[Lane]) -> int:
 
 
 def _held(lane: Lane, ranges: Ranges) -> Ranges:
-    """Without records that the broker deleted; a topic that is gone has none."""
+    """Return the ranges without records that the broker deleted; a missing topic has none."""
     try:
         described(lane.name)
     except NotFound:
@@ -217,7 +217,7 @@ def _held(lane: Lane, ranges: Ranges) -> Ranges:
 
 
 def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, Any]]:
-    """Every output topic, with the sinks that write it in either version, and nothing counted."""
+    """Return an entry for each output topic, with the sinks that write it in either version."""
     found: dict[str, dict[str, Any]] = {}
     documents = [shadow.of.version.document, shadow.deployment.version.document]
     for lane in lanes:
@@ -245,7 +245,7 @@ def _sinks(documents: list[Mapping[str, Any]], topic: str) -> list[str]:
 
 
 def _match(pk: int, state: dict[str, Any], diff: OutputDiff) -> bool:
-    """Compare the next part of a topic; whether more is left."""
+    """Compare the next part of a topic; return whether there are more."""
     topics, number = state["topics"], state["next"]
     which, bucket = divmod(number, diff.buckets)
     if which >= len(topics):
@@ -262,7 +262,7 @@ def _match(pk: int, state: dict[str, Any], diff: OutputDiff) -> bool:
 
 
 def _readable(example: dict[str, Any]) -> dict[str, Any]:
-    """With key and values as texts."""
+    """Return the example with its key and values as text."""
 
     def side(record: dict[str, Any] | None) -> dict[str, Any] | None:
         return None if record is None else {**record, "key": None, "value": text(record["value"])}
@@ -278,7 +278,7 @@ def _readable(example: dict[str, Any]) -> dict[str, Any]:
 
 
 def _keep(pk: int, what: Mapping[str, Any]) -> bool:
-    """Note a step; whether the comparison is still going on: it may have been canceled."""
+    """Save a step; return False if the comparison was canceled in the meantime."""
     with transaction.atomic():
         shadow = Shadow.objects.select_for_update().filter(pk=pk).first()
         if shadow is None or not shadow.comparison or shadow.comparison["state"] not in _GOING:

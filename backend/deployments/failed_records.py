@@ -1,4 +1,4 @@
-"""What a person decides about the record at which a deployment failed."""
+"""Decisions about the record at which a deployment failed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from deployments.models import Deployment, waiting_steps
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import last_figures
 
-#: decisions of a deployment that are kept
+#: number of decisions to keep for a deployment
 MOST_DECISIONS = 200
-#: codes of failures that are about one record; a sink fails where no dead letter can be made
+#: codes of failures caused by one record; a record that fails at a sink cannot be a dead letter
 _KINDS = frozenset({"processing", "deserialization", "timestamp", "production"})
 _KINDS_OF_LETTERS = _KINDS - {"production"}
 
@@ -31,8 +31,8 @@ def decide_record(
 ) -> None:
     """Restart the deployment and skip the record at which it failed, once.
 
-    The record is dropped, or becomes a dead letter, where it fails. Raises Conflict where the
-    deployment did not fail at this record, or no dead letter can be made of it.
+    The record is dropped, or becomes a dead letter, at the node where it failed. Raises Conflict if
+    the deployment did not fail at this record, or if it cannot become a dead letter.
     """
     refuse_plain(deployment, "pass over single records")
     place = {"topic": topic, "partition": partition, "offset": offset}
@@ -60,9 +60,9 @@ def decide_record(
 def remove_decision(
     actor: User, deployment: Deployment, topic: str, partition: int, offset: int
 ) -> None:
-    """Withdraw what was decided about a record: drivers that start from now on fail at it again.
+    """Withdraw a decision about a record: drivers that start from now on fail at it again.
 
-    Raises NotFound where nothing applies to the record, Conflict where it was passed over already.
+    Raises NotFound if no decision applies to the record, Conflict if it was already read past.
     """
     place = {"topic": topic, "partition": partition, "offset": offset}
     with ChangeByPerson(actor, deployment, "deployment.remove_record_decision", **place) as change:
@@ -97,7 +97,7 @@ def _place(decided: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_past(row: Deployment, topic: str, partition: int, offset: int) -> bool:
-    """Whether the last driver reported a position behind the record; False if nothing is known."""
+    """Whether the last driver reported a position after the record; False if nothing is known."""
     run = row.runs.first()
     places = {} if run is None else last_figures(row, run.report_id).places
     position = places.get(topic, {}).get(partition)
@@ -141,5 +141,5 @@ def active_decisions(row: Deployment) -> list[dict[str, Any]]:
 
 
 def end_decisions(row: Deployment) -> None:
-    """Records are read again from elsewhere: what was decided about them is history."""
+    """Deactivate all decisions, because records are read again from another position."""
     row.record_decisions = [{**each, "active": False} for each in row.record_decisions]

@@ -1,4 +1,4 @@
-"""Whether the driver of a change can be prepared beside the one that runs (warm), or not (cold).
+"""Decides whether a change's driver is prepared beside the running one (warm) or not (cold).
 
 Warm, the output pauses from the last batch of one driver to the first of the next, which has
 already loaded Spark and its query. Cold, it pauses for a whole start.
@@ -19,9 +19,9 @@ from deployments import plain_state
 from deployments.choices import ColdReason
 from deployments.models import Deployment
 
-#: heap of a driver without a setting of its own
+#: default heap of a driver
 HEAP_MB = 1024
-#: what a driver takes beside the heap of its JVM: its classes, its threads, RocksDB, Python
+#: memory of a driver besides its JVM's heap: classes, threads, RocksDB, Python
 BESIDE_HEAP_MB = 768
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -36,7 +36,7 @@ class Cold:
 
 
 def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cold | None:
-    """Why a deployment with these settings cannot be changed warm; None: it can.
+    """Return why a deployment with these settings cannot be changed warm; None if it can.
 
     ``directory``: that of the deployment.
     """
@@ -69,7 +69,7 @@ def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -
 
 
 def shown(row: Deployment, settings: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-    """How a change of a deployment takes place, as the API shows it; None where nothing runs."""
+    """Return how a change would replace the driver, as the API shows it; None if nothing runs."""
     if row.live_run is None:
         return None
     cold = cold_reason(
@@ -83,7 +83,7 @@ def shown(row: Deployment, settings: Mapping[str, Any] | None = None) -> dict[st
 
 
 def free_memory_mb(cgroup: Path = CGROUP) -> int:
-    """What this machine can still give, or the container, where that is less."""
+    """Return the memory in MB that is free on this machine, or in the container if that is less."""
     free = psutil.virtual_memory().available
     try:
         most = (cgroup / "memory.max").read_text().strip()
@@ -92,7 +92,7 @@ def free_memory_mb(cgroup: Path = CGROUP) -> int:
     except (OSError, ValueError):
         return free // 1_000_000
     if most.isdecimal():
-        # Files that are cached give way.
+        # Cached files can be evicted.
         cached = sum(int(each.split()[1]) for each in lines if each.startswith("inactive_file "))
         free = min(free, int(most) - used + cached)
     return max(0, free // 1_000_000)

@@ -1,7 +1,7 @@
-"""Read a driver's log: its log file, and the lines of nodes that it reports to Redis.
+"""Reads a driver's log: its log file, and the lines of nodes that it reports to Redis.
 
-The file holds lines of JSON or the plain text of Spark and Python. Lines that belong to a node
-(what ``peek`` and ``print`` show, what was dropped and why) come through the run's stream.
+The file contains lines of JSON, or plain text of Spark and Python. Lines that belong to a node (the
+output of ``peek`` and ``print``, dropped records and why) come through the run's stream.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from millrace_compiler.driver_events import of_entry
 
 from deployments.choices import LogLevel
 
-#: lines of one answer
+#: maximum number of lines in one answer
 PAGE = 500
-#: bytes looked through for one answer; the next answer goes on where this one ended
+#: bytes to search for one answer; the next answer continues where this one ended
 BLOCK = 1024 * 1024
-#: a longer line is cut
+#: length in bytes above which a line is cut
 LONGEST_LINE = 16 * 1024
 
 _LEVELS = {
@@ -49,9 +49,9 @@ _ORDER = list(LogLevel)
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the log; ``at`` is None where the line does not say.
+    """A line of the log; ``at`` is None if the line has no time.
 
-    ``record`` is the one that an error is about: topic, partition, offset, key, timestamp.
+    ``record`` is the record that caused an error: topic, partition, offset, key, timestamp.
     """
 
     at: datetime | None
@@ -63,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Place:
-    """How far a reader has come: in the file, and in the streams of the runs."""
+    """A reader's position in the log file and in the event streams of the runs."""
 
     offset: int
     entry: str = ""
@@ -73,7 +73,7 @@ class Place:
 
     @staticmethod
     def read(text: str) -> Place:
-        """The place in a text made by ``str``. Raises ValueError for any other text."""
+        """Return the position in a text made by ``str``. Raises ValueError for any other text."""
         found = _PLACE.match(text)
         if found is None:
             raise ValueError("no place in a log")
@@ -85,7 +85,7 @@ _PLACE = re.compile(r"^(?P<offset>[0-9]{1,15})(?:\.(?P<entry>[0-9]{1,16}-[0-9]{1
 
 @dataclass(frozen=True)
 class Filter:
-    """Which lines are wanted: of a node, at least of a level, with a text."""
+    """Selects lines of a node, of at least some level, that contain a text."""
 
     node: str = ""
     level: LogLevel | None = None
@@ -101,9 +101,9 @@ class Filter:
 
 
 def read_log(path: Path, after: int | None, wanted: Filter) -> tuple[list[Line], int]:
-    """Lines after a place in the file, and the place after them.
+    """Return the lines after a position in the file, and the position after them.
 
-    Without a place: the last lines of the file. A log that was replaced is read from its start.
+    Without a position: the last lines of the file. A log that was replaced is read from its start.
     """
     try:
         with path.open("rb") as log:
@@ -117,7 +117,7 @@ def read_log(path: Path, after: int | None, wanted: Filter) -> tuple[list[Line],
     except FileNotFoundError:
         return [], 0
     if after is None and start > 0:
-        # The block begins somewhere in a line.
+        # The block may begin in the middle of a line.
         cut = block.find(b"\n") + 1
         start, block = start + cut, block[cut:]
     end = block.rfind(b"\n") + 1
@@ -136,14 +136,14 @@ def read_log(path: Path, after: int | None, wanted: Filter) -> tuple[list[Line],
 
 
 def level_of(text: object) -> LogLevel:
-    """The level that a driver or a library calls so."""
+    """Return the level for a name that a driver or a library uses."""
     return _LEVELS.get(str(text or "INFO").upper(), LogLevel.INFO)
 
 
 def reported(
     streams: Sequence[Sequence[tuple[bytes, Mapping[Any, Any]]]], after: str, wanted: Filter
 ) -> tuple[list[Line], str]:
-    """Log events among the entries of runs' streams after an entry, and the last entry's id."""
+    """Return the log events after an entry in the streams of runs, and the id of the last entry."""
     found, last = [], after
     for entries in streams:
         for entry_id, fields in entries:
@@ -159,9 +159,9 @@ def reported(
 
 
 def merged(first: Sequence[Line], second: Sequence[Line]) -> list[Line]:
-    """Both in the order of their times; a line without one stays behind the line before it.
+    """Merge two logs by time; a line without a time stays behind the line before it.
 
-    The first lines stand before the first that has a time; where none has, behind all others.
+    Lines before the first one with a time stay before it; if no line has a time, all come last.
     """
 
     def timed(lines: Sequence[Line]) -> list[tuple[float, Line]]:
@@ -181,7 +181,7 @@ def _order(entry_id: str) -> tuple[int, int]:
 
 
 def parse(raw: bytes) -> Line | None:
-    """One line of the file; None for an empty one."""
+    """Parse one line of the file; return None if it is empty."""
     text = raw[:LONGEST_LINE].decode("utf-8", "replace").rstrip("\r\n")
     if not text.strip():
         return None
@@ -198,7 +198,7 @@ def parse(raw: bytes) -> Line | None:
 
 def _from_json(event: Mapping[str, Any]) -> Line:
     if isinstance(event.get("error"), dict):
-        # The last words of a job that failed.
+        # The last line of a job that failed contains its error.
         event = {**event["error"], "level": "error", **event}
     at = event.get("at") or event.get("timestamp") or event.get("ts")
     node = event.get("node")
@@ -210,7 +210,7 @@ def _from_json(event: Mapping[str, Any]) -> Line:
 
 
 def _record(found: object) -> dict[str, Any] | None:
-    """The record of an error, with what has the right type: user code prints what it likes."""
+    """Return the record of an error; invalid values become None, as user code prints anything."""
     if not isinstance(found, dict):
         return None
     topic = found.get("topic")

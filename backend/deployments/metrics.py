@@ -1,7 +1,7 @@
-"""The figures of deployments in the text format that Prometheus reads.
+"""Metrics of deployments in the text format of Prometheus.
 
-What Kafka Streams measures as well has the name that its JMX beans have with the usual rules of
-Prometheus' exporter, and their labels; the rest begins with `millrace_`.
+Metrics that Kafka Streams has as well get the names and labels that the usual rules of Prometheus'
+exporter give to its JMX beans; the others begin with `millrace_`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from deployments.models import Deployment
 from deployments.runtime import places_of, read_runtime
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-#: of the deployment; other labels follow
+#: labels of the deployment; others follow
 LABELS = ("workspace", "topology", "deployment")
 _NODE = (*LABELS, "processor_node_id")
 _TASK = (*LABELS, "task_id")
@@ -35,7 +35,10 @@ Values = Sequence[str]
 
 
 def exposition(deployments: Iterable[Deployment]) -> bytes:
-    """The metrics of these deployments. Raises redis.RedisError where Redis does not answer."""
+    """Return the metrics of these deployments.
+
+    Raises redis.RedisError if Redis does not respond.
+    """
     now = time.time() * 1000
     found = []
     for row in deployments:
@@ -48,12 +51,12 @@ def exposition(deployments: Iterable[Deployment]) -> bytes:
     return generate_latest(registry)
 
 
-#: seconds; all nodes have the same buckets, so that they can be added
+#: bounds of buckets; all nodes have the same ones, so that their histograms can be added
 _BOUNDS_MS = [1 << power for power in range(0, 25, 2)]
 
 
 def _add(family: HistogramMetricFamily, labels: Values, durations: Mapping[str, Any]) -> None:
-    """Add the sample of a node; of its buckets those of every other power of two."""
+    """Add the histogram of a node, with a bucket for every other power of two."""
     counts = [
         (str(bound / 1000), sum(n for below, n in durations["buckets"] if below <= bound))
         for bound in _BOUNDS_MS
@@ -64,7 +67,7 @@ def _add(family: HistogramMetricFamily, labels: Values, durations: Mapping[str, 
 
 
 class _Figures(Collector):
-    """Families of metrics, each with a sample from its reports."""
+    """Collects families of metrics, with a sample for each report."""
 
     def __init__(
         self, found: Sequence[tuple[Values, str, Mapping[str, Any] | None]], now: float
@@ -72,7 +75,7 @@ class _Figures(Collector):
         self._found, self._now = found, now
 
     def collect(self) -> Iterator[Metric]:
-        """All families; one without a sample is left out."""
+        """Yield all families except those without a sample."""
         state = GaugeMetricFamily(
             "millrace_deployment_state",
             "1 for the deployment's current state.",
@@ -122,7 +125,7 @@ class _Figures(Collector):
         return into, out, dropped, letters
 
     def _latencies(self) -> Iterable[Metric]:
-        """What Kafka Streams measures, of the last ten seconds; histograms since the start."""
+        """Return gauges of the last ten seconds, like Kafka Streams, and histograms of the run."""
         found = {
             each: GaugeMetricFamily(
                 f"kafka_streams_stream_processor_node_metrics_record_e2e_latency_{each}",

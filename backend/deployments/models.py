@@ -27,7 +27,7 @@ from deployments.choices import (
 
 
 def waiting_steps() -> list[dict[str, Any]]:
-    """All steps, none begun."""
+    """Return all steps, none of them begun."""
     return [
         {
             "name": name,
@@ -41,7 +41,7 @@ def waiting_steps() -> list[dict[str, Any]]:
 
 
 class Deployment(models.Model):
-    """A version of a topology that should run, or not, at a target."""
+    """A version of a topology that should run, or not, on a target."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="deployments")
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="deployments")
@@ -49,27 +49,27 @@ class Deployment(models.Model):
     target = models.CharField(max_length=20, choices=Target, default=Target.LOCAL)
     settings = models.JSONField(default=dict)
     desired = models.CharField(max_length=10, choices=Desired, default=Desired.RUNNING)
-    #: the user asked for one restart; the next run fulfils it
+    #: the user requested one restart; the next run fulfills it
     restart_requested_at = models.DateTimeField(null=True, blank=True)
-    #: when the user last asked that it runs; crashes are counted from here
+    #: when the user last requested that it runs; crashes are counted from then on
     wanted_at = models.DateTimeField(default=timezone.now)
     #: what becomes of stores whose rows the wanted version cannot carry over: reset or drop, by id
     state_decisions = models.JSONField(default=dict)
     #: where the next run begins (`beginnings`); drivers apply it once
     beginning = models.JSONField(null=True, blank=True)
-    #: number of the version that runs again should the wanted one not reach its first batch
+    #: number of the version that runs again if the requested one does not finish its first batch
     fallback = models.PositiveIntegerField(null=True, blank=True)
-    #: what was decided about records at which it failed, oldest first (`failed_records`)
+    #: decisions about records at which it failed, oldest first (`failed_records`)
     record_decisions = models.JSONField(default=list)
-    #: the driver lives and reads nothing
+    #: the driver stays alive and reads nothing
     paused = models.BooleanField(default=False)
     #: before it stops it reads up to the ends of its topics
     draining = models.BooleanField(default=False)
-    #: a batch was done: a checkpoint that is not there is gone
+    #: a batch has finished, so that a missing checkpoint is a lost one
     has_state = models.BooleanField(default=False)
     #: it follows another deployment of the topology (`Shadow`)
     is_shadow = models.BooleanField(default=False)
-    #: +1 with every change, so that an event that comes late is known to be old
+    #: incremented with every change, so that a late event can be recognized as outdated
     revision = models.PositiveBigIntegerField(default=0)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -78,7 +78,7 @@ class Deployment(models.Model):
     class Meta:
         ordering: ClassVar = ["-id"]
         constraints: ClassVar = [
-            # Two drivers of one design would both write its output topics.
+            # Two deployments of a topology would both write its output topics.
             models.UniqueConstraint(
                 fields=["topology"],
                 condition=Q(is_shadow=False),
@@ -99,14 +99,14 @@ class Deployment(models.Model):
 
     @property
     def log_file(self) -> Path:
-        """The driver's log, all runs after each other."""
+        """The driver's log, with all runs one after another."""
         return self.directory / "driver.log"
 
     @property
     def state_location(self) -> str | None:
-        """The URI of the checkpoint if it does not lie in the directory, which has its notes then.
+        """The URI of a checkpoint outside the directory, which then contains only its notes.
 
-        Of this deployment alone: other systems may use the same place.
+        Used by this deployment alone: other systems may use the same place.
         """
         place = self.settings.get("checkpoint")
         if not place:
@@ -115,12 +115,12 @@ class Deployment(models.Model):
 
     @property
     def is_plain(self) -> bool:
-        """Whether its program is one of the plain dialect."""
+        """Whether it runs a program of the plain dialect."""
         return bool(self.settings.get("dialect") == Dialect.PLAIN)
 
     @property
     def has_checkpoint(self) -> bool:
-        """Whether a run has noted where it began to read: later ones go on from there."""
+        """Whether a run has recorded where it started reading: later ones continue from there."""
         if plain_state.has_begun(self.directory):
             return True
         if self.state_location is not None:
@@ -131,12 +131,12 @@ class Deployment(models.Model):
         )
 
     def threads_file(self, run: int) -> Path:
-        """The thread dump of a run that was ended because its driver did not respond."""
+        """Return the path of the thread dump of a run whose driver did not respond."""
         return self.directory / "threads" / f"{run}.txt"
 
     @property
     def live_run(self) -> Run | None:
-        """The run that has not ended, of those fetched beforehand if they were."""
+        """The run that has not ended, if any; uses prefetched runs."""
         return next((run for run in self.runs.all() if run.ended_at is None), None)
 
 
@@ -145,10 +145,10 @@ class Shadow(models.Model):
 
     #: the deployment that follows
     deployment = models.OneToOneField(Deployment, on_delete=models.CASCADE, related_name="shadow")
-    #: the one that is followed
+    #: the deployment that is followed
     of = models.OneToOneField(Deployment, on_delete=models.CASCADE, related_name="shadowed_by")
     start = models.CharField(max_length=10, choices=ShadowStart)
-    #: what the names of its output topics end with
+    #: suffix of the names of its output topics
     suffix = models.CharField(max_length=60)
     #: it is to be stopped and deleted with its topics
     ending = models.BooleanField(default=False)
@@ -160,9 +160,9 @@ class Shadow(models.Model):
 
     @property
     def reached(self) -> dict[str, Any]:
-        """What the driver has noted: `began` and `reached`, each with `theirs`, `ours`, `places`.
+        """Notes of the driver: `began` and `reached`, each with `theirs`, `ours` and `places`.
 
-        `theirs`, `ours`: where the output topics ended; `places`: offsets of the input.
+        `theirs`, `ours`: ends of the output topics; `places`: offsets of the input.
         """
         try:
             found = json.loads((self.deployment.directory / "checkpoint/shadow.json").read_text())
@@ -199,18 +199,18 @@ class Run(models.Model):
     """One run of a driver process."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="runs")
-    #: counts the runs of the deployment from 1
+    #: number of the run within the deployment, from 1
     epoch = models.PositiveIntegerField()
     version = models.ForeignKey(Version, on_delete=models.RESTRICT, related_name="+")
-    #: those that it was started with, for when it runs again in place of another
+    #: settings that it was started with, used again if the deployment returns to this version
     settings = models.JSONField(null=True, blank=True)
     pid = models.PositiveIntegerField()
     host = models.CharField(max_length=255)
-    #: boot and start ticks; with host and pid it names a process for good
+    #: boot id and start ticks, which identify a process together with host and pid
     process_born = models.CharField(max_length=80)
-    #: the driver reports into the Redis stream ``millrace:run:<report id>``
+    #: names the Redis stream that the driver reports to: ``millrace:run:<report id>``
     report_id = models.CharField(max_length=100)
-    #: how often the job came back by itself since the user last started it
+    #: number of automatic restarts since the user last started it
     restarts = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -1,10 +1,9 @@
 """State that a deployment left when it was moved or reset: kept until a person deletes it.
 
-Nobody deletes it within a day; with ``MILLRACE_OLD_STATE_DAYS`` it is deleted by itself after that.
-
-The driver lists what it left in its notes (`kept` in stores.json) and alone writes them; here the
-folders are read and deleted, never the notes. Folders that are not on this machine are reached by
-the process that reads stores.
+It cannot be deleted within a day; with ``MILLRACE_OLD_STATE_DAYS``, it is deleted automatically
+after that. The driver lists what it left in its notes (`kept` in stores.json) and alone writes
+them; this module reads and deletes the folders, never the notes. Folders that are not on this
+machine are reached through the process that reads stores.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ log = structlog.get_logger(__name__)
 LEAST_KEPT = timedelta(days=1)
 #: seconds to wait for the process that reads stores to start
 STARTING_SECONDS = 20.0
-#: what the driver keeps beside its checkpoint: notes of it, and of a move that waits
+#: the driver's notes beside its checkpoint: the current ones, and those of a pending move
 NOTES, WAITING = "stores.json", "stores.next.json"
 
 
@@ -40,26 +39,26 @@ class OldState:
 
     name: str
     left_at: datetime
-    #: the version that wrote it, where a run of it is known
+    #: the version that wrote it, if a run of it is known
     version: int | None
     bytes: int
 
     @property
     def deletable_at(self) -> datetime:
-        """From when on a person may delete it."""
+        """The time from which a person may delete it."""
         return self.left_at + LEAST_KEPT
 
     @property
     def deleted_at(self) -> datetime | None:
-        """When it is deleted by itself; None: never."""
+        """When it is deleted automatically; None: never."""
         kept: timedelta | None = settings.OLD_STATE_KEPT
         return None if kept is None else self.left_at + max(kept, LEAST_KEPT)
 
 
 def old_states(row: Deployment) -> list[OldState]:
-    """What is still there of what the deployment left, the newest first.
+    """Return the state that the deployment left and that still exists, newest first.
 
-    Raises ApiError where the storage of its checkpoint does not answer.
+    Raises ApiError if the storage of its checkpoint does not respond.
     """
     checkpoint = row.directory / "checkpoint"
     notes, waiting = (_read(checkpoint / name) for name in (NOTES, WAITING))
@@ -69,14 +68,14 @@ def old_states(row: Deployment) -> list[OldState]:
     runs = list(row.runs.order_by("-epoch").values_list("started_at", "version__number"))
     found = []
     for name, size in _sizes(row, [name for name in left if name not in used]).items():
-        # The newest of these runs is the one that left it.
+        # The newest of these runs left the state behind; the one before it wrote it.
         before = [version for started, version in runs if started <= left[name]]
         found.append(OldState(name, left[name], before[1] if len(before) > 1 else None, size))
     return sorted(found, key=lambda each: each.left_at, reverse=True)
 
 
 def delete(row: Deployment, name: str) -> None:
-    """Delete one of `old_states`. Raises ApiError where the storage does not answer."""
+    """Delete one of `old_states`. Raises ApiError if the storage does not respond."""
     if row.state_location is None:
         shutil.rmtree(row.directory / "checkpoint" / name, ignore_errors=True)
     else:
@@ -84,7 +83,7 @@ def delete(row: Deployment, name: str) -> None:
 
 
 def forget_old_state() -> int:
-    """Delete what was left longer ago than ``OLD_STATE_KEPT``, if that is set; how many folders.
+    """Delete what was left longer ago than ``OLD_STATE_KEPT``, if that is set; return the count.
 
     Safe to repeat.
     """
@@ -98,13 +97,13 @@ def forget_old_state() -> int:
                     delete(row, each.name)
                     log.info("old state deleted", deployment=row.pk, folder=each.name)
                     deleted += 1
-        except ApiError as error:  # another day
+        except ApiError as error:  # retried by the next call
             log.warning("old state not deleted", deployment=row.pk, error=error.message)
     return deleted
 
 
 def _sizes(row: Deployment, names: list[str]) -> dict[str, int]:
-    """The bytes of those folders that are there."""
+    """Return the sizes in bytes of those folders that exist."""
     if row.state_location is not None and names:
         sizes: dict[str, int] = _ask(row, row.state_location, "kept_sizes", names)["bytes"]
         return sizes
@@ -118,12 +117,12 @@ def _size(folder: Path) -> int:
         try:
             total += file.stat().st_size if file.is_file() else 0
         except OSError:
-            continue  # deleted meanwhile
+            continue  # deleted in the meantime
     return total
 
 
 def _ask(row: Deployment, location: str, do: str, names: list[str]) -> dict[str, Any]:
-    """What the process that reads stores answers, which may have to be started first."""
+    """Return the answer of the process that reads stores, which may have to be started first."""
     owner = f"old state of deployment {row.pk}"
     request = {"do": do, "owner": owner, "checkpoint": location, "names": names}
     deadline = time.monotonic() + STARTING_SECONDS
@@ -147,5 +146,5 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _moment(text: str) -> datetime:
-    """The time in the name of the folder that came after it."""
+    """Parse the time at which a folder was left, as written in the name of its successor."""
     return datetime.strptime(text, "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)

@@ -1,7 +1,7 @@
-"""Two sets of records, compared by key on disk: what is equal, differs, or is in one of them only.
+"""Compares two sets of records by key on disk: equal ones, differing ones, those in one set only.
 
-Memory is bounded by SQLite's cache; the file has a digest of each record, and the beginning of its
-value for examples. Nothing here knows Kafka or Django.
+Memory is bounded by SQLite's cache; the file contains a digest of each record, and the beginning of
+its key and value for examples. Independent of Kafka and Django.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 #: the outputs of the running deployment, and those of its shadow
 RUNNING, SHADOW = 0, 1
-#: bytes of a key or value that an example shows
+#: number of bytes of a key or value to show in an example
 SHOWN = 2_000
-#: examples of each kind and topic
+#: maximum number of examples of each kind and topic
 EXAMPLES = 20
-#: records that are matched at once
+#: number of records to match at once, on average
 BUCKET = 200_000
 _CACHE_KB = 16_384
 
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS record (
 CREATE TABLE IF NOT EXISTS place (side INTEGER, topic TEXT, part INTEGER, next INTEGER,
   PRIMARY KEY (side, topic, part));
 """
-# The n-th of several records that are the same belongs to the n-th on the other side.
+# The n-th of several identical records matches the n-th on the other side.
 _NUMBERED = """
 CREATE TEMP TABLE numbered AS
 SELECT rowid AS id, side, keyed, digest, part, pos,
@@ -51,7 +51,7 @@ SELECT count(*) FROM (
          row_number() OVER (PARTITION BY keyed ORDER BY bp, bo) AS second
   FROM equal WHERE keyed IS NOT NULL) WHERE first <> second;
 """
-# What is left of a key is compared in its order.
+# The remaining records of a key are compared in their order.
 _LEFT = """
 CREATE TEMP TABLE rest AS
 SELECT id, side, keyed,
@@ -95,23 +95,23 @@ class Compared(Protocol):
 
 @dataclass
 class Counts:
-    """What was found in a topic."""
+    """The number of records of a topic, by result."""
 
     equal: int = 0
-    #: of the equal ones, those in another order among the records of their key
+    #: equal records that are in another order among the records of their key
     reordered: int = 0
     differing: int = 0
     only_running: int = 0
     only_shadow: int = 0
 
     def add(self, other: Counts) -> None:
-        """Add what was found in other records."""
+        """Add the counts of other records."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
 
 
 class OutputDiff:
-    """A comparison on disk, which may be left and opened again. `buckets`: parts of each topic."""
+    """A comparison on disk, which can be closed and reopened. `buckets`: parts of each topic."""
 
     def __init__(self, file: Path, buckets: int = 1) -> None:
         self.buckets = buckets
@@ -126,9 +126,9 @@ class OutputDiff:
         self._db.close()
 
     def add(self, side: int, topic: str, rows: Iterable[Row], places: Mapping[int, int]) -> None:
-        """Add records (`row`), and from where to go on by partition.
+        """Add records (`row`), and where to continue by partition.
 
-        Both are written in one transaction: a step that is repeated adds none twice.
+        Both are written in one transaction, so that a repeated step adds nothing twice.
         """
         with self._db:
             self._db.executemany("INSERT INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
@@ -138,7 +138,7 @@ class OutputDiff:
             )
 
     def row(self, side: int, topic: str, record: Compared) -> Row:
-        """What is kept of a record, however large it is."""
+        """Return a bounded extract of a record, which is compared later."""
         headers = [[name, None if raw is None else raw.hex()] for name, raw in record.headers]
         keyed = None if record.key is None else hashlib.blake2b(record.key, digest_size=16).digest()
         digest = hashlib.blake2b(digest_size=16)
@@ -150,7 +150,7 @@ class OutputDiff:
         return (side, topic, bucket, *place, keyed, digest.digest(), *shown, json.dumps(headers))
 
     def places(self, side: int, topic: str) -> dict[int, int]:
-        """From where to go on with each partition."""
+        """Return where to continue in each partition."""
         found = self._db.execute(
             "SELECT part, next FROM place WHERE side = ? AND topic = ?", (side, topic)
         )
@@ -159,7 +159,7 @@ class OutputDiff:
     def match(
         self, topic: str, bucket: int, examples: int = EXAMPLES
     ) -> tuple[Counts, list[dict[str, Any]]]:
-        """Compare a part of a topic's records; counts, and some that are not equal."""
+        """Compare a part of a topic's records; return counts, and examples of differences."""
         db = self._db
         for table in _TABLES:
             db.execute(f"DROP TABLE IF EXISTS temp.{table}")

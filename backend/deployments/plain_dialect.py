@@ -1,4 +1,4 @@
-"""What a deployment of the plain dialect cannot do."""
+"""Restrictions of deployments of the plain dialect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WITHOUT = {
 
 
 def dialect_of(settings: Mapping[str, Any]) -> Dialect:
-    """What kind of program runs with these settings."""
+    """Return the dialect of the program that runs with these settings."""
     return Dialect(settings.get("dialect") or Dialect.EXACT)
 
 
@@ -37,7 +37,7 @@ def refuse_plain(row: Deployment, what: str) -> None:
 def require_plain_beginning(
     row: Deployment, settings: Mapping[str, Any] | None, beginning: Beginning
 ) -> None:
-    """Raises Conflict for a position with state where plain PySpark runs before or afterwards."""
+    """Raise Conflict for a position that keeps stores, if either dialect of the change is plain."""
     dialects = {
         dialect_of(row.settings),
         dialect_of(row.settings if settings is None else settings),

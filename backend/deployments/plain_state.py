@@ -1,8 +1,8 @@
-"""Which checkpoint the next driver of a deployment continues, where its programs are plain ones.
+"""Chooses the checkpoint that the next driver continues, for deployments with plain programs.
 
-The standard library only: backend and workers share it. Programs of the plain dialect that Spark
-cannot continue with the same checkpoint (`millrace_compiler.plain.identity`) each have their own,
-`plain/N` beside the `checkpoint` of the exact dialect; so has a start from another position.
+Uses only the standard library, because backend and workers share it. Programs of the plain dialect
+that Spark cannot continue with the same checkpoint (`millrace_compiler.plain.identity`) have one
+each, `plain/N` beside the `checkpoint` of the exact dialect; so has a start from another position.
 `plain/current.json` contains the one in use. A program that follows another one, of either dialect,
 begins at the offsets that the other one has committed. In an object store, checkpoints have the
 same names, and the driver copies their offsets into the local folders.
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: offset of the record to come, by topic and partition
+#: offset of the next record, by topic and partition
 Places = dict[str, dict[str, int]]
 #: `number`, `program` (its identity), `begin` (places), `request` (a start from another position,
 #: see `millrace_runtime.beginnings`) and `begun` (the id of the last request), `previous` (the
@@ -33,10 +33,10 @@ CURRENT = "current.json"
 
 @dataclass(frozen=True)
 class Entered:
-    """What the next driver is started with.
+    """The checkpoint and the beginning of the next driver.
 
-    ``folder``: its checkpoint, or the notes of one in an object store, in the same path there;
-    ``begin`` and ``request``: where it begins if the checkpoint is new.
+    ``folder``: its checkpoint, or the notes of one in an object store, which has the same path
+    there; ``begin`` and ``request``: where it begins if the checkpoint is new.
     """
 
     folder: Path
@@ -49,7 +49,7 @@ def _hash(text: str) -> str:
 
 
 def last_program(directory: Path) -> str | None:
-    """The identity of the plain program that ran last; None if none did, or an exact one.
+    """Return the identity of the plain program that ran last; None if that was not a plain one.
 
     ``directory``: that of the deployment, here and below.
     """
@@ -63,7 +63,7 @@ def has_begun(directory: Path) -> bool:
 
 
 def begin_of_exact(directory: Path) -> dict[str, Any] | None:
-    """Where a driver of the exact dialect begins that follows a plain program; None: as it says."""
+    """Return the start request of an exact driver that follows a plain program, if any."""
     entry = _read(directory)
     begin: dict[str, Any] | None = ((entry or {}).get("exact") or {}).get("begin")
     return begin
@@ -138,7 +138,7 @@ def _write(directory: Path, entry: Entry) -> None:
 
 
 def _settled(directory: Path, entry: Entry | None) -> Entry | None:
-    """The newest entry that has done anything."""
+    """Return the newest entry that committed a batch or was followed by an exact driver."""
     while entry is not None and not entry["exact"] and not any(_batches(directory, entry)):
         entry = entry["previous"]
     return entry
@@ -162,14 +162,14 @@ def _numbers(directory: Path) -> Iterable[int]:
 
 
 def _batches(directory: Path, entry: Entry) -> list[Path]:
-    """For each query of a program the offsets of its last committed batch."""
+    """Return the offsets file of the last committed batch, for each query of a program."""
     folder = directory / FOLDER / str(entry["number"])
     queries = (query for query in sorted(folder.glob("*")) if query.is_dir())
     return [file for file in map(_last_batch, queries) if file is not None]
 
 
 def _committed(directory: Path, entry: Entry) -> Places:
-    """Where another program goes on: of a topic that several queries read, where the last one is.
+    """Return where another program continues: for each partition, where the slowest query is.
 
     A query that has committed nothing counts with the offsets at which it began.
     """
@@ -187,7 +187,7 @@ def _committed(directory: Path, entry: Entry) -> Places:
 
 
 def _last_batch(stream: Path) -> Path | None:
-    """The offsets of the last batch that a query has committed."""
+    """Return the offsets file of the last batch that a query has committed."""
     done = [int(each.name) for each in stream.glob("commits/*") if each.name.isdecimal()]
     file = stream / "offsets" / str(max(done, default=-1))
     return file if file.is_file() else None
@@ -201,7 +201,7 @@ def _position(directory: Path) -> list[Any]:
 
 
 def _exact_stream(directory: Path) -> Path:
-    """The folder of the exact query; one that was moved counts once it has done a batch."""
+    """Return the folder of the exact query; a moved one counts once it has committed a batch."""
     checkpoint = directory / "checkpoint"
     for notes in ("stores.next.json", "stores.json"):
         try:
@@ -224,7 +224,7 @@ def _exact_places(directory: Path) -> Places:
 
 
 def _places_in(file: Path, head: int) -> Places:
-    """The offsets in a file of Spark; ``head``: its lines before the first source."""
+    """Return the offsets in a file of Spark; ``head``: number of lines before the first source."""
     found: Places = {}
     for line in file.read_text("utf-8").splitlines()[head:]:
         read = json.loads(line) if re.match(r"\s*\{", line) else {}
@@ -233,7 +233,7 @@ def _places_in(file: Path, head: int) -> Places:
 
 
 def _add(found: Places, more: Mapping[str, Mapping[str, int]]) -> None:
-    """Add places; of one that both have the earlier counts."""
+    """Add positions; for partitions that are in both, the earlier position counts."""
     for topic, partitions in more.items():
         mine = found.setdefault(topic, {})
         for number, offset in partitions.items():
@@ -241,7 +241,7 @@ def _add(found: Places, more: Mapping[str, Mapping[str, int]]) -> None:
 
 
 def _read_by(document: Mapping[str, Any], places: Places) -> Places:
-    """The places in topics that the streams and tables of a document read."""
+    """Return the positions in topics that the streams and tables of a document read."""
     names: set[str] = set()
     patterns: list[str] = []
     for node in document.get("nodes", []):

@@ -1,4 +1,4 @@
-"""Reading deployments with all that is shown of them, in a fixed number of queries."""
+"""Loads deployments with everything that is shown of them, in a fixed number of queries."""
 
 from django.db.models import Prefetch, QuerySet
 
@@ -6,7 +6,7 @@ from deployments.models import Deployment, Run
 
 
 def whole(deployments: QuerySet[Deployment]) -> QuerySet[Deployment]:
-    """With topology, version number, observation, author and the live run."""
+    """Load topology, version number, observation, author and the live run as well."""
     return (
         deployments.select_related("topology", "observation", "created_by", "version")
         .defer("version__document")

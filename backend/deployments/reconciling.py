@@ -1,6 +1,6 @@
 """The only code through which workers and the watch read and change deployments.
 
-They check no rights: what people may do is in `deployments.actions`.
+It checks no permissions: what people may do is in `deployments.actions`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from deployments.snapshots import (
 
 log = structlog.get_logger(__name__)
 
-#: crashes further back say nothing about now
+#: number of last crashes to consider; earlier ones are irrelevant
 CRASHES_KEPT = 50
 
 
@@ -127,9 +127,9 @@ def _follows(shadow: Shadow) -> Follows:
 
 
 def delete_ended(deployment: int) -> None:
-    """Delete a shadow that has stopped to end, with its topics and its folder.
+    """Delete a shadow that was stopped to end it, with its topics and its folder.
 
-    Raises Unanswered where the cluster does not answer.
+    Raises Unanswered if the cluster does not respond.
     """
     try:
         shadows.delete_ended(deployment)
@@ -141,13 +141,13 @@ def delete_ended(deployment: int) -> None:
 def heartbeat(deployment: int) -> None:
     """Record a worker's heartbeat for a deployment; repeated every few seconds.
 
-    Raises redis.RedisError where Redis does not answer.
+    Raises redis.RedisError if Redis does not respond.
     """
     redis.client().hset(redis.HEARTBEATS, str(deployment), repr(time.time()))
 
 
 def record_step(deployment: int, name: str, state: str, detail: Cause | None = None) -> bool:
-    """A step is running, done, failed or skipped; to begin a step makes those after it wait.
+    """Record that a step is running, done, failed or skipped; a step that begins resets later ones.
 
     Returns whether anything changed. Raises ValueError for a step or state that does not exist.
     """
@@ -175,7 +175,7 @@ def record_step(deployment: int, name: str, state: str, detail: Cause | None = N
 
 
 def last_start(deployment: int) -> StartSnapshot:
-    """The version that was started last and its steps, as `record_step` noted them."""
+    """Return the version that was started last, with its steps as `record_step` recorded them."""
     row = Deployment.objects.select_related("observation", "topology", "version", "workspace").get(
         pk=deployment
     )
@@ -199,11 +199,10 @@ def observe(
     found: str = "",
     since: datetime | None = None,
 ) -> bool:
-    """Write down what is seen, and the failure if one is given (None clears it).
+    """Record the observed state, and the failure if one is passed (None clears it).
 
-    With ``found``, only if the state is still the one it was found in: False where it is not.
-    ``since`` is when the state began, where that is not now.
-    Raises ValueError for a state that does not exist.
+    With ``found``, only if that is still the recorded state; return False if it is not. ``since``
+    is when the state began, if not now. Raises ValueError for a state that does not exist.
     """
     if state not in Observed.values:
         raise ValueError(f"there is no observed state {state!r}; there are {Observed.values}")
@@ -216,7 +215,7 @@ def observe(
             return True
         if observation.state != state:
             if observation.state == Observed.FAILED or state == Observed.STOPPED:
-                # Leaving FAILED fulfils a requested restart; STOPPED cancels it.
+                # Leaving FAILED fulfills a requested restart; STOPPED cancels it.
                 Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
             if state == Observed.STOPPED:
                 Deployment.objects.filter(pk=deployment).update(draining=False)
@@ -231,7 +230,7 @@ def observe(
 
 
 def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
-    """The cause that the page shows at its node; None when it is gone."""
+    """Record the failure that the page shows at its node; None clears it."""
     with transaction.atomic():
         observation = observation_of(deployment)
         if observation.failure == failure:
@@ -242,7 +241,7 @@ def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
 
 
 def record_outage(deployment: int, outage: Mapping[str, Any]) -> None:
-    """What it waits for, since when, and when it tries again (epoch seconds)."""
+    """Record what the deployment waits for, since when, and when it is retried (epoch seconds)."""
     with transaction.atomic():
         observation = observation_of(deployment)
         observation.outage = dict(outage)
@@ -262,8 +261,8 @@ def begin_run(
 ) -> RunSnapshot:
     """Record a driver process. Recording the same process again has no effect.
 
-    ``version`` is the number of the version it runs (default: the wanted one).
-    Raises LiveRunExists where another driver of the deployment is alive.
+    ``version`` is the number of the version that it runs (default: the requested one). Raises
+    LiveRunExists if another driver of the deployment is alive.
     """
     with transaction.atomic():
         row = locked(deployment)
@@ -294,7 +293,7 @@ def begin_run(
 
 
 def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = None) -> None:
-    """The driver is gone, with one of the outcomes. Without a live run: nothing.
+    """Record the outcome of the live run; no effect if there is none.
 
     Raises ValueError for an outcome that does not exist.
     """
@@ -315,7 +314,7 @@ def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = N
 
 
 def keep_version(deployment: int, number: int) -> None:
-    """The wanted version or its settings were refused: request the running ones again."""
+    """Request the running version and settings again, because the requested ones were refused."""
     with transaction.atomic():
         row = locked(deployment)
         version = version_numbered(row.topology_id, number)
@@ -363,16 +362,16 @@ def fall_back(deployment: int) -> int | None:
 
 
 def arrived(deployment: int) -> None:
-    """The running version has done its first batch.
+    """Record that the running version has finished its first batch.
 
-    Nothing falls back any more, unless another version was asked for in the meantime: that one
+    It cannot fall back any more, unless another version was requested in the meantime: that one
     falls back to the running one.
     """
     with transaction.atomic():
         row = locked(deployment)
         run = row.live_run
         if run is not None and row.restart_requested_at is not None:
-            # The running version is restarted with other settings, and stays the one to return to.
+            # The running version is restarted with other settings, and remains the fallback.
             Deployment.objects.filter(pk=deployment).update(has_state=True)
             return
         other = run is not None and run.version_id != row.version_id
@@ -383,13 +382,13 @@ def arrived(deployment: int) -> None:
 
 
 def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cause | None:
-    """Why a driver cannot be prepared beside the one that runs (`handover`)."""
+    """Return why a driver cannot be prepared beside the running one, if so (`handover`)."""
     cold = handover.cold_reason(settings, directory, paused=paused)
     return None if cold is None else Cause(f"cold_{cold.code}", cold.message, facts=cold.facts)
 
 
 def compare_outputs(shadow: int) -> bool:
-    """One step of a comparison of outputs (`comparing`); whether another one is to follow."""
+    """Do one step of a comparison of outputs (`comparing`); return whether another must follow."""
     return comparing.advance(shadow)
 
 
@@ -399,7 +398,7 @@ def comparisons_due() -> list[int]:
 
 
 def forget_old_state() -> int:
-    """Delete state that deployments left long ago (`old_state`); how many folders."""
+    """Delete state that deployments left long ago (`old_state`); return the number of folders."""
     return old_state.forget_old_state()
 
 

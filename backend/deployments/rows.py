@@ -1,4 +1,4 @@
-"""Read rows of deployments to change them, and notify of the changes."""
+"""Reads rows of deployments for changes, and publishes the changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deployments.models import Deployment, Observation, Run, waiting_steps
 
 
 def bump(deployment: int) -> None:
-    """Count a change, and notify watchers."""
+    """Increment the revision, and publish the change."""
     Deployment.objects.filter(pk=deployment).update(
         revision=F("revision") + 1, updated_at=timezone.now()
     )
@@ -38,7 +38,7 @@ def locked(deployment: int) -> Deployment:
 
 
 def observation_of(deployment: int) -> Observation:
-    """What was observed of a deployment, which is locked."""
+    """Lock a deployment, and return its observation."""
     locked(deployment)
     return Observation.objects.get(deployment=deployment)
 
@@ -75,7 +75,7 @@ def fresh_step(name: str) -> dict[str, Any]:
 
 
 def forget(row: Deployment) -> None:
-    """Delete the row now and its folder on commit; inside a transaction."""
+    """Delete the row now, and its folder on commit. Requires a transaction."""
     transaction.on_commit(partial(shutil.rmtree, row.directory, ignore_errors=True), robust=True)
     deployment_deleted(row)
     row.delete()

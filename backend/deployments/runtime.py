@@ -1,6 +1,6 @@
-"""What a driver reports, with rates per second derived from two of its reports.
+"""Reports of drivers, with rates per second derived from two reports.
 
-Deriving is a pure function of the reports in the run's stream, so that following the stream and
+Rates are a pure function of the reports in the run's stream, so that following the stream and
 reading it again give the same figures.
 """
 
@@ -14,15 +14,15 @@ from typing import Any
 from millrace_backend import redis
 from millrace_compiler.driver_events import NodeFigures, ProgressEvent, decode, of_entry
 
-#: rates are taken over at least this long, where the run is old enough
+#: rates cover at least this time, if the run is old enough
 RATE_MS = 2_000
-#: reports further back are no basis for the rate of now
+#: older reports are not a basis for current rates
 HISTORY_MS = 30_000
-#: drivers report at least every five seconds; after this nothing is known
+#: drivers report at least every five seconds; older reports are outdated
 STALE_MS = 12_000
-#: entries of a stream looked through for the last report
+#: number of a stream's entries to search for the last report
 LOOK_BACK = 500
-#: entries looked through for log lines
+#: number of a stream's entries to search for log lines
 LOG_LOOK_BACK = 2_000
 
 _NOTHING: NodeFigures = {"in": 0, "out": 0}
@@ -37,14 +37,14 @@ def progress_of(entries: Iterable[Any]) -> list[ProgressEvent]:
 
 
 def amount(report: ProgressEvent) -> int:
-    """A counter that is the sum over all reports."""
+    """Return the sum of a report's counters, which grows whenever records were processed."""
     nodes = (report.get("nodes") or {}).values()
     through = sum((node.get("in") or 0) + (node.get("out") or 0) for node in nodes)
     return through + sum(task.get("records") or 0 for task in report.get("tasks") or [])
 
 
 def kept(history: Iterable[ProgressEvent], last: ProgressEvent) -> list[ProgressEvent]:
-    """The reports that are a basis for later rates: of each second the newest that counted more."""
+    """Return the reports to keep for later rates: for each second, the newest with new counts."""
     seconds: dict[int, ProgressEvent] = {}
     before = None
     for event in [*history, last]:
@@ -58,10 +58,10 @@ def kept(history: Iterable[ProgressEvent], last: ProgressEvent) -> list[Progress
 def pace(
     last: ProgressEvent, history: Iterable[ProgressEvent]
 ) -> tuple[ProgressEvent | None, float]:
-    """The report to count from and the seconds since then; None where no rate is known.
+    """Return the report to count from, and the seconds since then; None if no rate is known.
 
-    Totals grow in steps, with each batch: a rate is taken from one step to another, over RATE_MS
-    or more, and holds until the next step is overdue.
+    Totals grow in steps, with each batch: a rate is taken from one step to another, over RATE_MS or
+    more, and holds until the next step is overdue.
     """
     usable = sorted(
         (event for event in history if last["at"] - HISTORY_MS <= event["at"] < last["at"]),
@@ -81,14 +81,14 @@ def pace(
     old_enough = [step for step in earlier if newest - step["at"] >= RATE_MS]
     if old_enough:
         return old_enough[-1], (newest - old_enough[-1]["at"]) / 1000
-    # When the first records came is not known: not before the batch that they were read in.
+    # It is not known when the first records came, but not before the batch that read them.
     return usable[0], min(newest - usable[0]["at"], batch) / 1000
 
 
 def derive(
     deployment: int, report_id: str, last: ProgressEvent, history: Iterable[ProgressEvent]
 ) -> Runtime:
-    """A progress report as the API shows it, but for ``stale``, which is a matter of now."""
+    """Return a progress report as the API shows it, except ``stale``, which depends on the time."""
     before, seconds = pace(last, history)
 
     def rate(now: Any, then: Any) -> float | None:
@@ -146,26 +146,26 @@ def derive(
 
 
 def places_of(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """How far each topic partition is read, by each task or by a program without tasks."""
+    """Return the position in each topic partition, by task or for a program without tasks."""
     parts = [*(report.get("tasks") or []), report]
     return [place for part in parts for place in part.get("topic_partitions") or []]
 
 
 def is_stale(at: float, now_ms: float) -> bool:
-    """Whether a report of this time is too old to be taken for the truth."""
+    """Whether a report of this time is outdated."""
     return now_ms - at > STALE_MS
 
 
 def last_runtime(deployment: int, report_id: str, entries: Sequence[Any]) -> Runtime | None:
-    """The newest report among a stream's entries (oldest first), derived; None without one."""
+    """Return the newest report of a stream (entries oldest first), with rates; None without one."""
     reports = progress_of(entries)
     return derive(deployment, report_id, reports[-1], reports[:-1]) if reports else None
 
 
 def read_entries(report_ids: Sequence[str], after: str) -> list[Any]:
-    """The entries of these runs' streams after an entry (empty: their last ones), oldest first.
+    """Return the entries of runs' streams after an entry (empty: the last ones), oldest first.
 
-    Raises redis.RedisError where Redis does not answer.
+    Raises redis.RedisError if Redis does not respond.
     """
     client = redis.client()
     found: list[Any] = []
@@ -180,15 +180,15 @@ def read_entries(report_ids: Sequence[str], after: str) -> list[Any]:
 
 
 def read_runtime(deployment: int, report_id: str, now_ms: float) -> Runtime | None:
-    """The run's last report as it lies in Redis; None before the first.
+    """Return the run's last report in Redis; None before the first one.
 
-    Raises redis.RedisError where Redis does not answer.
+    Raises redis.RedisError if Redis does not respond.
     """
     client = redis.client()
     entries: Any = client.xrevrange(redis.run_stream(report_id), count=LOOK_BACK)
     found = last_runtime(deployment, report_id, entries[::-1])
     if found is None:
-        # So many log lines since that the report was pushed out of the stream.
+        # Log lines since then have pushed the report out of the stream.
         kept: Any = client.get(redis.run_snapshot(report_id))
         event = decode(kept)
         if event is None or event["event"] != "progress":

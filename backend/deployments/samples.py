@@ -1,6 +1,6 @@
-"""The last records over the edges of a running deployment, which its driver keeps on request.
+"""The last records over the edges of a running deployment, which its driver captures on request.
 
-Each request sets a key that the driver reads every second, and that expires soon.
+Each request sets a key that expires soon; the driver looks for it every second.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from deployments.runtime import read_runtime
 
 #: pages ask every two seconds; a hidden page stops asking
 WATCHED_SECONDS = 10
-#: records of an edge in an answer, as the driver keeps them
+#: maximum number of an edge's records in an answer; the driver keeps no more
 MOST_RECORDS = 20
 
 
@@ -35,11 +35,11 @@ def edges_of(document: Mapping[str, Any]) -> set[str]:
 
 
 def look(deployment: Deployment, edge: str) -> dict[str, Any]:
-    """The last records over an edge, newest first, and that somebody looks at them.
+    """Return the last records over an edge, newest first, and request that they are captured.
 
-    ``deployment`` has its workspace at hand. Raises NotFound for an edge that the running version
-    does not have or a topic that the workspace may not use (any more), redis.RedisError where Redis
-    does not answer.
+    ``deployment`` has its workspace loaded. Raises NotFound for an edge that the running version
+    does not have or a topic that the workspace may not use (any more), redis.RedisError if Redis
+    does not respond.
     """
     refuse_plain(deployment, "show the records of its edges")
     run = (
@@ -70,7 +70,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
     sent.set(redis.run_watched(run.report_id), 1, ex=WATCHED_SECONDS)
     sent.get(redis.run_records(run.report_id))
     raw = sent.execute()[-1]
-    # A driver that has not seen the request yet.
+    # The driver has not seen the request yet.
     if raw is None:
         return {"sampling": "starting", "at": None, "records": [], "keys": None}
     found = json.loads(raw)
@@ -85,14 +85,14 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
 def _keys(
     deployment: Deployment, report_id: str, counted: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """The most frequent keys, and the records of all tasks that the edge leads to."""
+    """Return the most frequent keys, and the record counts of all tasks that receive the edge."""
     if counted is None:
         return None
     tasks = dict(counted["tasks"])
     report = read_runtime(deployment.pk, report_id, time.time() * 1000)
     subs = {name.partition("_")[0] for name in tasks}
     for each in report["tasks"] if report else []:
-        # A task that had no record over the edge is idle, which is what skew is about.
+        # Tasks without a record over the edge are included, because skew is about idle tasks.
         if each["task"].partition("_")[0] in subs:
             tasks.setdefault(each["task"], 0)
     median = statistics.median(tasks.values()) if tasks else 0

@@ -1,8 +1,8 @@
-"""A shadow: another version of a topology beside the one that runs, on the same records.
+"""Shadows: another version of a topology beside the running one, on the same records.
 
-It is a deployment of its own, with its own checkpoint, and topics of its own for its outputs; its
-driver follows the checkpoint of the other deployment (`millrace_runtime.shadow`). Nothing here
-changes the deployment that it follows.
+A shadow is a deployment of its own, with its own checkpoint and its own output topics; its driver
+follows the checkpoint of the other deployment (`millrace_runtime.shadow`). Nothing here changes the
+deployment that it follows.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from deployments.models import Deployment, Observation, Shadow
 from deployments.plain_dialect import refuse_plain
 from deployments.rows import forget, locked, version_numbered
 
-#: the longest name that Kafka takes
+#: the longest topic name that Kafka allows
 LONGEST_NAME = 249
-#: settings that a shadow has from the deployment that it follows
+#: settings that a shadow copies from the deployment that it follows
 _SETTINGS = ("cores", "memory_mb", "batch_deadline_s")
 
 
 def shadow_of(row: Deployment) -> Shadow:
-    """The shadow that follows a deployment. Raises NotFound where there is none."""
+    """Return the shadow that follows a deployment. Raises NotFound if there is none."""
     found = Shadow.objects.select_related("deployment__version", "deployment__topology", "of")
     shadow = found.filter(of=row).first()
     if shadow is None:
@@ -52,7 +52,7 @@ def has_shadow(row: Deployment) -> bool:
 
 
 def shadow_document(document: Mapping[str, Any], suffix: str) -> dict[str, Any]:
-    """The document with output topics of its own; what it reads stays."""
+    """Return the document with a suffix on its output topics; what it reads stays the same."""
     written = set()
     nodes = []
     for node in document.get("nodes", []):
@@ -74,7 +74,7 @@ def shadow_document(document: Mapping[str, Any], suffix: str) -> dict[str, Any]:
 
 
 def own_topics(document: Mapping[str, Any], suffix: str) -> list[str]:
-    """The output topics that the document names, as they are called with a suffix."""
+    """Return the output topics that the document names, with the suffix."""
     needs = topics_of(shadow_document(document, suffix))
     return [need.topic for need in needs if need.topic.endswith(suffix)]
 
@@ -82,9 +82,9 @@ def own_topics(document: Mapping[str, Any], suffix: str) -> list[str]:
 def create_shadow(actor: User, row: Deployment, number: int, start: str) -> Shadow:
     """Have another version process the records that a deployment processes from now on.
 
-    Raises Conflict where the deployment has a shadow, has done nothing yet, or where there is not
+    Raises Conflict if the deployment has a shadow or has done nothing yet, or if there is not
     enough memory for another driver; ApiError for topic names that would be too long, Unavailable
-    where the cluster does not answer.
+    if the cluster does not respond.
     """
     require(actor, row.workspace_id, Role.OPERATOR)
     version = version_numbered(row.topology_id, number)
@@ -142,7 +142,7 @@ def _exists(row: Deployment) -> Conflict:
 
 
 def _require_usable(row: Deployment, names: Sequence[str]) -> None:
-    """Raises where topics may not be created, or where another job would read them by a pattern."""
+    """Raise ApiError for forbidden topics, Conflict if another job would read them by a pattern."""
     for name in names:
         if not allows(row.workspace.topic_prefixes, name):
             raise ApiError(
@@ -206,9 +206,9 @@ def _require_possible(row: Deployment) -> None:
 
 
 def end_shadow(actor: User, row: Deployment, name: str) -> None:
-    """Stop the shadow and delete it with its checkpoint and its topics.
+    """Stop the shadow, then delete it with its checkpoint and its topics.
 
-    Raises ApiError without the deployment's name, NotFound where there is no shadow.
+    Raises ApiError without the deployment's name, NotFound if there is no shadow.
     """
     require(actor, row.workspace_id, Role.OPERATOR)
     shadow = shadow_of(row)
@@ -227,9 +227,9 @@ def end_shadow(actor: User, row: Deployment, name: str) -> None:
 
 
 def delete_ended(deployment: int) -> bool:
-    """Delete a shadow that is to end and has stopped; whether it was one. Safe to repeat.
+    """Delete a shadow that was to end and has stopped; return whether there was one.
 
-    Raises Unavailable where the cluster does not answer.
+    Safe to repeat. Raises Unavailable if the cluster does not respond.
     """
     shadow = Shadow.objects.filter(deployment=deployment, ending=True).first()
     if shadow is None:

@@ -1,6 +1,6 @@
-"""What the backend and the workers both know of a deployment: plain values, no database.
+"""Deployments as plain values, which backend and workers share, without the database.
 
-The standard library only: the states of the workers import it without Django.
+Uses only the standard library: the states of the workers import it without Django.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ class Process:
 
     host: str
     pid: int
-    #: boot and start ticks of the process (``shim.born``); no wall clock
+    #: boot id and start ticks of the process (``shim.born``), independent of the clock
     born: str
 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why something is as it is: a code, and the sentence in English."""
+    """The cause of something: a code, and a sentence in English."""
 
     code: str
     message: str
-    #: what the message names, for a message in another language
+    #: values that the message contains, for a message in another language
     facts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    #: the one behind it, which the message quotes
+    #: the underlying cause, which the message quotes
     cause: Cause | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """What `as_json` gave; other values are left out."""
+        """Return the cause from which `as_json` came; unknown values are ignored."""
         known = {each.name: given[each.name] for each in fields(cls) if each.name in given}
         cause = given.get("cause")
         return cls(**{**known, "cause": None if cause is None else Cause.of(cause)})
 
     def as_json(self) -> dict[str, Any]:
-        """The cause as the database keeps it and the API shows it."""
+        """Return the cause as the database stores it and the API shows it."""
         return {each.name: getattr(self, each.name) for each in fields(self)} | self.told()
 
     def told(self) -> dict[str, Any]:
-        """What all causes have."""
+        """Return the fields that all causes have."""
         cause = None if self.cause is None else self.cause.told()
         return {
             "code": self.code, "message": self.message, "facts": dict(self.facts), "cause": cause,
@@ -61,7 +61,7 @@ class Failure(Cause):
 
 
 class Unanswered(ConnectionError):
-    """A part that a deployment needs does not answer; `cause` says which."""
+    """A service that a deployment needs does not respond; `cause` names it."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
@@ -69,7 +69,7 @@ class Unanswered(ConnectionError):
 
 
 class Rejected(RuntimeError):
-    """A part that a deployment needs rejects a request; `failure` says why."""
+    """A service that a deployment needs rejects a request; `failure` contains the reason."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -78,7 +78,7 @@ class Rejected(RuntimeError):
 
 @dataclass(frozen=True)
 class Outage(Cause):
-    """Since when (epoch seconds) a deployment waits, for what, and when it tries again."""
+    """What a deployment waits for, since when, and the time of the next attempt (epoch seconds)."""
 
     since: float
     attempts: int
@@ -87,13 +87,13 @@ class Outage(Cause):
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """The driver process that lives, as far as the database knows."""
+    """The running driver process, according to the database."""
 
     id: int
     process: Process
     #: number of the version that it runs
     version: int
-    #: the driver reports into the Redis stream ``millrace:run:<report id>``
+    #: names the Redis stream that the driver reports to: ``millrace:run:<report id>``
     report_id: str
 
 
@@ -112,7 +112,7 @@ class DeploymentSnapshot:
     id: int
     #: the topology's name
     name: str
-    #: number of the version that should run
+    #: number of the requested version
     version: int
     document: dict[str, Any]
     settings: dict[str, Any]
@@ -121,38 +121,38 @@ class DeploymentSnapshot:
     #: everything this deployment keeps on disk
     directory: Path
     run: RunSnapshot | None = None
-    #: the user asked for one restart that no run has fulfilled yet
+    #: the user requested one restart that no run has fulfilled yet
     restart_requested: bool = False
-    #: ends of runs that nobody asked for since the user last started it, epoch seconds
+    #: ends of crashed or killed runs since the user last started it, in epoch seconds
     crashes: tuple[float, ...] = ()
     #: epoch seconds at which the observed state was entered
     since: float = 0.0
     failure: dict[str, Any] | None = None
-    #: why the workspace may not run this version at all
+    #: why the workspace may not run this version, if so
     forbidden: Failure | None = None
     #: what becomes of stores whose rows cannot be carried over, by id
     state_decisions: dict[str, str | dict[str, str]] = field(default_factory=dict)
     #: where the driver begins to read; it applies each request once, by its id
     beginning: dict[str, Any] | None = None
-    #: what was decided about single records: topic, partition, offset, and skip or dead_letter
+    #: decisions about single records: topic, partition, offset, and skip or dead_letter
     record_decisions: tuple[dict[str, Any], ...] = ()
-    #: number of the version that runs again should this one not reach its first batch
+    #: number of the version that runs again if this one does not finish its first batch
     fallback: int | None = None
-    #: the driver lives and reads nothing
+    #: the driver stays alive and reads nothing
     paused: bool = False
     #: before it stops, the driver reads up to the ends of its topics
     draining: bool = False
-    #: whether a batch was ever done: a checkpoint that is not there is gone
+    #: whether a batch has ever finished, so that a missing checkpoint is a lost one
     has_state: bool = False
-    #: the URI of the checkpoint if it does not lie in the directory, which has its notes then
+    #: URI of a checkpoint outside the directory, which then contains only its notes
     state_location: str | None = None
     #: what a shadow follows; None for every other deployment
     follows: Follows | None = None
     #: once it has stopped it is deleted, with its topics
     ending: bool = False
-    #: what it waits for, if a part that it needs does not answer
+    #: what it waits for, if a service that it needs does not respond
     outage: Outage | None = None
-    #: number of the next run, counted over the whole life of the deployment
+    #: number of the next run of the deployment
     next_epoch: int = 1
 
     @property
@@ -161,29 +161,29 @@ class DeploymentSnapshot:
         return self.desired == "running"
 
     def waits(self, now: float) -> bool:
-        """Whether nothing is to be tried before the next attempt; a living driver is looked at."""
+        """Whether to do nothing before the next attempt; a driver that is starting is observed."""
         if self.outage is None or not self.wants_to_run or now >= self.outage.retry_at:
             return False
         return self.observed != "starting" or self.run is None
 
     @property
     def real_time(self) -> bool:
-        """Whether records are to be taken as they arrive, and not in micro-batches."""
+        """Whether records are processed as they arrive, not in micro-batches."""
         return bool(self.settings.get("real_time_ms"))
 
     @property
     def plain(self) -> bool:
-        """Whether its program is one of the plain dialect."""
+        """Whether it runs a program of the plain dialect."""
         return self.settings.get("dialect") == "plain"
 
     @property
     def job_directory(self) -> Path:
-        """Where the code of the wanted version is staged, in its dialect."""
+        """The folder in which the code of the requested version is staged, in its dialect."""
         return self.directory / "jobs" / f"v{self.version}{'-plain' if self.plain else ''}"
 
     @property
     def staged(self) -> bool:
-        """Whether the code of the wanted version is staged."""
+        """Whether the code of the requested version is staged."""
         return (self.job_directory / "job.py").exists()
 
     @property
@@ -193,16 +193,16 @@ class DeploymentSnapshot:
 
     @property
     def control(self) -> Path:
-        """What the driver is to do: a file with the word pause or drain, or none."""
+        """The driver's control file, which contains pause or drain, or does not exist."""
         return self.directory / "control"
 
     def threads_file(self, run: int) -> Path:
-        """Where the thread dump of a run is kept."""
+        """Return the path of the thread dump of a run."""
         return self.directory / "threads" / f"{run}.txt"
 
     @property
     def arrived(self) -> bool:
-        """Whether the driver that lives has done a batch."""
+        """Whether the running driver has finished a batch."""
         try:
             folder = self.directory / "plain" if self.plain else self.checkpoint
             noted = (folder / "arrived").read_text(encoding="utf-8")
@@ -212,7 +212,7 @@ class DeploymentSnapshot:
 
     @property
     def log_file(self) -> Path:
-        """The driver's log, all runs after each other."""
+        """The driver's log, with all runs one after another."""
         return self.directory / "driver.log"
 
 

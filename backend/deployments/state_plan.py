@@ -1,4 +1,4 @@
-"""What deploying a version does to the state of the deployment, before anything stops."""
+"""Plans of what deploying a version does to the state, made before anything stops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from deployments.runtime import places_of, read_runtime
 if TYPE_CHECKING:
     from millrace_compiler.state_changes import StateChange, StoreChange
 
-#: what the driver keeps beside its checkpoint
+#: the driver's notes beside its checkpoint
 NOTES = "stores.json"
 
 
@@ -35,10 +35,10 @@ Decisions = Mapping[str, str | dict[str, str]]
 
 @dataclass(frozen=True)
 class Figures:
-    """What the driver reported last; ``as_of`` in ISO 8601, None where nothing is known.
+    """The driver's last report; ``as_of`` in ISO 8601, None if nothing is known.
 
-    ``stores``: rows and bytes by the store's id; ``places``: by topic and partition the offset of
-    the record to come and how many records lie from there to the end (None: unknown).
+    ``stores``: rows and bytes by store id; ``places``: by topic and partition, the offset of the
+    next record and the number of records from there to the end (None: unknown).
     """
 
     as_of: str | None = None
@@ -47,7 +47,7 @@ class Figures:
 
     @staticmethod
     def of(report: Mapping[str, Any]) -> Figures:
-        """From a driver's report. Of a partition that several tasks read the furthest counts."""
+        """Return a report's figures; of tasks that read the same partition, the furthest counts."""
         places: dict[str, dict[int, tuple[int, int | None]]] = {}
         for place in places_of(report):
             mine = places.setdefault(place["topic"], {})
@@ -61,7 +61,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class StatePlan:
-    """The verdicts on stores and sources; ``before`` is the number of the version that wrote."""
+    """Verdicts on stores and sources; ``before``: number of the version that wrote the state."""
 
     before: int
     version: int
@@ -69,7 +69,7 @@ class StatePlan:
     figures: Figures = field(default_factory=Figures)
 
     def to_json(self) -> dict[str, Any]:
-        """As the API shows it: that of ``compare-state``, with names and types."""
+        """Return the plan as the API shows it: like ``compare-state``, with names and types."""
         from millrace_compiler.state_changes import convertible
 
         stores = [
@@ -100,7 +100,7 @@ class StatePlan:
         return {"rows": rows, "bytes": size}
 
     def _places(self, topic: str, verdict: str) -> list[dict[str, int | None]]:
-        """Where the new version goes on with a topic, by partition."""
+        """Return where the new version continues reading a topic, by partition."""
         if verdict != "continues":
             return []
         return [
@@ -109,10 +109,10 @@ class StatePlan:
         ]
 
     def require(self, decisions: Decisions) -> None:
-        """Raises Conflict with the whole plan where a decision is missing.
+        """Raise Conflict with the whole plan if a decision is missing.
 
-        ApiError for an expression that does not convert a store's values to their new type,
-        Unavailable where the analyzer does not answer.
+        Raises ApiError for an expression that does not convert a store's values to their new type,
+        Unavailable if the analyzer does not respond.
         """
         missing = [store.id for store in self.change.undecided if store.id not in decisions]
         if missing:
@@ -172,10 +172,10 @@ def _require_conversion(store: StoreChange, text: str) -> None:
 def state_plan(
     row: Deployment, version: Version, settings: Mapping[str, Any] | None = None
 ) -> StatePlan | None:
-    """The plan of deploying a version; None where the deployment has no state yet.
+    """Return the plan of deploying a version; None if the deployment has no state yet.
 
-    ``settings``: others than those it has. Raises Unavailable where the analyzer does not answer,
-    ApiError for a version that does not compile.
+    ``settings``: to use instead of the present ones. Raises Unavailable if the analyzer does not
+    respond, ApiError for a version that does not compile.
     """
     from millrace_compiler.state_schema import compare_schemas
 
@@ -198,10 +198,10 @@ def state_plan(
 def _plain_plan(
     row: Deployment, version: Version, wanted: Dialect, program: str | None
 ) -> StatePlan:
-    """The plan where a program is plain: all state is kept, or none.
+    """Return the plan if one of the programs is plain: all state is kept, or none.
 
-    ``program``: the identity of the plain one that ran last; Spark carries state to programs of the
-    same one.
+    ``program``: the identity of the plain program that ran last; Spark carries state over to
+    programs of the same identity.
     """
     from millrace_compiler.state_schema import compare_schemas
 
@@ -227,7 +227,7 @@ def _plain_plan(
 
 
 def read_topics(version: Version, workspace: Workspace) -> list[str]:
-    """The topics that a version reads now, including existing topics that match its patterns.
+    """Return the topics that a version reads now, including those that match its patterns.
 
     Raises as `state_plan` does.
     """
@@ -246,9 +246,9 @@ def start_plan(
     beginning: Beginning | None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The plan as the API shows it: of a deployment that continues, or of one that does not.
+    """Return the plan as the API shows it, with another beginning or without.
 
-    ``settings``: others than those it has. Raises as `state_plan` does.
+    ``settings``: to use instead of the present ones. Raises as `state_plan` does.
     """
     plan = state_plan(row, version, settings)
     if plan is None:
@@ -288,7 +288,7 @@ def start_plan(
 
 
 def last_figures(row: Deployment, report_id: str) -> Figures:
-    """What the last driver reported last; nothing where Redis does not answer."""
+    """Return the last reported figures of a run; empty if Redis does not respond."""
     try:
         found = read_runtime(row.pk, report_id, time.time() * 1000)
     except RedisError:
@@ -330,7 +330,7 @@ def _not_compiled(version: Version, diagnostics: Sequence[Mapping[str, Any]]) ->
 
 
 def _as_on_the_cluster(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any]:
-    """The document with the partitions that its topics really have, as a driver takes them."""
+    """Return the document with the actual partitions of its topics, as a driver uses it."""
     topics = {name: dict(entry) for name, entry in (document.get("topics") or {}).items()}
     try:
         for topic in list_topics(prefixes):
@@ -341,7 +341,7 @@ def _as_on_the_cluster(document: Mapping[str, Any], prefixes: Sequence[str]) -> 
 
 
 def _texts(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A store's schema for people."""
+    """Return a store's schema with readable types."""
     from millrace_compiler.state_changes import type_text
 
     if schema is None:

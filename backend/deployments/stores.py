@@ -14,14 +14,14 @@ from deployments.models import Deployment
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes, last_figures
 
-#: rows of a page, at most
+#: maximum number of rows on a page
 MOST_ROWS = 1_000
-#: characters of a key or a value that a page shows
+#: maximum number of characters of a key or value on a page
 SHOWN = 20_000
 
 
 def list_stores(row: Deployment) -> dict[str, Any]:
-    """Those that can be queried, with types and the rows that the last driver reported.
+    """Return the stores that can be queried, with types and their last reported rows.
 
     Empty before the deployment's first start.
     """
@@ -58,11 +58,11 @@ def _queryable(notes: Mapping[str, Any] | None) -> list[dict[str, Any]]:
 def read_store(
     row: Deployment, store: str, query: Mapping[str, Any], person: User
 ) -> dict[str, Any]:
-    """A page of a store's rows. `state` is `starting` while the process that reads is starting.
+    """Return a page of a store's rows; `state` is `starting` while the reading process starts.
 
-    `query`: as `StateQuery` of the runtime has it. Raises NotFound for an unknown store, Conflict
-    where there is no state yet or it cannot be read, ApiError for a key or a query that is
-    invalid, Unavailable where the simulator does not answer.
+    `query`: as in `StateQuery` of the runtime. Raises NotFound for an unknown store, Conflict if
+    there is no state yet or it cannot be read, ApiError for an invalid key or query, Unavailable if
+    the simulator does not respond.
     """
     refuse_plain(row, "show its state")
     notes = checkpoint_notes(row)
@@ -83,7 +83,7 @@ def read_store(
     answer = simulating.ask(
         {
             "do": "read_state",
-            # Not that of simulations: cancelling these leaves reading alone.
+            # Not the owner of simulations: canceling these must not affect reading.
             "owner": f"stores of person {person.pk}",
             "checkpoint": row.state_location or str(row.directory / "checkpoint"),
             "store": store,
@@ -99,7 +99,7 @@ def read_store(
 
 
 def _part(text: str | None) -> dict[str, Any]:
-    """A key or a value for people: text is shown as it is, all else as JSON."""
+    """Return a key or value for display: text as it is, everything else as JSON."""
     if text is None:
         return {"text": None, "size": 0, "cut": False}
     shown = str(json.loads(text)) if text.startswith('"') else text

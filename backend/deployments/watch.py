@@ -1,4 +1,4 @@
-"""A deployment that no worker monitors becomes *unknown*: checked by the backend itself.
+"""Marks deployments that no worker monitors as *unknown*, from the backend itself.
 
 Workers check every deployment once a second and record a heartbeat. After a while without one, the
 last observation is outdated; the first worker that is back observes the deployment again.
@@ -75,7 +75,7 @@ class Watch:
 
 
 def redis_away(reason: str, since: float) -> dict[str, Any]:
-    """The outage of a deployment to whose worker nothing can be sent; drivers go on without it."""
+    """Return the outage of a deployment whose workers cannot report; its driver continues."""
     return {
         "code": "redis_unreachable",
         "message": f"Redis does not respond, so workers cannot report: {reason}",
@@ -87,7 +87,7 @@ def redis_away(reason: str, since: float) -> dict[str, Any]:
 
 
 def start() -> threading.Thread:
-    """Watch beside the server, as long as the process lives."""
+    """Start watching in a thread, for as long as the process lives."""
 
     def watch_on() -> None:
         watch = Watch()

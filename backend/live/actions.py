@@ -1,4 +1,4 @@
-"""Presence: which node a person edits."""
+"""Presence: the nodes that people are editing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from live.presence import present
 
 
 def edit_node(actor: User, topology: Topology, node: str | None) -> None:
-    """Show others which node the actor edits; None: none any more.
+    """Show others which node the actor is editing, if any.
 
-    Nothing is stored for good, so there is no audit entry. Raises Unavailable without Redis.
+    Nothing is stored permanently, so there is no audit entry. Raises Unavailable without Redis.
     """
     require(actor, topology.workspace_id, Role.VIEWER)
     key = redis.presence(topology.pk)

@@ -1,4 +1,4 @@
-"""The events that pages hear."""
+"""Choices of live events."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""The event stream of one page: a snapshot, then events that keep it true."""
+"""The event stream of one page: a snapshot, then events that keep it up to date."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ PING_SECONDS = 15.0
 #: how long a stream outlives its token, session or membership
 CHECK_SECONDS = 2.0
 RETRY_MS = 2_000
-#: how long a driver reports every second after a page was last seen to show it
+#: seconds for which a driver reports every second after a page last showed it
 OPEN_SECONDS = 12
 MARK_SECONDS = 4.0
-#: between two tries to go on after Redis went away
+#: seconds between attempts to continue after Redis did not respond
 AGAIN_SECONDS = 0.5
 
 
@@ -49,7 +49,7 @@ class Feed:
     """A page's positions in its streams, and the last state that it received."""
 
     scope: Scope
-    #: seconds since the epoch
+    #: current time in seconds since the epoch
     now: Any = time.time
     position: str = START
     deployment: int | None = None
@@ -90,7 +90,7 @@ class Feed:
             await self._leave()
 
     async def _events(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
-        """From the snapshot, or from where the page was, until the reader may no longer listen."""
+        """Yield a snapshot, or resume; then yield events while the reader may listen."""
         if not await sync_to_async(may_listen)(self.scope):
             return
         await self._arrive()
@@ -120,7 +120,7 @@ class Feed:
         patience = min(max(seconds, 0.05), 1.0 if self.run else CHECK_SECONDS)
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            # The page was closed, and a library on the way took the cancellation for its own.
+            # The page was closed, and a library in between swallowed the cancellation.
             raise asyncio.CancelledError
         try:
             async with asyncio.timeout(patience):
@@ -137,7 +137,7 @@ class Feed:
         return encode(LiveEvent.SNAPSHOT, content, self._id())
 
     async def snapshot(self) -> dict[str, Any]:
-        """Everything the page shows, and the places from which events go on."""
+        """Return everything the page shows, and note the positions from which events continue."""
         # Take the position first: events during the database query are sent twice rather than lost.
         self.position = await self.hub.position(self.stream)
         self.hub.watch(self.subscription, self.stream, self.position)
@@ -163,7 +163,7 @@ class Feed:
         }
 
     async def _watch_run(self, deployment: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Listen to the live run's reports; its last report."""
+        """Listen to the live run's reports, and return its last report."""
         self._leave_run()
         if deployment is None:
             return None
@@ -189,7 +189,7 @@ class Feed:
         self.history, self.told_stale = [], False
 
     async def _mark_open(self) -> None:
-        """Have the driver report every second, now and then again."""
+        """Have the driver report every second, by renewing a key from time to time."""
         run, at = self.marked
         if self.run is None or (run == self.run and time.monotonic() - at < MARK_SECONDS):
             return
@@ -197,14 +197,14 @@ class Feed:
         self.marked = (self.run, time.monotonic())
 
     def _became_stale(self) -> bool:
-        """Whether the last report has just become too old to be believed."""
+        """Whether the last report has just become stale."""
         if self.told_stale or not self.history:
             return False
         return runtime.is_stale(self.history[-1]["at"], self.now() * 1000)
 
     # -- going on after a lost connection -------------------------------------------------------
     async def _resume(self, last_event_id: str) -> bool:
-        """Go on after the event that the page had last; False where only a snapshot will do."""
+        """Resume after the last event that the page received; return False if it cannot."""
         places = last_event_id.split("|")
         try:
             position, run, run_position = places
@@ -290,7 +290,7 @@ class Feed:
                 yield encode(LiveEvent.TOPOLOGY_CHANGED, shown, self._id())
 
     async def _follow(self, deployment: dict[str, Any]) -> AsyncIterator[bytes]:
-        """Listen to another run where the deployment has one now."""
+        """Listen to the deployment's current run, if it is another one."""
         if self.scope.topology is None:
             return
         if self.topology is not None:
@@ -351,7 +351,7 @@ class Feed:
             await presence.leave(self.hub.redis, self.scope.topology, self.connection)
             await self._tell_presence(before)
         except (RedisError, OSError, asyncio.CancelledError):
-            # The entry ages by itself.
+            # The entry expires by itself.
             return
 
     async def _tell_presence(self, before: list[dict[str, Any]]) -> None:

@@ -26,7 +26,7 @@ START = "0-0"
 
 
 class Resync:
-    """In a queue: events were lost; take a fresh snapshot."""
+    """Queue item: events were lost, so the page needs a new snapshot."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class Entry:
 
 
 def order(entry_id: str) -> tuple[int, int]:
-    """A stream id as something that can be compared."""
+    """Return a stream id in a form that can be compared."""
     first, _, second = entry_id.partition("-")
     return int(first), int(second or 0)
 
 
 @dataclass(eq=False)
 class Subscription:
-    """What one page listens to."""
+    """The streams that one page listens to, and its queue."""
 
     streams: set[str] = field(default_factory=set)
     queue: asyncio.Queue[Entry | Resync] = field(
@@ -54,21 +54,21 @@ class Subscription:
     )
 
     def put(self, item: Entry | Resync) -> None:
-        """Hand over; where the page does not keep up, all it missed becomes one Resync."""
+        """Queue an item; if the page does not keep up, a Resync replaces everything it missed."""
         if self.queue.full():
             self.resync()
             return
         self.queue.put_nowait(item)
 
     def resync(self) -> None:
-        """Forget what waits and have a fresh snapshot taken."""
+        """Empty the queue and request a new snapshot."""
         while not self.queue.empty():
             self.queue.get_nowait()
         self.queue.put_nowait(Resync())
 
 
 class Hub:
-    """The process's reader; it runs while anybody listens."""
+    """The process's reader, which runs while there are subscriptions."""
 
     def __init__(self, url: str) -> None:
         self.redis: Redis = Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
@@ -77,7 +77,7 @@ class Hub:
         self._reader: asyncio.Task[None] | None = None
 
     def subscribe(self) -> Subscription:
-        """A subscription to nothing yet."""
+        """Return a new subscription, without streams."""
         subscription = Subscription()
         self._subscriptions.add(subscription)
         if self._reader is None or self._reader.done():
@@ -85,10 +85,9 @@ class Hub:
         return subscription
 
     def watch(self, subscription: Subscription, stream: str, after: str) -> None:
-        """Deliver the stream's entries after a place, or from a later one if others listen.
+        """Deliver a stream's entries after a position, or after a later one if others listen.
 
-        To get all of them, read up to now by ``entries`` after this call, and drop what
-        comes twice.
+        To get all of them, read up to now with ``entries`` after this call, and drop duplicates.
         """
         subscription.streams.add(stream)
         self._positions.setdefault(stream, after)
@@ -98,11 +97,11 @@ class Hub:
         subscription.streams.discard(stream)
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """The page is gone."""
+        """Remove the subscription of a closed page."""
         self._subscriptions.discard(subscription)
 
     async def entries(self, stream: str, after: str) -> list[Entry]:
-        """The stream's entries after a place, up to now."""
+        """Return the stream's entries after a position, up to now."""
         found: Any = await self.redis.xrange(stream, f"({after}", "+")
         return [Entry(stream, each.decode(), fields) for each, fields in found]
 
@@ -117,7 +116,7 @@ class Hub:
         return last[-1].id if last else START
 
     async def reaches_back(self, stream: str, after: str) -> bool:
-        """Whether nothing after this place has been trimmed off the stream."""
+        """Whether nothing after this position has been trimmed from the stream."""
         first: Any = await self.redis.xrange(stream, count=1)
         if not first:
             return after == START
@@ -128,7 +127,7 @@ class Hub:
 
     async def close(self) -> None:
         """End the reader and the connections."""
-        # Without listeners the reader ends by itself, should a library swallow the cancellation.
+        # Without subscriptions, the reader ends even if a library swallows the cancellation.
         self._subscriptions.clear()
         if self._reader is not None:
             self._reader.cancel()
@@ -167,7 +166,7 @@ class Hub:
             del self._positions[stream]
 
     async def _come_back(self) -> None:
-        """Wait until Redis answers, go on at the ends of the streams, and have all resync."""
+        """Wait until Redis responds, continue at the ends of the streams, and resync all pages."""
         while self._subscriptions:
             await asyncio.sleep(RETRY_SECONDS)
             try:

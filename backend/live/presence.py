@@ -1,4 +1,4 @@
-"""Who has a topology open, and which node they edit; kept in Redis, forgotten by itself."""
+"""Who has a topology open, and which node they are editing; kept in Redis with an expiry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from millrace_backend import redis as names
 from redis.asyncio import Redis
 
-#: interval of a page's heartbeat: 15 s
+#: a page without a heartbeat for this time is gone; it sends one every 15 s
 GONE_MS = 40_000
 KEPT_SECONDS = 3600
 
@@ -16,25 +16,25 @@ KEPT_SECONDS = 3600
 async def arrive(
     client: Redis, topology: int, connection: str, user: dict[str, Any], now_ms: float
 ) -> None:
-    """A page is there, or still there."""
+    """Record that a page is open; repeated as its heartbeat."""
     entry = json.dumps({**user, "at": now_ms})
     await client.hset(names.presence(topology), f"page:{connection}", entry)
     await client.expire(names.presence(topology), KEPT_SECONDS)
 
 
 async def leave(client: Redis, topology: int, connection: str) -> None:
-    """A page is gone."""
+    """Record that a page was closed."""
     await client.hdel(names.presence(topology), f"page:{connection}")
 
 
 async def users(client: Redis, topology: int, now_ms: float) -> list[dict[str, Any]]:
-    """Everybody who is there, each once, by name."""
+    """Return everybody who has the topology open, once each, ordered by name."""
     found: Any = await client.hgetall(names.presence(topology))
     return present(found, now_ms)
 
 
 def present(found: dict[bytes, bytes], now_ms: float) -> list[dict[str, Any]]:
-    """Everybody in a presence hash, each once, by name, with the node they edit."""
+    """Return everybody in a presence hash, once each, ordered by name, with the node they edit."""
     people: dict[int, dict[str, Any]] = {}
     nodes: dict[int, str | None] = {}
     for name, value in found.items():

@@ -20,15 +20,15 @@ from topologies.api.serializers import TopologySerializer
 from topologies.models import Topology
 from topologies.queries import whole as whole_topologies
 
-#: deployments that the page of a workspace hears of
+#: maximum number of deployments on the page of a workspace
 MOST_DEPLOYMENTS = 500
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Who listens to what: one topology, or a whole workspace.
+    """A reader, and what they listen to: one topology or a whole workspace.
 
-    The reader showed an API token (its id) or a session (its key).
+    The reader is authenticated by an API token (its id) or a session (its key).
     """
 
     user: int
@@ -40,7 +40,7 @@ class Scope:
 
 
 def topology_for(scope: Scope, topology: int) -> dict[str, Any] | None:
-    """The topology as the reader sees it in lists; None where it was deleted."""
+    """Return the topology as the reader sees it in lists; None if it was deleted."""
     try:
         reader = User(pk=scope.user)
         rows = Topology.objects.filter(pk=topology, workspace=scope.workspace)
@@ -51,7 +51,7 @@ def topology_for(scope: Scope, topology: int) -> dict[str, Any] | None:
 
 
 def deployments_for(scope: Scope) -> list[dict[str, Any]]:
-    """The deployments in reach, the newest first."""
+    """Return the deployments in the scope, newest first."""
     try:
         rows = Deployment.objects.filter(workspace=scope.workspace, is_shadow=False)
         if scope.topology is not None:
@@ -72,7 +72,7 @@ def may_listen(scope: Scope) -> bool:
 
 
 def _reader(scope: Scope) -> User | None:
-    """The active account behind the token or session; None where that has ended."""
+    """Return the active account of the token or session; None if that has ended."""
     if scope.token is not None:
         tokens = ApiToken.objects.filter(pk=scope.token, user__is_active=True)
         valid = tokens.filter(Q(expiry__isnull=True) | Q(expiry__gt=timezone.now()))

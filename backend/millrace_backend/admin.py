@@ -1,4 +1,4 @@
-"""The admin pages show and change nothing: only actions write."""
+"""Read-only admin pages: only actions write."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from django.http import HttpRequest
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic at run time
-    """A page to look at rows."""
+    """An admin page that shows rows and cannot change them."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Never."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Never."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Never."""
         return False

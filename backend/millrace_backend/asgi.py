@@ -7,7 +7,7 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "millrace_backend.settings")
 application = get_asgi_application()
 
-# The applications' models are there only now.
+# Models can be imported only after get_asgi_application().
 from deployments import watch  # noqa: E402
 from topologies import compiling  # noqa: E402
 

@@ -17,7 +17,7 @@ from millrace_backend.environment import REPOSITORY
 
 @register("millrace")
 def check_data_folder(**_: Any) -> list[CheckMessage]:
-    """The data folder can be written, and its key is read by its owner alone."""
+    """Check that the data folder is writable and that only its owner can read the key."""
     folder = Path(settings.MILLRACE_DATA)
     if not os.access(folder, os.W_OK | os.X_OK):
         return [
@@ -41,7 +41,7 @@ def check_data_folder(**_: Any) -> list[CheckMessage]:
 
 @register("millrace")
 def check_addresses(**_: Any) -> list[CheckMessage]:
-    """Addresses in the environment are of the form that is needed."""
+    """Check the form of the addresses in the environment."""
     found: list[CheckMessage] = []
     if urlsplit(settings.REDIS_URL).scheme not in {"redis", "rediss", "unix"}:
         found.append(
@@ -79,7 +79,7 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
 
 @register("millrace", deploy=True)
 def check_page(**_: Any) -> list[CheckMessage]:
-    """The page is built."""
+    """Check that the page is built."""
     if (Path(settings.MILLRACE_PAGE) / "index.html").exists():
         return []
     return [

@@ -1,4 +1,4 @@
-"""Where a request comes from, and which host it asks for, before anything else sees it."""
+"""The address of a request's client, and its host, checked before all other middleware."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ current_address: ContextVar[str] = ContextVar("current_address", default="")
 
 
 class ClientMiddleware:
-    """Refuses hosts that are not allowed, and sets ``REMOTE_ADDR`` to the client's address.
+    """Rejects hosts that are not allowed, and sets ``REMOTE_ADDR`` to the client's address.
 
-    Forwarding headers count where a configured proxy sends them, and are removed elsewhere.
+    Forwarding headers are used if a configured proxy sent the request, and removed otherwise.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer. Raises DisallowedHost, which becomes an answer with status 400."""
+        """Handle the request. Raises DisallowedHost, which becomes a response with status 400."""
         meta = request.META
         peer = str(meta.get("REMOTE_ADDR") or "")
         forwarded = str(meta.get("HTTP_X_FORWARDED_FOR") or "")
@@ -43,9 +43,9 @@ class ClientMiddleware:
 
 
 def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str:
-    """The first address, from the socket backwards, that is no configured proxy.
+    """Return the first address, from the socket backwards, that is not a configured proxy.
 
-    ``forwarded`` is the header ``X-Forwarded-For``: each proxy appends who called it.
+    ``forwarded`` is the header ``X-Forwarded-For``, to which each proxy appends its caller.
     """
     found = peer
     for hop in reversed(forwarded.split(",")):
@@ -59,7 +59,7 @@ def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str
 
 
 def address_of(request: HttpRequest) -> str:
-    """The client's address, as `ClientMiddleware` found it."""
+    """Return the client's address, as set by `ClientMiddleware`."""
     return str(request.META.get("REMOTE_ADDR") or "unknown")
 
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 
 class ProjectCommand(BaseCommand):
-    """A command that prints why it failed without ``CommandError:`` in front.
+    """A command that prints its error without the prefix ``CommandError:``.
 
     ``call_command`` and ``--traceback`` raise the error, as Django's own commands do.
     """
@@ -22,7 +22,7 @@ class ProjectCommand(BaseCommand):
         super().run_from_argv(argv)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run, and print an error where nobody would catch it."""
+        """Run the command; on the command line, print an error and exit with its return code."""
         try:
             return super().execute(*args, **options)
         except CommandError as error:

@@ -1,4 +1,4 @@
-"""Settings from the process environment, read once, with a default for each."""
+"""Settings from environment variables, read once, each with a default."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Environment:
     public_url: str
     debug: bool
     hosts: tuple[str, ...]
-    #: whose X-Forwarded-For is believed
+    #: networks of proxies whose X-Forwarded-For is trusted
     proxies: tuple[Network, ...]
     #: private networks that webhooks of alerts may reach
     webhook_networks: tuple[Network, ...]
@@ -51,20 +51,20 @@ class Environment:
     access_days: int
     #: days for which audit entries are kept
     audit_days: int
-    #: days for which state is kept that a deployment left when it was moved or reset
-    #: None: a person deletes it
+    #: days for which the state that a deployment left when it was moved or reset is kept; None:
+    #: until a person deletes it
     old_state_days: int | None
     #: memory in MB that stays free when a driver is started beside another
     spare_memory_mb: int
-    #: the Spark cluster that drivers use; empty: this machine
+    #: URL of the Spark cluster that drivers use; empty: this machine
     spark_master: str
     page: Path
-    #: the compiled operator that exports carry; without it they carry its sources
+    #: the compiled operator that exports contain; without it, they contain its sources
     operator_jar: Path | None
 
 
 def read(environ: Mapping[str, str] = os.environ) -> Environment:
-    """The environment of this process."""
+    """Read the environment variables. Raises ImproperlyConfigured for invalid ones."""
     data = Path(environ.get("MILLRACE_DATA") or REPOSITORY / ".millrace").absolute()
     return Environment(
         data=data,
@@ -141,7 +141,7 @@ def _networks(listed: str | None, name: str) -> tuple[Network, ...]:
 
 @dataclass(frozen=True)
 class MailServer:
-    """Where mails go. `scheme`: smtp, smtps or smtp+starttls."""
+    """The mail server. `scheme`: smtp, smtps or smtp+starttls."""
 
     scheme: str
     host: str
@@ -151,7 +151,7 @@ class MailServer:
 
 
 def mail_server(text: str) -> MailServer:
-    """The server in MILLRACE_SMTP_URL. Raises ImproperlyConfigured."""
+    """Parse MILLRACE_SMTP_URL. Raises ImproperlyConfigured if it is invalid."""
     ports = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
     try:
         url = urlsplit(text)
@@ -168,20 +168,20 @@ def mail_server(text: str) -> MailServer:
 
 
 def allowed_hosts(environment: Environment) -> list[str]:
-    """The names under which requests may ask for this server."""
+    """Return the host names that requests may use for this server."""
     public = urlsplit(environment.public_url).hostname
     return ["127.0.0.1", "localhost", "[::1]", *([public] if public else []), *environment.hosts]
 
 
 def secret_key(path: Path) -> str:
-    """The secret in the file, created at the first start and readable only by its owner.
+    """Return the secret key, creating its file at the first start, readable only by its owner.
 
     Raises ImproperlyConfigured if the file cannot be read or created.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = secrets.token_urlsafe(SECRET_BYTES)
-        # Written aside and linked into place: a second process starting now sees all or nothing.
+        # A temporary file is linked into place, so that another process never sees half a key.
         aside = path.with_name(f"{path.name}.{os.getpid()}")
         if not path.exists():
             with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -189,7 +189,7 @@ def secret_key(path: Path) -> str:
             try:
                 os.link(aside, path)
             except FileExistsError:
-                # Another process was quicker; its key counts.
+                # Another process created the file first, and its key is used.
                 fresh = ""
             finally:
                 aside.unlink()
@@ -208,7 +208,7 @@ def secret_key(path: Path) -> str:
 
 
 def database(environment: Environment) -> dict[str, Any]:
-    """Django's description of the database: SQLite in the data folder, or the URL's PostgreSQL."""
+    """Return Django's database settings: SQLite in the data folder, or the one in DATABASE_URL."""
     if environment.database_url is None:
         return sqlite(environment.data / "db.sqlite3")
     url = urlsplit(environment.database_url)
@@ -231,7 +231,10 @@ def database(environment: Environment) -> dict[str, Any]:
 
 
 def sqlite(path: Path) -> dict[str, Any]:
-    """SQLite so that several processes can write: WAL, waiting for locks, no late upgrades."""
+    """Return settings for SQLite with several writing processes.
+
+    WAL mode, a timeout for locks, and immediate transactions, which never upgrade a read lock.
+    """
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),
@@ -240,6 +243,6 @@ def sqlite(path: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
-        # Tests run on a file as well: a database in memory locks in other ways.
+        # Tests use a file as well, because a database in memory locks differently.
         "TEST": {"NAME": str(Path(tempfile.gettempdir()) / f"millrace-test-{os.getpid()}.sqlite3")},
     }

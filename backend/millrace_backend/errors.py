@@ -1,4 +1,4 @@
-"""The form of all errors: ``{"error": {"code", "message", "hint", "fields"?, ...data}}``."""
+"""Error responses: ``{"error": {"code", "message", "hint", "fields"?, ...data}}``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ApiError(exceptions.APIException):
 def cause(
     code: str, message: str, facts: Mapping[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:
-    """A cause as the API shows it; diagnostics and causes of others may have more."""
+    """Return a cause in the form of the API; further fields of a diagnostic are dropped."""
     named = {name: str(fact) for name, fact in (facts or {}).items()}
     return {"code": code, "facts": named, "message": message, "cause": more.get("cause")}
 
@@ -77,7 +77,7 @@ class Unavailable(ApiError):
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
 
 
-#: code and hint of the framework's own errors
+#: codes and hints for errors of the framework
 HINTS: dict[type[Exception], tuple[str, str]] = {
     exceptions.NotAuthenticated: ("not_authenticated", "Sign in, or send an API token."),
     exceptions.AuthenticationFailed: (
@@ -103,7 +103,7 @@ HINTS: dict[type[Exception], tuple[str, str]] = {
 def body(
     code: str, message: str, hint: str = "", fields: Mapping[str, Any] | None = None, **data: Any
 ) -> dict[str, Any]:
-    """The envelope."""
+    """Return the envelope of an error."""
     error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
     if fields is not None:
         error["fields"] = fields
@@ -111,7 +111,7 @@ def body(
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """DRF's exception handler; None leaves the error to the server's own handler."""
+    """Return the response to an exception, as DRF's handler; None leaves it to the server."""
     if isinstance(error, Http404):
         error = exceptions.NotFound("There is nothing at this address for this account.")
     elif isinstance(error, PermissionDenied):
@@ -136,7 +136,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
 
 
 def content_of(error: exceptions.APIException) -> dict[str, Any]:
-    """The envelope of an exception."""
+    """Return the envelope for an exception."""
     if isinstance(error, ApiError):
         return body(error.code, error.message, error.hint, error.fields, **error.data)
     if isinstance(error, exceptions.ValidationError):
@@ -149,7 +149,7 @@ def content_of(error: exceptions.APIException) -> dict[str, Any]:
             fields,
             found=first,
         )
-    # Only the text shows it: the REST framework raises a plain PermissionDenied.
+    # DRF raises a plain PermissionDenied for CSRF failures, which only its text identifies.
     if str(error.detail).startswith("CSRF Failed"):
         return body(*CSRF_FAILED)
     code, hint = HINTS.get(type(error), (str(error.default_code), ""))
@@ -171,7 +171,7 @@ def first_message(detail: Any, path: str = "") -> str:
 
 
 def respond(status_code: int, code: str, message: str, hint: str = "", **data: Any) -> JsonResponse:
-    """The envelope outside of DRF."""
+    """Return the envelope as a response outside of DRF."""
     return JsonResponse(body(code, message, hint, **data), status=status_code)
 
 

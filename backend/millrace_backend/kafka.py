@@ -1,7 +1,7 @@
-"""Clients of the Kafka cluster, with bounded waits and errors for people.
+"""Clients of the Kafka cluster, with bounded waits and readable errors.
 
-The process has one admin client and a few consumers. The consumers are members of no group and
-commit nothing: reading leaves no trace on the cluster.
+The process has one admin client and a few consumers. The consumers join no group and commit
+nothing, so reading leaves no trace on the cluster.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from django.conf import settings
 from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
 
 ANSWER_SECONDS = 5.0
-#: consumers at a time, and how long a request waits for one
+#: size of the pool of consumers, and seconds for which a request waits for one
 READERS, WAIT_SECONDS = 4, 5.0
-#: no offsets are kept under it; the client insists on a name
+#: required by the client; no offsets are stored under it
 GROUP = "millrace-page"
 
-#: its address, and the settings of its clients
+#: address of the cluster, and settings of its clients
 Cluster = tuple[str, frozenset[tuple[str, str]]]
 K = TypeVar("K")
 V = TypeVar("V")
@@ -49,7 +49,7 @@ _REFUSED = {
 
 
 def configuration() -> dict[str, Any]:
-    """Settings of every client."""
+    """Return the settings that all clients share."""
     return {
         **settings.KAFKA_CLIENTS,
         "bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS,
@@ -62,21 +62,21 @@ def configuration() -> dict[str, Any]:
 
 
 class _Connections:
-    """Why brokers did not let the clients of this process in, where they did not.
+    """The latest failure of authentication or TLS among the clients of this process.
 
-    A request of such a client fails as if there were no broker; the reason is an event of its own.
+    A request of such a client fails as if there were no broker; only an event has the reason.
     """
 
     def __init__(self) -> None:
         self._failed: tuple[float, str] | None = None
 
     def failed(self, error: KafkaError) -> None:
-        """An event of any client."""
+        """Handle an error event of any client."""
         if error.code() in _NOT_LET_IN:
             self._failed = (time.monotonic(), error.str())
 
     def reason(self) -> str | None:
-        """The reason of a request that has just failed."""
+        """Return the recent reason, if there is one, for a request that has just failed."""
         admin().poll(0)
         if self._failed is None or time.monotonic() - self._failed[0] > 2 * ANSWER_SECONDS:
             return None
@@ -101,7 +101,7 @@ def _cluster() -> Cluster:
 
 
 def answers(futures: Mapping[K, Future[V]]) -> dict[K, V]:
-    """The results of one request of an admin client, by what was asked.
+    """Return the results of an admin client's request, by key.
 
     Raises the ApiError of :func:`failure`.
     """
@@ -115,7 +115,7 @@ def answers(futures: Mapping[K, Future[V]]) -> dict[K, V]:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """Raise what a client raises as an ApiError."""
+    """Convert errors of Kafka clients to ApiErrors."""
     try:
         yield
     except (KafkaException, TimeoutError) as error:
@@ -123,7 +123,7 @@ def failures() -> Iterator[None]:
 
 
 def failure(error: KafkaException | TimeoutError) -> ApiError:
-    """Unavailable where the cluster does not answer, else what it answered."""
+    """Return Unavailable if the cluster does not respond, else an error with its response."""
     reason = error.args[0] if error.args else None
     text = reason.str() if isinstance(reason, KafkaError) else str(reason or "no answer in time")
     code = reason.code() if isinstance(reason, KafkaError) else None
@@ -139,7 +139,7 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
     if code in _REFUSED:
         return ApiError("kafka_refused", f"Kafka rejected this request: {text}", reason=text)
     reason_of_broker = _connections.reason()
-    # A client that met a broker that hung may go on failing; the next request gets a new one.
+    # After a broker hung, its client may keep failing; the next request gets a new client.
     _admin.cache_clear()
     if reason_of_broker is not None:
         return Unavailable(
@@ -161,7 +161,7 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
 
 
 class Readers:
-    """Idle consumers, and how many there may be in all."""
+    """A pool of at most ``most`` consumers."""
 
     def __init__(self, most: int) -> None:
         self._places = threading.BoundedSemaphore(most)
@@ -170,9 +170,9 @@ class Readers:
 
     @contextmanager
     def one(self) -> Iterator[Consumer]:
-        """A consumer without an assignment; closed where its use failed.
+        """Yield a consumer without an assignment; close it if its use fails.
 
-        Raises TooMany where all are in use for some seconds.
+        Raises TooMany if all consumers stay in use for ``WAIT_SECONDS``.
         """
         if not self._places.acquire(timeout=WAIT_SECONDS):
             raise TooMany(
@@ -209,9 +209,9 @@ class Readers:
                 "enable.partition.eof": True,
                 "auto.offset.reset": "error",
                 "isolation.level": "read_committed",
-                # The end of a partition is known after one empty fetch.
+                # The end of a partition is detected by an empty fetch, which should be short.
                 "fetch.wait.max.ms": 50,
-                # What is fetched ahead and thrown away stays small.
+                # Prefetched records are usually thrown away, so few are prefetched.
                 "queued.min.messages": 1_000,
                 "queued.max.messages.kbytes": 16 * 1024,
             }

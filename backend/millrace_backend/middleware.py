@@ -1,4 +1,4 @@
-"""Around every request: its id in the log, and the built page's files."""
+"""Middleware for request ids in the log, the built page's files, and compression."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from whitenoise.responders import StaticFile
 
 log = structlog.get_logger("millrace.request")
 
-#: seconds from which on an answer is worth a line
+#: seconds after which a response is logged as slow
 SLOW_SECONDS = 2.0
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 
 class RequestLogMiddleware:
-    """Binds a request id to every log line, and notes slow and failed requests."""
+    """Binds a request id to every log line, and logs slow and failed requests."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, with the id in ``X-Request-Id``."""
+        """Handle the request; the response has the id in ``X-Request-Id``."""
         request_id = uuid.uuid4().hex[:16]
         request.request_id = request_id  # type: ignore[attr-defined]
         began = time.monotonic()
@@ -48,7 +48,7 @@ class RequestLogMiddleware:
 
 
 class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise has no types
-    """Serves the built page and static files; hashed files are kept by browsers for good."""
+    """Serves the built page and static files; browsers cache hashed files indefinitely."""
 
     def __init__(self, get_response: Any = None) -> None:
         super().__init__(get_response)
@@ -56,12 +56,12 @@ class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise 
             self.add_files(str(settings.MILLRACE_PAGE))
 
     def immutable_file_test(self, path: str, url: str) -> bool:
-        """Whether the bundler put the content's hash into the file's name."""
+        """Return whether the bundler put a hash of the content into the file's name."""
         return url.startswith("/assets/")
 
     @staticmethod
     def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
-        """The file, read at once: under ASGI a file handed over would be read in the event loop."""
+        """Return the file's content; under ASGI, an open file would be read in the event loop."""
         found = static_file.get_response(request.method, request.META)
         content = b""
         if found.file is not None:
@@ -75,12 +75,12 @@ class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise 
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses answers of the API, but not live events: they would wait in the compressor."""
+    """Compresses API responses, but not live events, which would wait in the compressor."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Return the answer, compressed where it is whole and the client takes that."""
+        """Return the response, compressed if it is not streamed and the client accepts that."""
         if response.streaming:
             return response
         return super().process_response(request, response)

@@ -1,4 +1,4 @@
-"""The page's one HTML file, at every address that the page's own router knows."""
+"""Serves the page's HTML file at every address that the page's own router handles."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from millrace_backend.errors import respond
 
 
 def page(request: HttpRequest, path: str = "") -> HttpResponse:
-    """index.html, never kept by caches: it names the current bundle."""
+    """Return index.html. It must not be cached, because it names the current bundle."""
     if request.method not in {"GET", "HEAD"}:
         return respond(405, "method_not_allowed", "Pages are read by GET.")
     if "." in path.rsplit("/", 1)[-1]:
-        # A file that is not there: HTML in its place would only hide that.
+        # HTML in place of a missing file would hide that the file is missing.
         return HttpResponse("Not found.\n", status=404, content_type="text/plain")
     index = settings.MILLRACE_PAGE / "index.html"
     try:

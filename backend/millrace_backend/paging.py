@@ -1,4 +1,4 @@
-"""Pages of lists: ``{"count", "next", "previous", "results"}``."""
+"""Pagination of lists: ``{"count", "next", "previous", "results"}``."""
 
 from rest_framework.pagination import PageNumberPagination
 

@@ -1,4 +1,4 @@
-"""Reads JSON bodies; what could not be kept or answered again is refused here."""
+"""Parses JSON bodies, and rejects what could not be stored or sent back."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.conf import settings
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-#: a NUL character as JSON writes it, and not the text of a backslash and "u0000"
+#: a NUL character as JSON writes it, but not an escaped backslash before "u0000"
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class StrictJSONParser(JSONParser):
-    """JSON in UTF-8, of a bearable size and depth, with whole characters."""
+    """Parses JSON in UTF-8 of limited size and depth, without surrogates or NUL characters."""
 
     def parse(
         self,
@@ -24,7 +24,7 @@ class StrictJSONParser(JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The value. Raises ParseError with the reason."""
+        """Return the parsed value. Raises ParseError with the reason."""
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         raw = stream.read(limit + 1)
         if len(raw) > limit:
@@ -39,7 +39,7 @@ class StrictJSONParser(JSONParser):
             raise ParseError("The text contains an unpaired surrogate.") from None
         except ValueError as error:
             raise ParseError(f"JSON parse error - {error}") from None
-        # The expression looks at every character, the search before it at few.
+        # The regular expression is slow, so a plain search comes first.
         if "\\u0000" in again and _NUL.search(again):
             raise ParseError("The text contains a NUL character.")
         return value

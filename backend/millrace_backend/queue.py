@@ -1,4 +1,4 @@
-"""Tasks of the workers, sent by their names: the backend does not import the workers."""
+"""Celery tasks, sent by name because the backend does not import the workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.conf import settings
 
 @cache
 def client() -> Celery:
-    """The connection to the task queue. It gives up after a second."""
+    """Return the connection to the task queue, with a timeout of one second."""
     return Celery(
         "millrace",
         broker=settings.REDIS_URL,
@@ -20,8 +20,9 @@ def client() -> Celery:
 
 
 def send(task: str, argument: object, *, expires: float) -> None:
-    """Send a task that nobody waits for. `expires`: seconds after which it is not started.
+    """Send a Celery task without waiting for it.
 
-    Raises KombuError, RedisError or OSError where the queue does not answer.
+    `expires`: seconds after which it is not started. Raises KombuError, RedisError or OSError if
+    the queue does not respond.
     """
     client().send_task(task, args=[argument], retry=False, expires=expires)

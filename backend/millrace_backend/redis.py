@@ -1,4 +1,4 @@
-"""Connections to Redis and the names of what lies there."""
+"""Connections to Redis, and the names of its keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
     "run_open", "run_records", "run_snapshot", "run_stream", "run_watched",
 ]  # fmt: skip
 
-#: events kept for pages that come back after a short absence
+#: events kept for pages that reconnect after a short absence
 LIVE_LENGTH = 2_000
 ANSWER_SECONDS = 1.0
 
@@ -37,10 +37,10 @@ HEARTBEATS = "millrace:heartbeats"
 
 
 def live_stream(workspace: int) -> str:
-    """Everything that pages of a workspace hear about."""
+    """Return the key of the stream with all live events of a workspace."""
     return f"millrace:live:{workspace}"
 
 
 def presence(topology: int) -> str:
-    """Who has the topology open: a hash of user id to JSON."""
+    """Return the key of the hash of users who have the topology open: user id to JSON."""
     return f"millrace:presence:{topology}"

@@ -1,4 +1,4 @@
-"""The API's description: errors everywhere, pages, and the event stream."""
+"""Additions to the API's description: error responses, pages and causes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ERROR_SCHEMA: dict[str, Any] = {
 
 
 def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Give every operation the error shape as its default answer."""
+    """Make the error shape the default response of every operation."""
     schemas = result["components"].setdefault("schemas", {})
     schemas["Error"] = ERROR_SCHEMA
     answer = {
@@ -52,7 +52,7 @@ class CauseField(serializers.JSONField):
 
 
 class SentenceSerializer(serializers.Serializer[Any]):
-    """A sentence in English, and what a sentence in another language is made of."""
+    """A sentence in English, with the code and the facts to write it in another language."""
 
     code = serializers.CharField()
     facts = serializers.DictField(
@@ -63,7 +63,7 @@ class SentenceSerializer(serializers.Serializer[Any]):
 
 
 class CauseSerializer(SentenceSerializer):
-    """Why something is as it is, with the sentence in English."""
+    """A cause, with its sentence in English and the cause that the sentence quotes."""
 
     cause = CauseField(
         allow_null=True, required=False, help_text="The cause that the sentence quotes."
@@ -72,7 +72,7 @@ class CauseSerializer(SentenceSerializer):
 
 @cache
 def paged(serializer: type[serializers.Serializer[Any]]) -> Any:
-    """The serializer of a page of these."""
+    """Return the serializer of a page of these objects."""
     name = serializer.__name__.removesuffix("Serializer")
     return inline_serializer(
         f"{name}Page",

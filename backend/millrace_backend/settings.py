@@ -92,7 +92,7 @@ CACHES = {
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-#: of the sentences of Django and its REST framework; the page translates all others
+#: languages of the messages of Django and DRF; the page translates all others
 LANGUAGES = [("en", "English"), ("zh-hans", "中文")]
 STATIC_URL = "/static/"
 APPEND_SLASH = False
@@ -141,7 +141,7 @@ AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "millrace_backend.errors.locked_out"
 AXES_VERBOSE = False
 AXES_CLIENT_IP_CALLABLE = "millrace_backend.clients.address_of"
-# The audit log has sign-ins, with a retention of its own.
+# The audit log contains sign-ins, with its own retention.
 AXES_DISABLE_ACCESS_LOG = True
 KNOX_TOKEN_MODEL = "accounts.ApiToken"
 REST_KNOX = {"TOKEN_TTL": timedelta(days=30), "AUTO_REFRESH": False, "TOKEN_PREFIX": "mr_"}
@@ -215,7 +215,7 @@ SPECTACULAR_SETTINGS = {
     },
     "DISABLE_ERRORS_AND_WARNINGS": False,
 }
-#: bytes of one request body; the largest document that is of use has some 2 MB
+#: maximum size of a request body in bytes; the largest useful document has some 2 MB
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 
 # -- security ---------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ CONTENT_SECURITY_POLICY = {
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'", "data:"],
-        # The layout engine runs in a worker made from the page's own bundle.
+        # The layout engine runs in a web worker created from the page's own bundle.
         "worker-src": ["'self'", "blob:"],
         "connect-src": ["'self'"],
         "frame-ancestors": ["'none'"],
@@ -252,7 +252,7 @@ CONTENT_SECURITY_POLICY = {
 # -- the built page ---------------------------------------------------------------------------
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_ALLOW_ALL_ORIGINS = False
-# The page's HTML goes out through a view of its own, which no cache keeps.
+# The page's HTML is served by its own view, which forbids caching.
 WHITENOISE_INDEX_FILE = False
 
 # -- logs -------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ LOGGING: dict[str, Any] = {
             ],
         }
     },
-    # A part that is away (503) is answered with its name; the request's own line is enough here.
+    # The response names a service that is not available (503); the request's own line is enough.
     "filters": {
         "defects": {
             "()": "django.utils.log.CallbackFilter",
@@ -286,12 +286,12 @@ LOGGING: dict[str, Any] = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
-        # Refused requests are answered with the reason; they are no event for the operator.
+        # Rejected requests are answered with the reason; the operator need not see them.
         "django.request": {"level": "ERROR", "filters": ["defects"]},
         "django.security": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING"},
-        # Several tasks a second, all alike: only failures are logged.
+        # Several similar Celery tasks run each second: only failures are logged.
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},

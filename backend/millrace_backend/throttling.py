@@ -1,4 +1,4 @@
-"""Limits of requests per minute, counted in Redis; without Redis there are no limits."""
+"""Limits of requests per minute, counted in Redis. Without Redis, nothing is limited."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ log = structlog.get_logger(__name__)
 
 
 class OpenOnFailure(SimpleRateThrottle):
-    """Lets requests through while the counter's store does not answer."""
+    """Lets requests through while Redis, which counts them, does not respond."""
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        """Whether the request is within its limit."""
+        """Return whether the request is within its limit."""
         try:
             return super().allow_request(request, view)
         except RedisError as error:
@@ -33,16 +33,16 @@ class OpenOnFailure(SimpleRateThrottle):
 
 
 class AnonymousThrottle(OpenOnFailure, AnonRateThrottle):
-    """For those not signed in, by address."""
+    """Limits anonymous requests by address."""
 
     scope = "anonymous"
 
 
 class UserThrottle(OpenOnFailure, UserRateThrottle):
-    """For those signed in, by account."""
+    """Limits requests of signed-in users by account."""
 
     scope = "user"
 
 
 class ScopeThrottle(OpenOnFailure, ScopedRateThrottle):
-    """For views that name a ``throttle_scope``."""
+    """Limits requests to views with a ``throttle_scope``."""

@@ -1,4 +1,4 @@
-"""All addresses: the API, the read-only admin, and the page for the rest."""
+"""All URLs: the API, the read-only admin, and the page for the rest."""
 
 from typing import Any
 

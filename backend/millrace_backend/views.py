@@ -1,4 +1,4 @@
-"""What all views of the API share."""
+"""Base class and helpers of the API's views."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from millrace_backend.paging import Paging
 
 
 def ordering_parameter(names: Sequence[str]) -> OpenApiParameter:
-    """``?ordering=`` with the names it takes."""
+    """Return the parameter ``?ordering=`` with the names that it accepts."""
     choices = [sign + name for name in names for sign in ("", "-")]
     return OpenApiParameter(
         "ordering", str, enum=choices, description="Prefix with `-` for descending order."
@@ -42,13 +42,13 @@ def valid(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
 
 
 class ApiView(APIView):
-    """A view whose requests come from a person."""
+    """Base class of the API's views."""
 
-    #: methods that refuse API tokens: a token must not lead to further access
+    #: methods that reject API tokens, so that a token cannot be used to gain further access
     session_only: ClassVar[frozenset[str]] = frozenset()
 
     def check_permissions(self, request: Request) -> None:
-        """Raises Forbidden for an API token where only a session will do."""
+        """Raise Forbidden for an API token where a session is required."""
         super().check_permissions(request)
         if request.auth is not None and request.method in self.session_only:
             raise Forbidden(
@@ -59,7 +59,7 @@ class ApiView(APIView):
 
     @property
     def person(self) -> User:
-        """The user of the request."""
+        """The user of the request. Raises TypeError for an anonymous one."""
         user = self.request.user
         if not isinstance(user, User):
             raise TypeError("only views that anonymous people cannot reach have a person")
@@ -74,7 +74,10 @@ class ApiView(APIView):
         ordering: Sequence[str] = (),
         context: dict[str, Any] | None = None,
     ) -> Response:
-        """One page of the rows, searched in and ordered by the named columns."""
+        """Return one page of the rows, filtered by ``?search=`` and sorted by ``?ordering=``.
+
+        ``search`` and ``ordering`` are the columns that are searched and can be sorted by.
+        """
         for word in self.request.query_params.get("search", "").split():
             rows = rows.filter(
                 Q(*((f"{column}__icontains", word) for column in search), _connector=Q.OR)

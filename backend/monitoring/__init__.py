@@ -1,1 +1,1 @@
-"""What is seen of running deployments over time: figures, moves of tasks, alerts."""
+"""Running deployments over time: figures, moves of tasks, alerts."""

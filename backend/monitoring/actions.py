@@ -1,4 +1,4 @@
-"""The only code with which people change rules of alerts."""
+"""The only code through which people change alert rules."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from topologies.models import Topology
 from monitoring import alerting, notifying
 from monitoring.models import Alert, AlertRule
 
-#: rules of a workspace
+#: maximum number of rules in a workspace
 MOST_RULES = 200
 
 
 def create_rule(actor: User, workspace: Workspace, values: Mapping[str, Any]) -> AlertRule:
-    """A new rule. Raises NotFound for a topology of another workspace, Conflict for too many."""
+    """Create a rule.
+
+    Raises NotFound for a topology of another workspace, Conflict if there are too many rules.
+    """
     require(actor, workspace.pk, Role.OPERATOR)
     with transaction.atomic():
         if AlertRule.objects.filter(workspace=workspace).count() >= MOST_RULES:
@@ -63,7 +66,7 @@ def delete_rule(actor: User, rule: AlertRule) -> None:
 
 
 def test_rule(actor: User, rule: AlertRule) -> list[dict[str, Any]]:
-    """Send a test to the rule's receivers; each with its error, if there was one."""
+    """Send a test to the rule's receivers; return each with its error, if any."""
     require(actor, rule.workspace_id, Role.OPERATOR)
     found = notifying.test(rule)
     audit(actor, rule.workspace_id, "alert_rule.test", "alert_rule", rule.pk, name=rule.name)

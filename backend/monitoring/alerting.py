@@ -1,6 +1,6 @@
-"""Evaluates the rules: an alert begins, fires once, and is resolved.
+"""Evaluates alert rules: an alert begins, fires once, and is resolved.
 
-The one caller is a task of the workers, right after figures were noted.
+The only caller is a Celery task of the workers, right after it has recorded figures.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from monitoring.recording import RINGS
 
 log = structlog.get_logger(__name__)
 
-#: alerts of a rule that are kept
+#: number of alerts to keep for a rule
 MOST_ALERTS = 500
 
-#: a deployment that does not run has no lag
+#: states in which a deployment has no lag, because it does not run or reads nothing
 _AT_REST = frozenset({Observed.STOPPED, Observed.FAILED, Observed.PAUSED})
 _LATENCIES: Mapping[Condition, Figure] = {
     Condition.LATENCY: Figure.LATENCY_P99,
     Condition.ARRIVAL_LATENCY: Figure.ARRIVAL_P99,
 }
-#: whether a condition holds, and the value; None where it is not known
+#: whether a condition holds, and the value; None if that is unknown
 Verdict = tuple[bool, float | None] | None
 
 
@@ -76,7 +76,7 @@ def _check(deployment: Deployment, rules: Iterable[AlertRule], now: datetime) ->
     for rule in rules:
         alert = open_alerts.get(rule.pk)
         found = verdict(rule, deployment, seen if fresh else None, figures, now)
-        # What is not known neither fires nor resolves.
+        # An unknown value neither fires nor resolves an alert.
         if found is None:
             continue
         holds, value = found
@@ -124,7 +124,7 @@ def _value(
     if condition == Condition.BATCH_DURATION:
         return max(last.get(Figure.BATCH_DURATION, {}).values(), default=0) / 1000
     if condition in _LATENCIES:
-        # Without a record in the last seconds there is none.
+        # Without a record in the last seconds, there is no latency.
         found = last.get(_LATENCIES[condition], {})
         return max(found.values()) / 1000 if found else None
     if condition == Condition.DROPPED:
@@ -135,7 +135,7 @@ def _value(
 
 
 def _last_figures(deployment: Deployment) -> tuple[Figures, dict[str, float]] | None:
-    """The newest figures, and the sums of counters per second since those before."""
+    """Return the newest figures, and the growth of counters per second since the previous ones."""
     rows = FigureRow.objects.filter(deployment=deployment, step=RINGS[0][0])
     found = list(rows.order_by("-slot")[:2])
     if not found:
@@ -181,7 +181,7 @@ def _holds(
 
 
 def end(alert: Alert, now: datetime) -> None:
-    """What an alert is about no longer holds."""
+    """Resolve an alert whose condition no longer holds."""
     if alert.fired_at is None:
         # It did not hold for long enough: no notification was sent.
         alert.delete()

@@ -1,10 +1,10 @@
-"""Fixed sets of words about figures."""
+"""Choices of the fields of figures and alerts."""
 
 from django.db import models
 
 
 class Figure(models.TextChoices):
-    """What is noted of a running deployment."""
+    """The figures recorded for a running deployment."""
 
     NODE_IN = "node_in", "Records that entered the node, per second"
     NODE_OUT = "node_out", "Records that the node forwarded, per second"
@@ -35,7 +35,7 @@ class Figure(models.TextChoices):
 
 
 class Unit(models.TextChoices):
-    """What a figure counts."""
+    """The unit of a figure."""
 
     PER_SECOND = "per_second", "Records per second"
     RECORDS = "records", "Records"
@@ -57,7 +57,7 @@ class Range(models.TextChoices):
 
 
 class Condition(models.TextChoices):
-    """What an alert is about."""
+    """The condition of an alert rule."""
 
     FAILED = "failed", "The deployment failed"
     UNKNOWN = "unknown", "Its state is unknown"
@@ -80,14 +80,14 @@ STATES = frozenset({Condition.FAILED, Condition.UNKNOWN, Condition.DEGRADED})
 
 
 class AlertState(models.TextChoices):
-    """Whether what an alert is about still holds."""
+    """Whether an alert's condition still holds."""
 
     FIRING = "firing", "Firing"
     RESOLVED = "resolved", "Resolved"
 
 
 class AlertEvent(models.TextChoices):
-    """What a notification is about."""
+    """The occasion of a notification."""
 
     FIRED = "fired", "Fired"
     RESOLVED = "resolved", "Resolved"
@@ -102,7 +102,7 @@ class Channel(models.TextChoices):
 
 
 class DeliveryState(models.TextChoices):
-    """How far a notification is."""
+    """Progress of a notification."""
 
     WAITING = "waiting", "Waiting"
     SENT = "sent", "Sent"
@@ -110,7 +110,7 @@ class DeliveryState(models.TextChoices):
 
 
 class MoveReason(models.TextChoices):
-    """Why a task is where it is."""
+    """Why a task runs where it does."""
 
     START = "start", "The deployment started"
     VERSION = "version", "Another version started"

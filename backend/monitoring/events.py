@@ -1,1 +1,1 @@
-"""Pages ask for figures; nothing is sent to them."""
+"""The monitoring app publishes no events: pages request figures."""

@@ -1,8 +1,8 @@
-"""The figures in a driver's report, and how those of an interval are kept.
+"""Extracts the figures of a driver's report, and combines those of an interval.
 
-What is kept of an interval is one object, `{figure: {name: value}}`. Counters are totals since the
-run started: rates are taken from two of them, so that they are exact at every resolution. Of all
-else the highest value of the interval is kept.
+The figures of an interval are stored as one object, `{figure: {name: value}}`. Counters are totals
+since the run started; rates are computed from two of them, so that they are exact at every
+resolution. Of all other figures, the highest value of the interval is kept.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from monitoring.choices import Figure, Unit
 Figures = dict[str, dict[str, float]]
 Ends = dict[str, list[list[int]]]
 
-#: end offsets of a partition that are remembered; with more of them every other one is forgotten
+#: number of a partition's end offsets to remember; with more, every other one is dropped
 MOST_ENDS = 60
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a figure is of, and its unit.
+    """What a figure describes, and its unit.
 
-    `counter`: a total, shown as a rate. `source`: the figure that it is worked out of when it is
-    shown; nothing is kept of it.
+    `counter`: a total, shown as a rate. `source`: the figure from which it is computed when it is
+    shown; it is not stored itself.
     """
 
     of: str
@@ -62,7 +62,7 @@ KINDS: Mapping[Figure, Kind] = {
 }
 
 
-#: where they are in a node's `latency`
+#: where the percentiles are in a node's `latency`
 LATENCIES: Mapping[Figure, tuple[str, str]] = {
     Figure.LATENCY_P50: ("event", "p50"),
     Figure.LATENCY_P99: ("event", "p99"),
@@ -72,7 +72,7 @@ LATENCIES: Mapping[Figure, tuple[str, str]] = {
 
 
 def of_report(report: Mapping[str, Any], ends: Ends) -> tuple[Figures, Ends]:
-    """The figures of a report, and the end offsets to remember. `ends`: those remembered."""
+    """Return a report's figures, and the end offsets to remember. `ends`: those so far."""
     found: Figures = {figure.value: {} for figure in Figure}
 
     def note(figure: Figure, name: str, value: Any) -> None:
@@ -119,11 +119,11 @@ def of_report(report: Mapping[str, Any], ends: Ends) -> tuple[Figures, Ends]:
 
 
 def ends_after(ends: list[list[int]], end: int | None, lag: int, at: int) -> list[list[int]]:
-    """The end offsets `[offset, time]` to remember of a partition, oldest first.
+    """Return the end offsets `[offset, time]` to remember of a partition, oldest first.
 
-    The first is the newest end that has been read up to: all that is still to be read came after
-    it was seen, so its time bounds the age of the oldest such record. Where none is known, the
-    first one seen stands for it.
+    The first is the newest end that has been read up to: all unread records came after it was seen,
+    so its time bounds the age of the oldest of them. If none is known, the first end seen takes its
+    place.
     """
     if end is None or lag <= 0:
         return [[end or 0, at]]
@@ -137,7 +137,7 @@ def ends_after(ends: list[list[int]], end: int | None, lag: int, at: int) -> lis
 
 
 def merged(before: Figures, now: Figures) -> Figures:
-    """The figures of an interval to which another report comes: totals as now, the highest else."""
+    """Add a report to an interval's figures: counters are replaced, others keep the maximum."""
     kinds = {figure.value: kind for figure, kind in KINDS.items()}
     found: Figures = {}
     for figure in {*before, *now}:
@@ -152,11 +152,11 @@ def merged(before: Figures, now: Figures) -> Figures:
 
 
 def pack(figures: Figures) -> bytes:
-    """As they lie in the database."""
+    """Compress figures for the database."""
     return zlib.compress(json.dumps(figures, separators=(",", ":")).encode(), 1)
 
 
 def unpack(data: bytes | memoryview) -> Figures:
-    """As they came."""
+    """Decompress figures from the database."""
     found: Figures = json.loads(zlib.decompress(data))
     return found

@@ -1,4 +1,4 @@
-"""What is seen of running deployments over time, bounded for each of them."""
+"""Running deployments over time; the rows of each deployment are bounded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FigureRow(models.Model):
     slot = models.PositiveBigIntegerField()
     #: time of the last report in it, by the driver's clock, epoch ms
     at = models.PositiveBigIntegerField()
-    #: counters begin at zero with each run
+    #: report id of the run; counters begin at zero with each run
     run = models.CharField(max_length=100)
     data = models.BinaryField()
 
@@ -46,13 +46,13 @@ class Seen(models.Model):
     run = models.CharField(max_length=100)
     #: time of the last report, by the driver's clock, epoch ms
     at = models.PositiveBigIntegerField()
-    #: by partition: end offsets that were seen, with the time, as far as they are not read yet
+    #: by partition: end offsets that are not yet read, with the time at which they were seen
     ends = models.JSONField(default=dict)
     #: records processed by all tasks of the run
     records = models.PositiveBigIntegerField(default=0)
     #: time of the first report of the run, epoch ms
     began_at = models.PositiveBigIntegerField(default=0)
-    #: when that number last grew, epoch ms; null: never in this run
+    #: when `records` last grew, in epoch ms; null if it never did in this run
     records_at = models.PositiveBigIntegerField(null=True, blank=True)
 
     class Meta:
@@ -63,7 +63,7 @@ class Seen(models.Model):
 
 
 class Placement(models.Model):
-    """Where a task ran, from a move to the next."""
+    """Where a task ran, from one move to the next."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="placements")
     #: report id of the run
@@ -71,9 +71,9 @@ class Placement(models.Model):
     task = models.CharField(max_length=50)
     executor = models.CharField(max_length=100)
     host = models.CharField(max_length=255, blank=True)
-    #: in micro-batches the one that it was seen on first: each batch takes any
+    #: in micro-batches, the thread on which it was first seen: a batch can use any thread
     thread = models.CharField(max_length=255)
-    #: where it was before; empty: nowhere
+    #: where it ran before; empty if nowhere
     from_executor = models.CharField(max_length=100, blank=True)
     from_thread = models.CharField(max_length=255, blank=True)
     reason = models.CharField(max_length=10, choices=MoveReason)
@@ -95,7 +95,7 @@ class Placement(models.Model):
 
 
 class AlertRule(models.Model):
-    """When to alert whom about the deployments of a workspace."""
+    """A rule for alerts about the deployments of a workspace, with their receivers."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="alert_rules")
     #: null: every deployment of the workspace
@@ -104,12 +104,12 @@ class AlertRule(models.Model):
     )
     name = models.CharField(max_length=150)
     condition = models.CharField(max_length=20, choices=Condition)
-    #: above it the condition holds; null for states
+    #: the condition holds above this value; null for conditions on states
     threshold = models.FloatField(null=True, blank=True)
-    #: for so long before it fires
+    #: how long the condition must hold before the alert fires
     for_seconds = models.PositiveIntegerField(default=0)
     webhook = models.CharField(max_length=1_000, blank=True)
-    #: addresses
+    #: mail addresses
     mail = models.JSONField(default=list)
     enabled = models.BooleanField(default=True)
     updated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -129,7 +129,7 @@ class Alert(models.Model):
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="alerts")
     #: when the condition began to hold
     since = models.DateTimeField()
-    #: null: not for as long as the rule wants
+    #: null as long as the condition has not held for the time that the rule requires
     fired_at = models.DateTimeField(null=True, blank=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
     #: the last value, in the unit of the condition
@@ -155,13 +155,13 @@ class Delivery(models.Model):
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="deliveries")
     event = models.CharField(max_length=10, choices=AlertEvent)
     channel = models.CharField(max_length=10, choices=Channel)
-    #: an address of a server, or of a person
+    #: a webhook or a mail address
     target = models.CharField(max_length=1_000)
     state = models.CharField(
         max_length=10, choices=DeliveryState, default=DeliveryState.WAITING, db_index=True
     )
     attempts = models.PositiveIntegerField(default=0)
-    #: when it is tried next
+    #: time of the next attempt
     due_at = models.DateTimeField(default=timezone.now)
     error = models.CharField(max_length=500, blank=True)
 

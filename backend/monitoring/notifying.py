@@ -1,4 +1,4 @@
-"""Notifications: what they say, and sending them."""
+"""Content of notifications, and sending them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from monitoring.webhooks import Undeliverable, post
 
 log = structlog.get_logger(__name__)
 
-#: seconds before each further attempt
+#: seconds before each retry
 RETRIES = (10, 60, 300)
-#: a worker that died while it sent holds a notification back for so long
+#: seconds for which a worker that died while sending blocks a notification
 CLAIM_SECONDS = 60
-#: notifications that are sent at a time
+#: maximum number of notifications to send at a time
 MOST_AT_ONCE = 10
 
 _UNITS: Mapping[Condition, str] = {
@@ -40,13 +40,13 @@ _UNITS: Mapping[Condition, str] = {
 
 
 def due() -> list[int]:
-    """Notifications that wait to be sent now, the oldest first; at most MOST_AT_ONCE."""
+    """Return the ids of notifications to send now, oldest first, at most MOST_AT_ONCE."""
     waiting = Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=timezone.now())
     return list(waiting.order_by("due_at").values_list("pk", flat=True)[:MOST_AT_ONCE])
 
 
 def deliver(delivery: int) -> None:
-    """Send a notification, unless another worker does or it is not due."""
+    """Send a notification, unless it is not due or another worker is sending it."""
     now = timezone.now()
     claimed = Delivery.objects.filter(
         pk=delivery, state=DeliveryState.WAITING, due_at__lte=now
@@ -77,7 +77,7 @@ def deliver(delivery: int) -> None:
 
 
 def test(rule: AlertRule) -> list[dict[str, Any]]:
-    """Send a test to each receiver of a rule now: where to, and the error if there was one."""
+    """Send a test to each receiver of a rule now; return each with its error, if any."""
     found = []
     for channel, target in receivers(rule):
         error = None
@@ -147,7 +147,7 @@ def content(
 
 
 def sentence(rule: AlertRule, value: float | None) -> str:
-    """What the rule is about, with its threshold and the last value."""
+    """Return the rule's condition as a sentence, with its threshold and the last value."""
     condition = Condition(rule.condition)
     if rule.threshold is None:
         return f"{condition.label}."

@@ -1,8 +1,8 @@
-"""Which task ran where, from when to when, and why it moved there.
+"""Records which task ran where, from when to when, and why it moved there.
 
-In micro-batches Spark gives a task any free thread of its executor in each batch: only another
-executor or another driver is a move. In real time a task keeps its thread, and another one is a
-move as well.
+In micro-batches Spark gives a task any free thread of its executor in each batch: only a change of
+executor or driver is a move. In real-time mode a task keeps its thread, so that a change of thread
+is a move as well.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from millrace_compiler.driver_events import ProgressEvent
 from monitoring.choices import MoveReason
 from monitoring.models import Placement
 
-#: placements of a deployment that are kept
+#: number of placements to keep for a deployment
 MOST_PLACEMENTS = 5_000
 
 _LOST = frozenset({Outcome.CRASHED, Outcome.KILLED, Outcome.FAILED})
 
 
 def close_ended(live: Sequence[str]) -> None:
-    """End the placements of runs that have ended, at the end of their run."""
+    """Close the placements of runs that have ended, at the time when their run ended."""
     ended = Run.objects.filter(report_id=OuterRef("run"), deployment=OuterRef("deployment"))
     Placement.objects.filter(until__isnull=True).exclude(run__in=live).update(
         until=Coalesce(Subquery(ended.values("ended_at")[:1]), Now())
@@ -35,7 +35,7 @@ def close_ended(live: Sequence[str]) -> None:
 
 
 def note(deployment: Deployment, run: str, report: ProgressEvent) -> None:
-    """Note where the tasks of a report are; the caller holds the deployment's lock."""
+    """Record where the tasks of a report run; the caller holds the deployment's lock."""
     tasks = {task["task"]: task for task in report.get("tasks") or []}
     at = datetime.fromtimestamp(report["at"] / 1000, UTC)
     rows = Placement.objects.filter(deployment=deployment)
@@ -79,7 +79,7 @@ def _newest(rows: QuerySet[Placement], tasks: Collection[str]) -> dict[str, Plac
 
 
 def _why_began(deployment: Deployment, run: str) -> MoveReason:
-    """Why a run has tasks at all: by the end of the run before it. Tasks appear one by one."""
+    """Return why a run started, judged by the previous one's end. Its tasks appear one by one."""
     before = Placement.objects.filter(deployment=deployment).exclude(run=run).first()
     if before is None:
         return MoveReason.START

@@ -1,4 +1,4 @@
-"""Figures over time, as charts need them."""
+"""Figures over time, in the form that charts need."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ RANGES = {
     Range.WEEK: (7 * 24 * 3_600, 900),
     Range.TWO_WEEKS: (14 * 24 * 3_600, 900),
 }
-#: lines of a chart
+#: maximum number of lines in a chart
 MOST_SERIES = 12
-#: names to choose from
+#: maximum number of names to choose from
 MOST_NAMES = 1_000
 #: intervals without a report after which a rate is not known
 GAP = 3
@@ -45,7 +45,7 @@ def chart(
     last = int(time.time() if now is None else now) // step
     first = last - seconds // step + 1
     rows = FigureRow.objects.filter(
-        # One interval more: the rate of the first is counted from there.
+        # One more interval, from which the rate of the first one is computed.
         deployment=deployment, step=step, slot__gte=first - 1, slot__lte=last
     ).order_by("slot")  # fmt: skip
     noted = kind.source or figure
@@ -115,7 +115,7 @@ def _series(
 def _rate(
     row: FigureRow, name: str, total: float, before: tuple[FigureRow, dict[str, float]] | None
 ) -> float | None:
-    """Per second since the interval before; a run that began in between counts from zero."""
+    """Return the rate per second since the last interval; a run that began since counts from 0."""
     if before is None or row.slot - before[0].slot > GAP or row.at <= before[0].at:
         return None
     old = before[1].get(name, 0) if before[0].run == row.run else 0

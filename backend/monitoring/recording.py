@@ -1,7 +1,7 @@
-"""Notes what drivers reported last, every few seconds and for all deployments.
+"""Records what drivers reported last, every few seconds and for all deployments.
 
-The one caller is a task of the workers. Reports come into Redis whether or not a page is open; the
-figures of a deployment are kept at three resolutions, each as a ring.
+The only caller is a Celery task of the workers. Reports arrive in Redis whether or not a page is
+open; the figures of a deployment are kept at three resolutions, each as a ring.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ RINGS = ((10, 360), (60, 1_440), (900, 1_344))
 
 
 def record_all() -> int:
-    """Note the last report of every run; how many were new.
+    """Record the last report of every run; return how many were new.
 
-    Raises redis.RedisError where Redis does not answer.
+    Raises redis.RedisError if Redis does not respond.
     """
     runs = list(Run.objects.filter(ended_at__isnull=True).select_related("deployment"))
     placing.close_ended([run.report_id for run in runs])
@@ -46,10 +46,10 @@ def record_all() -> int:
 
 
 def record(deployment: Deployment, run: str, report: ProgressEvent) -> bool:
-    """Note a report; whether it was new."""
+    """Record a report; return whether it was new."""
     at = int(report["at"])
     with transaction.atomic():
-        # The row is the lock: two workers do not note the same report.
+        # The row is the lock that keeps two workers from recording the same report.
         Deployment.objects.select_for_update(of=("self",)).filter(pk=deployment.pk).first()
         seen = Seen.objects.filter(deployment=deployment).first()
         same = seen is not None and seen.run == run

@@ -18,20 +18,20 @@ from urllib.parse import urlsplit
 
 from millrace_backend.environment import Network
 
-#: for the whole request, from the name to the answer
+#: limit for the whole request, from resolving the name to reading the response
 DEADLINE_SECONDS = 5.0
 MOST_ANSWER = 2_000
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-#: addresses that carry an IPv4 address, behind which may be anything
+#: networks of addresses that embed an IPv4 address, which may be a private one
 _TRANSLATED = [
     ipaddress.ip_network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")
 ]
 
 
 class Undeliverable(Exception):
-    """Why a request was not sent or not accepted, as a sentence."""
+    """A request was not sent or not accepted; the message is a sentence."""
 
 
 def problem_of(url: str) -> str | None:
@@ -53,7 +53,7 @@ def problem_of(url: str) -> str | None:
 
 
 def masked(url: str) -> str:
-    """The address without what may be secret in it: scheme, host and port."""
+    """Return the address without parts that may be secret: scheme, host and port."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/…" if url else ""
 
@@ -75,7 +75,10 @@ def post(
     allowed: Sequence[Network],
     deadline: float = DEADLINE_SECONDS,
 ) -> int:
-    """Send JSON; the status of the answer. Raises Undeliverable, for any status but 2xx as well."""
+    """Send JSON and return the status of the response.
+
+    Raises Undeliverable, also for any status other than 2xx.
+    """
     problem = problem_of(url)
     if problem is not None:
         raise Undeliverable(problem)
@@ -129,7 +132,7 @@ def _addresses(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection to one of the judged addresses, under the name that was given."""
+    """A connection to one of the checked addresses, under the original host name."""
 
     def __init__(
         self, host: str, port: int, addresses: Sequence[str], secure: bool, deadline: float
@@ -161,5 +164,5 @@ class _Connection(http.client.HTTPConnection):
             try:
                 self.sock.shutdown(socket.SHUT_RDWR)
             except OSError:
-                # It is closed already.
+                # It is already closed.
                 return

@@ -1,1 +1,1 @@
-"""Records of topics: read, decoded, written."""
+"""Records of topics: reading, decoding, writing and generating them."""

@@ -1,4 +1,4 @@
-"""The only code that changes topics and writes records, for people of a workspace."""
+"""The only code that changes topics and writes records, for members of a workspace."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from records.topics import check_allowed, described
 def produce(
     actor: User, workspace: Workspace, topic: str, record: Mapping[str, Any]
 ) -> dict[str, int | None]:
-    """Write a record and wait until the cluster has it; its partition and offset.
+    """Write a record, and return its partition and offset when the cluster has it.
 
-    Without a partition it goes where the key puts it, as Kafka's own clients do. Raises ApiError
-    for a text that is not of its format, NotFound for a topic or partition that is not there,
-    Unavailable while the simulator, which writes Avro and Protobuf, starts.
+    Without a partition, the key determines it, as in Kafka's own clients. Raises ApiError for text
+    that is not valid in its format, NotFound for a topic or partition that does not exist,
+    Unavailable while the simulator, which encodes Avro and Protobuf, is starting.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)
@@ -60,7 +60,7 @@ def produce(
 def delete_topic(actor: User, workspace: Workspace, topic: str) -> None:
     """Delete a topic with its records.
 
-    Raises NotFound where there is none, Conflict where a deployment that should run uses it.
+    Raises NotFound if it does not exist, Conflict if a deployment that should run uses it.
     """
     require(actor, workspace.pk, Role.ADMIN)
     check_allowed(workspace, topic)
@@ -91,7 +91,7 @@ def _headers(headers: Sequence[Mapping[str, str]]) -> list[tuple[str, bytes]]:
 
 
 def _deliver(topic: str, **record: Any) -> Message:
-    """Write a record and wait for the leader's answer."""
+    """Write a record and wait for its acknowledgement."""
     producer = Producer(
         {
             **kafka.configuration(),

@@ -1,1 +1,1 @@
-"""The records app has nothing to show in the admin pages."""
+"""The records app has no admin pages."""

@@ -1,7 +1,7 @@
-"""Where a simulation of a followed record can begin: after a micro-batch of the deployment.
+"""The micro-batches of a deployment after which a followed record's simulation can begin.
 
-The checkpoint has the state of the last micro-batches, and the offsets at which each ended. From
-one of them on, the simulation gets whole micro-batches, in the order in which the job took them.
+The checkpoint has the state of the last micro-batches and the offsets at which each ended. From one
+of them on, the simulation gets whole micro-batches, in the order in which the job read them.
 """
 
 from __future__ import annotations
@@ -20,39 +20,43 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class Batch:
-    """A committed micro-batch: `places` has the offsets of the records to come; `at` in ms."""
+    """A committed micro-batch.
+
+    `at`: when it was planned, in ms. `places`: the offset after its last record, by topic and
+    partition.
+    """
 
     number: int
     at: int
     places: Mapping[str, Mapping[str, int]]
 
     def offset(self, place: Place) -> int:
-        """Where the batch ended in a partition; 0 for one that it did not know."""
+        """Return the offset at which the batch ended in a partition, or 0 for an unknown one."""
         return int(self.places.get(place[0], {}).get(str(place[1]), 0))
 
     def covers(self, earliest: Mapping[Place, int]) -> bool:
-        """Whether the broker still has all records that came after it."""
+        """Return whether the broker still has all records after the batch."""
         return all(self.offset(place) >= offset for place, offset in earliest.items())
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What is known of a deployment's checkpoint. `clock`: processors see the wall clock."""
+    """The batches of a deployment's checkpoint. `clock`: whether processors read the wall clock."""
 
     batches: Sequence[Batch]
     subtopologies: Mapping[str, int]
     clock: bool
 
     def tasks(self, partition: int) -> list[int]:
-        """The tasks that read a partition's number."""
+        """Return the tasks that read the partitions with this number."""
         return sorted({partition % number for number in self.subtopologies.values()})
 
 
 def checkpoint_of(deployment: Deployment, person: User) -> Checkpoint | None:
-    """Its last micro-batches; None while the process that reads them is starting.
+    """Return the checkpoint's last micro-batches, or None while the store reader is starting.
 
-    Those that an earlier version ran are left out, but for the last one, whose state the version
-    took over. Raises Conflict where there is no checkpoint or it cannot be read.
+    Of the batches that an earlier version ran, only the last is included, whose state the current
+    version took over. Raises Conflict if there is no checkpoint or it cannot be read.
     """
     found = asked(deployment, person, "read_batches")
     if found is None:
@@ -68,7 +72,7 @@ def checkpoint_of(deployment: Deployment, person: User) -> Checkpoint | None:
 
 
 def asked(deployment: Deployment, person: User, do: str, **more: Any) -> dict[str, Any] | None:
-    """What the process that reads stores answers; None while it is starting."""
+    """Return the store reader's answer, or None while it is starting."""
     answer = simulating.ask(
         {
             "do": do,
@@ -82,7 +86,7 @@ def asked(deployment: Deployment, person: User, do: str, **more: Any) -> dict[st
 
 
 def _began(deployment: Deployment) -> int:
-    """When the first of the last runs began that all ran the same version, in ms."""
+    """Return when the latest series of runs of one version began, in ms since the epoch."""
     first = None
     for run in deployment.runs.all()[:200]:
         if first is not None and run.version_id != first.version_id:
@@ -93,23 +97,22 @@ def _began(deployment: Deployment) -> int:
 
 @dataclass(frozen=True)
 class Span:
-    """The batch after which a simulation begins, and those of which it gets the records.
+    """The batch after which a simulation begins, and the batches whose records it gets.
 
-    `done`: the batches that come, in their order; records after the last of them have not been
-    processed yet.
+    `done`: those batches in order. Records after the last of them have not been processed yet.
     """
 
     begins: Batch
     done: Sequence[Batch]
 
     def turn(self, place: Place, offset: int) -> int:
-        """The index of the batch that took a record; one more than the last for others."""
+        """Return the index of the batch that read a record, or ``len(done)`` if none did."""
         return next((n for n, batch in enumerate(self.done) if offset < batch.offset(place)),
                     len(self.done))  # fmt: skip
 
 
 class NoSpan(Exception):
-    """There is none; `because` is one of EmptyBecause."""
+    """Raised if no span can be chosen; `because` is one of EmptyBecause."""
 
     def __init__(self, because: str) -> None:
         super().__init__(because)
@@ -125,10 +128,10 @@ def chosen(
     after: int,
     most: int,
 ) -> Span:
-    """Where to begin, so that about `before` records come before the batch of the followed one.
+    """Choose a span with about `before` records before the batch of the followed one.
 
-    `earliest`: of each partition that is read, the broker's first offset. `after`: records of later
-    batches, at most; `most`: of all. Raises NoSpan.
+    `earliest`: the broker's first offset of each partition that is read. `after`: maximum number of
+    records from later batches. `most`: maximum number of all records. Raises NoSpan.
     """
     place, offset = followed
     usable = [batch for batch in batches if batch.covers(earliest)]
@@ -139,7 +142,7 @@ def chosen(
     def between(a: Batch, b: Batch) -> int:
         return sum(max(0, b.offset(each) - a.offset(each)) for each in earliest)
 
-    # Of a record that no batch has taken yet, the last batch is the nearest.
+    # For a record that no batch has read yet, the last batch is the nearest.
     ends = min(at + 1, len(usable) - 1)
     own = between(usable[at], usable[ends])
     if own > most:
@@ -156,10 +159,11 @@ def chosen(
 
 
 def in_order(span: Span, records: Iterable[tuple[Place, int, int, Any]]) -> list[tuple[int, Any]]:
-    """Records as the job took them, each with its batch's index.
+    """Return records in the order in which the job read them, each with its batch's index.
 
-    `records`: of each partition in its order, with place, offset and timestamp. Within a batch the
-    running maximum of a partition's timestamps decides, then topic, partition and offset.
+    `records`: place, offset, timestamp and record, in order within each partition. A batch is
+    sorted by the running maximum of each partition's timestamps, then by topic, partition and
+    offset.
     """
     keys = []
     highest: dict[tuple[Place, int], int] = {}
@@ -175,5 +179,5 @@ def in_order(span: Span, records: Iterable[tuple[Place, int, int, Any]]) -> list
 def states(
     deployment: Deployment, person: User, batch: int, tasks: Sequence[int] | None
 ) -> dict[str, Any] | None:
-    """What a simulation begins with, for `simulating.simulated`; None while it is starting."""
+    """Return the stores that a simulation begins with, or None while the reader is starting."""
     return asked(deployment, person, "read_task_states", batch=batch, tasks=tasks)

@@ -1,4 +1,4 @@
-"""Fixed sets of words about records."""
+"""Choices about records, generators and followed records."""
 
 from django.db import models
 
@@ -29,7 +29,7 @@ class Start(models.TextChoices):
 
 
 class Partitions(models.TextChoices):
-    """Whose records are read with a record that is followed."""
+    """The partitions whose records are read around a followed record."""
 
     AUTO = "auto", "All where the topology repartitions, else those of the record's task"
     TASK = "task", "Those of the record's partition, and global tables"
@@ -71,7 +71,7 @@ class GroupState(models.TextChoices):
 
 
 class GeneratorState(models.TextChoices):
-    """Where a generator is."""
+    """State of a generator."""
 
     RUNNING = "running", "Running"
     DONE = "done", "Done: it has reached its limit"
@@ -80,7 +80,7 @@ class GeneratorState(models.TextChoices):
 
 
 class Stores(models.TextChoices):
-    """With which stores a followed record's simulation begins."""
+    """The stores with which a followed record's simulation begins."""
 
     CHECKPOINT = "checkpoint", "Those of the deployment after an earlier micro-batch"
     EMPTY = "empty", "Empty ones"

@@ -1,7 +1,7 @@
-"""Bytes of keys and values as texts for people, and back.
+"""Conversion of the bytes of keys and values to readable text, and back.
 
-The formats are those of the topology document (`millrace_compiler.formats`). A format is guessed
-from the bytes where none is chosen.
+The formats are those of the topology document (`millrace_compiler.formats`). Unless a format is
+chosen, it is guessed from the bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from millrace_backend.errors import cause
 
 from records.choices import RecordFormat
 
-#: characters of a text that a list of records shows
+#: characters of a text in a list of records
 SHOWN = 2_000
 _NUMBERS = {
     RecordFormat.INTEGER: ">i",
@@ -26,15 +26,15 @@ _NUMBERS = {
     RecordFormat.FLOAT: ">f",
     RecordFormat.DOUBLE: ">d",
 }
-#: a number of eight bytes that is larger is hardly meant as a whole one
+#: whole numbers of eight bytes are expected to be smaller; other values are read as doubles
 _PLAUSIBLE = 1 << 53
 _BLANKS = "\t\n\r"
-#: what a schema registry's serializers put before a value: a zero and the schema's id
+#: prefix that a schema registry's serializers write: a zero byte and the schema's id
 _SCHEMA_HEADER = struct.Struct(">bI")
 
 
 class Undecodable(ValueError):
-    """The bytes, or the text, are not of the format; the message says why."""
+    """Raised for bytes or text that are not valid in a format; the message has the reason."""
 
     def __init__(self, code: str, message: str, **facts: Any) -> None:
         super().__init__(message)
@@ -43,13 +43,13 @@ class Undecodable(ValueError):
 
 @dataclass(frozen=True)
 class Decoded:
-    """A key or a value: its format, and its text, None for null."""
+    """A decoded key or value: its format, and its text, or None for null."""
 
     format: str
     text: str | None
     size: int
     error: str | None = None
-    #: id of the schema that the bytes name, where they seem to
+    #: schema id that the bytes appear to begin with
     schema_id: int | None = None
 
     @property
@@ -64,7 +64,7 @@ class Decoded:
 
 
 def decode(raw: bytes | None, chosen: str = RecordFormat.AUTO) -> Decoded:
-    """The bytes in a format; as hexadecimal digits with the reason where they are not of it."""
+    """Decode bytes; return hexadecimal digits and the reason if they do not match the format."""
     if raw is None:
         return Decoded("null", None, 0)
     if chosen == RecordFormat.AUTO:
@@ -76,7 +76,7 @@ def decode(raw: bytes | None, chosen: str = RecordFormat.AUTO) -> Decoded:
 
 
 def text_of(raw: bytes, format: str) -> str:
-    """The text of bytes in a format. Raises Undecodable where they are not of it."""
+    """Return bytes as text in a format. Raises Undecodable if they are not valid in it."""
     if format in _NUMBERS:
         return _number(raw, format)
     if format == RecordFormat.BOOLEAN:
@@ -145,9 +145,9 @@ def _is_json(text: str) -> bool:
 
 
 def encode(text: str, format: str) -> bytes:
-    """The bytes of a text in a format; of ``bytes``, hexadecimal digits.
+    """Return the bytes of a text in a format; for ``bytes``, the text is hexadecimal digits.
 
-    Raises Undecodable with the reason where the text is not of the format.
+    Raises Undecodable with the reason if the text is not valid in the format.
     """
     if format in _NUMBERS:
         return _packed(text, format)
@@ -180,12 +180,12 @@ def _packed(text: str, format: str) -> bytes:
 
 
 def cut(text: str | None, most: int = SHOWN) -> tuple[str | None, bool]:
-    """The beginning of a text, and whether something is missing."""
+    """Return the beginning of a text, and whether it was truncated."""
     if text is None or len(text) <= most:
         return text, False
     return text[:most], True
 
 
 def as_base64(raw: bytes | None, most: int) -> str | None:
-    """The first bytes for JSON."""
+    """Return at most the first `most` bytes in Base64."""
     return None if raw is None else base64.b64encode(raw[:most]).decode()

@@ -1,6 +1,7 @@
-"""Records in the formats of a topology's node: Avro, Protobuf, schema registries, JSON by schema.
+"""Decoding of records in the formats of a topology's node, which may need a schema.
 
-They are read by the operator itself, in the simulator: a source with the node's formats and a sink.
+The stateful operator itself reads them, in the simulator: a document has a source with the node's
+formats and a sink.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from records.reading import Raw
 from records.types import BY_SCHEMA, by_schema, types_of
 from records.uses import uses_of
 
-#: records that are decoded at once
+#: maximum number of records decoded by one simulation
 MOST_DECODED = 200
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Formats of the document in which records are read, for a person.
+    """Decodes records in formats of the document, on behalf of a person.
 
-    `own`: by part, formats that are read here, in the place of those.
+    `own`: by part, formats that are decoded without the simulator and take precedence.
     """
 
     person: User
@@ -40,7 +41,7 @@ class Reader:
 
     @classmethod
     def of(cls, person: User, workspace: Workspace, topic: str, name: str) -> Reader:
-        """The reader called `topology:node`. Raises NotFound where it does not use the topic."""
+        """Return the reader `topology:node`. Raises NotFound if the node does not use the topic."""
         topology, _, node = name.partition(":")
         for use in uses_of(workspace, topic):
             if str(use["topology"]) == topology and use["node"] == node:
@@ -56,9 +57,10 @@ class Reader:
     def by_schema(
         cls, person: User, workspace: Workspace, formats: Mapping[str, Mapping[str, Any]]
     ) -> Reader | None:
-        """The reader of formats of a `key` and a `value`; None where neither is Avro or Protobuf.
+        """Return a reader for the formats of `key` and `value`; None if neither is Avro or
+        Protobuf.
 
-        Raises ApiError for a schema that cannot be had.
+        Raises ApiError for a schema that cannot be obtained.
         """
         own = {name: f["format"] for name, f in formats.items() if f["format"] not in BY_SCHEMA}
         if len(own) == len(formats):
@@ -69,9 +71,10 @@ class Reader:
         return cls(person, key, value, own)
 
     def decoded(self, records: Sequence[Raw]) -> list[tuple[Decoded, Decoded]]:
-        """Key and value of each record; as hexadecimal digits, with the reason, where not of it.
+        """Decode key and value of each record, or return hexadecimal digits and the reason.
 
-        Raises Unavailable while the simulator starts, ApiError for a schema that cannot be had.
+        Raises Unavailable while the simulator is starting, ApiError for a schema that cannot be
+        obtained.
         """
         if not records:
             return []
@@ -82,12 +85,14 @@ class Reader:
         return reading(self.key, self.value)
 
     def parts(self, record: Raw, output: Mapping[str, Any] | None) -> tuple[Decoded, Decoded]:
-        """Key and value of a record of which the document wrote this, or nothing."""
+        """Return key and value of a record; `output` is what the document wrote for it, if
+        anything.
+        """
         return self._part("key", record.key, output), self._part("value", record.value, output)
 
     @property
     def stated(self) -> dict[str, Mapping[str, Any]]:
-        """Its formats of the document, by part."""
+        """The formats that the simulator decodes, by part."""
         formats = {"key": self.key, "value": self.value}
         return {part: each for part, each in formats.items() if part not in self.own}
 
@@ -103,9 +108,10 @@ class Reader:
 def decoded_by_schema(
     person: User, formats: Mapping[str, Mapping[str, Any]], records: Sequence[Raw]
 ) -> list[dict[str, Decoded]]:
-    """Of each record those of `key` and `value` whose formats need a schema.
+    """Return the decoded parts of each record whose formats need a schema, by part.
 
-    Raises Unavailable while the simulator starts, ApiError for a schema that cannot be had.
+    Raises Unavailable while the simulator is starting, ApiError for a schema that cannot be
+    obtained.
     """
     parts = [part for part in formats if by_schema(formats[part])]
     if not parts:
@@ -127,7 +133,7 @@ def reading(
     topic: str = "records",
     *between: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A document that reads records in these formats, perhaps with nodes behind the source."""
+    """Return a document that reads records in these formats; `between`: nodes after the source."""
     source = {"topics": [topic], "key": dict(key), "value": dict(value)}
     nodes: list[Mapping[str, Any]] = [
         {"id": "in", "kind": "source.stream", "params": source},
@@ -146,10 +152,10 @@ def reading(
 def outputs_of(
     person: User, document: Mapping[str, Any], records: Sequence[Raw], topic: str = "records"
 ) -> dict[int, Any]:
-    """What a document of `reading` writes for each record, by the record's number from 1.
+    """Return the outputs of a document of `reading`, by the number of the record, from 1.
 
-    Raises Unavailable while the simulator starts, Refused for a document that does not compile,
-    ApiError where the simulation ends with an error.
+    Raises Unavailable while the simulator is starting, Refused for a document that does not
+    compile, ApiError if the simulation ends with an error.
     """
     answer = ask(
         {
@@ -177,7 +183,7 @@ def outputs_of(
 
 
 class Refused(ApiError):
-    """A document of `reading` has an error; `diagnostic` describes it."""
+    """Raised for a document of `reading` with an error, which `diagnostic` describes."""
 
     def __init__(self, diagnostic: Mapping[str, Any]) -> None:
         super().__init__(

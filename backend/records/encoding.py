@@ -1,4 +1,4 @@
-"""Records as Kafka takes them, generated or typed; the simulator encodes Avro and Protobuf."""
+"""Encoding of generated or typed records for Kafka; the simulator encodes Avro and Protobuf."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from records.codecs import Undecodable, encode
 from records.generating import Recipe
 from records.types import BY_SCHEMA, by_schema, types_of, unknown_field
 
-#: key, value and timestamp (ms) as Kafka takes them
+#: key, value and timestamp (ms) in the form in which they are written to Kafka
 Record = tuple[bytes | None, bytes | None, int]
-#: refusals of a value that a person typed
+#: error codes for a value that a person typed
 _UNFIT = {"unknown_field", "value_null", "value_unfit"}
 
 
 def records_of(recipe: Recipe, due: Sequence[tuple[int, int]], owner: str) -> list[Record]:
-    """The records of some numbers and times (ms).
+    """Return the encoded records with these numbers and times (ms).
 
-    Raises Unavailable while the simulator starts, ApiError with the code `value_unfit` where a
-    field's rule does not fit the format, and with others for a schema that cannot be had.
+    Raises Unavailable while the simulator is starting, ApiError with the code `value_unfit` if a
+    field's rule does not fit the format, and with other codes for a schema that cannot be obtained.
     """
     made = [recipe.made(number, now) for number, now in due]
     keys = _bytes(recipe.key, [each.key for each in made], owner)
@@ -40,10 +40,10 @@ def records_of(recipe: Recipe, due: Sequence[tuple[int, int]], owner: str) -> li
 def bytes_of_texts(
     person: User, workspace: Workspace, parts: Mapping[str, Mapping[str, str] | None]
 ) -> dict[str, bytes | None]:
-    """The bytes of the `text` of a key and a value, each with its format; None for None.
+    """Encode the `text` of a key and a value, each with its format; None stays None.
 
-    The text of Avro and Protobuf is JSON. Raises ApiError for what does not fit its format, and
-    where a schema cannot be had, Unavailable while the simulator starts.
+    The text of Avro and Protobuf is JSON. Raises ApiError for text that does not fit its format or
+    a schema that cannot be obtained, Unavailable while the simulator is starting.
     """
     formats = {
         name: {each: given for each, given in part.items() if each != "text"}
@@ -76,7 +76,10 @@ def bytes_of_texts(
 
 
 def _fitting(text: str, type_: DataType) -> str:
-    """JSON that says no more than its type has. Raises Undecodable for what is no JSON."""
+    """Return the JSON text unchanged if it has only fields of the type.
+
+    Raises Undecodable for text that is not JSON, ApiError for null and for unknown fields.
+    """
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -104,7 +107,7 @@ def _bytes(format: Mapping[str, Any], values: Sequence[Any], owner: str) -> list
 def _by_schema(
     format: Mapping[str, Any], texts: Sequence[str | None], owner: str
 ) -> list[bytes | None]:
-    """The bytes of JSON texts in Avro or Protobuf."""
+    """Encode JSON texts in Avro or Protobuf."""
     answer = ask({"do": "encode", "owner": owner, "format": dict(format), "texts": list(texts)})
     if answer.get("state") == "starting":
         raise Unavailable(

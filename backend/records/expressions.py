@@ -1,4 +1,4 @@
-"""Records that a Spark SQL expression accepts, evaluated by the operator in the simulator."""
+"""Spark SQL expressions that select records, evaluated by the operator in the simulator."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from records.codecs import Decoded, decode
 from records.decoding import Reader, Refused, outputs_of, reading
 from records.reading import Raw
 
-#: records that an expression is asked about at once
+#: maximum number of records for which an expression is evaluated at once
 MOST_ASKED = 1_000
-#: guessed formats are no types: what may be any text is one
+#: a guessed format has no type, so formats of text are read as STRING
 _TEXTS = frozenset({RecordFormat.AUTO, RecordFormat.STRING, RecordFormat.JSON})
 
 
@@ -23,8 +23,8 @@ _TEXTS = frozenset({RecordFormat.AUTO, RecordFormat.STRING, RecordFormat.JSON})
 class Where:
     """An expression over `key`, `value`, `timestamp`, `headers`, `topic`, `partition`, `offset`.
 
-    Key and value have the types of the reader's formats; without a reader those of the formats
-    that were chosen, where text and JSON are STRING.
+    Key and value have the types of the reader's formats. Without a reader, they have those of the
+    chosen formats, where text and JSON are STRING.
     """
 
     person: User
@@ -35,10 +35,11 @@ class Where:
     value_format: str
 
     def accepted(self, records: Sequence[Raw]) -> list[tuple[Raw, Decoded, Decoded]]:
-        """The records for which it is true, decoded.
+        """Return the records for which the expression is true, decoded.
 
-        For records that are not of the formats, and where it raises, it is not. Raises ApiError
-        `invalid_expression` with what is wrong, Unavailable while the simulator starts.
+        It counts as false for records that are not valid in the formats, and where it raises an
+        error. Raises ApiError with the code `invalid_expression` and the reason, Unavailable while
+        the simulator is starting.
         """
         filtering = {"id": "where", "kind": "filter", "params": {"predicate": self.expression}}
         reader = self.reader

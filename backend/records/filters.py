@@ -1,4 +1,4 @@
-"""Which records a reader wants to see."""
+"""Filters for records by text and by the value of a field."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _MISSING = object()
 
 @dataclass(frozen=True)
 class Filter:
-    """A text that key or value contains, and a field that has a value.
+    """A filter by a text in key or value, and by the value of a field.
 
-    ``steps``: names and indexes behind ``key`` or ``value``, with ``part`` saying of which.
+    ``part`` is ``key`` or ``value``; ``steps`` are the names and indexes of the path below it.
     """
 
     contains: str = ""
     part: str = ""
     steps: tuple[str | int, ...] = ()
     equals: str = ""
-    #: how the field is compared with it
+    #: how the field is compared with ``equals``
     compare: str = Compare.EQUALS
 
     def __bool__(self) -> bool:
         return bool(self.contains or self.part)
 
     def accepts(self, key: Decoded, value: Decoded) -> bool:
-        """Whether the record is wanted."""
+        """Return whether the record passes the filter."""
         if self.contains and not any(
             each.text is not None and self.contains in each.text.casefold() for each in (key, value)
         ):
@@ -48,7 +48,7 @@ class Filter:
 
 
 def read_filter(contains: str, field: str, equals: str, compare: str = Compare.EQUALS) -> Filter:
-    """A filter as a request has it. Raises ApiError for a field that is no path."""
+    """Return the filter of a request. Raises ApiError if ``field`` is not a path."""
     if not field:
         return Filter(contains.casefold())
     steps = path_steps(field)
@@ -56,7 +56,9 @@ def read_filter(contains: str, field: str, equals: str, compare: str = Compare.E
 
 
 def path_steps(field: str) -> tuple[str | int, ...]:
-    """The names and indexes of a path, `key` or `value` first. Raises ApiError for no path."""
+    """Split a path into names and indexes, `key` or `value` first. Raises ApiError if it is
+    invalid.
+    """
     steps: list[str | int] = []
     at = 0
     while at < len(field):
@@ -87,7 +89,7 @@ def _at(value: Any, steps: tuple[str | int, ...]) -> Any:
 
 
 def _compared(found: Any, how: str, text: str) -> bool:
-    """Whether a field compares so with a text; numbers as numbers, texts by their letters."""
+    """Compare a field with a text: numbers as numbers, strings as text."""
     same = text == found or _same(text, found)
     if how in {Compare.EQUALS, Compare.NOT_EQUALS}:
         return same == (how == Compare.EQUALS)
@@ -112,10 +114,10 @@ def _compared(found: Any, how: str, text: str) -> bool:
 
 
 def _same(text: str, found: Any) -> bool:
-    """Whether a text is this value as JSON writes it: `12`, `true`, `null`, `{"a": 1}`."""
+    """Return whether a text is the JSON of this value: `12`, `true`, `null`, `{"a": 1}`."""
     try:
         wanted = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    # True equals 1 in Python, and in JSON it does not.
+    # True equals 1 in Python, but not in JSON.
     return isinstance(wanted, bool) == isinstance(found, bool) and bool(wanted == found)

@@ -1,8 +1,8 @@
-"""Where is my record? The input of a deployment around one record, as input lines of a simulation.
+"""Follow one record: the input of a deployment around it, as input lines of a simulation.
 
-The page, or a script, simulates the version that runs on these lines. Stores begin as they were in
-the deployment after an earlier micro-batch (`records.batches`), where that can be had. Else they
-start empty, and the answer says why, from which offset the lines begin and what was left out.
+The page, or a script, simulates the running version on these lines. If possible, stores begin as
+they were in the deployment after an earlier micro-batch (`records.batches`). Otherwise they start
+empty, and the response states why, at which offset the lines begin and what was left out.
 """
 
 from __future__ import annotations
@@ -40,22 +40,24 @@ from records.reading import Raw, Scan, Take
 from records.sampling import READ, Mask, SampleRequest, line_of, masked_paths
 from records.topics import Ends, described, ends_of, offsets_at
 
-#: records before and after the followed one, at most: a simulation takes 2,000
+#: maximum number of records before and after the followed one; a simulation accepts 2,000
 MOST_BEFORE, MOST_AFTER = 1_500, 400
-#: topics of one version that are read
+#: maximum number of topics of a version that are read
 MOST_TOPICS = 20
 
 
 @dataclass(frozen=True)
 class FollowRequest:
-    """A record by its place or, newest first, by its key or a text; and what to read around it."""
+    """A record, by its offset or as the newest one with a key or a text, and what to read around
+    it.
+    """
 
     topic: str
     partition: int | None = None
     offset: int | None = None
     key: str | None = None
     contains: str = ""
-    #: `cursor` of the answer before, while searching
+    #: `cursor` of the previous response of a search
     cursor: str = ""
     before: int = 500
     after: int = 50
@@ -69,17 +71,17 @@ class FollowRequest:
 
 @dataclass
 class Window:
-    """What is read of one partition: its offsets, and the records around the followed one."""
+    """The offsets of a partition and its records around the followed one."""
 
     topic: str
     partition: int
     ends: Ends
-    #: the offset at which the records before the followed one end
+    #: the offset up to which records are read as those before the followed one
     bound: int
     records: list[Raw] = field(default_factory=list)
 
     def shown(self) -> dict[str, Any]:
-        """As the answer has it."""
+        """Return the partition in the form of the API."""
         offsets = [each.offset for each in self.records]
         return {
             "topic": self.topic,
@@ -92,12 +94,13 @@ class Window:
 
 
 def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict[str, Any]:
-    """The input lines around a record, with the document that the deployment runs.
+    """Return the input lines around a record, with the document that the deployment runs.
 
-    `state` is `searching` where the next request, with `cursor`, continues the search, and
-    `starting` while the process that reads checkpoints is starting.
-    Raises NotFound for a topic that no source reads or that the workspace may not use, and where
-    there is no such record; ApiError for masks that cannot be applied.
+    `state` is `searching` if the next request, with `cursor`, continues the search, and `starting`
+    while the process that reads checkpoints is starting.
+
+    Raises NotFound for a topic that no source reads or that the workspace may not use, and for a
+    record that does not exist; ApiError for masks that cannot be applied.
     """
     refuse_plain(deployment, "follow a record")
     version = _version(deployment)
@@ -144,7 +147,9 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
 
 
 def deployed_document(deployment: Deployment) -> dict[str, Any]:
-    """The document of the version that runs; of a stopped deployment, of the one that would."""
+    """Return the document of the running version, or of the one that a stopped deployment would
+    run.
+    """
     document: dict[str, Any] = _version(deployment).document
     return document
 
@@ -155,7 +160,7 @@ def _empty_because(
     document: Mapping[str, Any],
     sources: Collection[str],
 ) -> str | None:
-    """Why the stores of the checkpoint would not fit the lines; None where they do."""
+    """Return why the checkpoint's stores would not fit the lines, or None if they do."""
     if request.stores == Stores.EMPTY:
         return EmptyBecause.ASKED.value
     if request.masks or request.same_key or not request.headers:
@@ -166,19 +171,22 @@ def _empty_because(
 
 
 def _sources_apart(document: Mapping[str, Any], sources: Collection[str]) -> bool:
-    """Whether no sink writes, by its name, a topic that is read."""
+    """Return whether no sink writes, by name, a topic that is read."""
     sinks = (node for node in document["nodes"] if node["kind"].startswith("sink."))
     return not any((node.get("params") or {}).get("topic") in sources for node in sinks)
 
 
 def _version(deployment: Deployment) -> Version:
-    """The one that runs; of a deployment that does not, the one that would."""
+    """Return the running version, or the one that a stopped deployment would run."""
     run = deployment.runs.filter(ended_at__isnull=True).select_related("version").first()
     return deployment.version if run is None else run.version
 
 
 def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str, Any]]:
-    """Source nodes by the topic they read by name, `wanted` first; by a pattern only `wanted`."""
+    """Return source nodes by the topics that they read by name, with `wanted` first.
+
+    Of the topics that match a pattern, only `wanted` is included.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     for node in document["nodes"]:
         if not node["kind"].startswith("source."):
@@ -198,7 +206,7 @@ def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str,
 def _topic_partitions(
     deployment: Deployment, document: Mapping[str, Any], sources: Collection[str]
 ) -> dict[str, int]:
-    """How many partitions the deployment's topics have, which decides on its tasks."""
+    """Return the number of partitions of the deployment's topics, which determines its tasks."""
     sinks = {
         (node.get("params") or {}).get("topic")
         for node in document["nodes"]
@@ -213,12 +221,12 @@ def _topic_partitions(
 
 
 def _formats(source: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Those of `key` and `value`."""
+    """Return the formats of `key` and `value`."""
     return {part: source["params"].get(part) or {"format": "string"} for part in ("key", "value")}
 
 
 def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -> dict[str, Any]:
-    """A page of the newest records that have the key or contain the text: one is enough."""
+    """Return a page with the newest record that has the key or contains the text."""
     if request.key is None and not request.contains:
         raise ApiError(
             "invalid",
@@ -256,7 +264,7 @@ def _lines(
     partition: int,
     offset: int,
 ) -> dict[str, Any]:
-    """The records around a place, merged as a task merges its partitions."""
+    """Return the lines around a record, with the partitions merged as a task merges them."""
     followed = _one(request.topic, partition, offset)
     key = followed.key if request.same_key else None
 
@@ -280,7 +288,7 @@ def _lines(
     masks = masked_paths(request.masks)
     lines, skipped, input_ = [], 0, None
     merged = list(_merged(windows))
-    # What is not masked stays as its bytes are.
+    # Without masks, formats with a schema need not be decoded: their bytes are used.
     decoded = _decoded(person, sources, merged) if masks else [{}] * len(merged)
     for (window, record), parts in zip(merged, decoded, strict=True):
         formats = _formats(sources[window.topic])
@@ -315,7 +323,7 @@ def _decoded(
     sources: Mapping[str, Mapping[str, Any]],
     merged: Sequence[tuple[Window, Raw]],
 ) -> list[dict[str, Decoded]]:
-    """Of each record those of its key and value whose formats need a schema."""
+    """Return the decoded parts of each record whose formats need a schema, by part."""
     found: list[dict[str, Decoded]] = [{}] * len(merged)
     for topic, source in sources.items():
         own = [n for n, (window, _) in enumerate(merged) if window.topic == topic]
@@ -333,9 +341,9 @@ def _whole_batches(
     offset: int,
     checkpoint: batches.Checkpoint,
 ) -> dict[str, Any]:
-    """The records of whole micro-batches, in the order in which the job took them.
+    """Return the records of whole micro-batches, in the order in which the job read them.
 
-    Between two of them the wall clock advances where processors see it. Raises NoSpan.
+    Between two batches the wall clock advances, if processors read it. Raises NoSpan.
     """
     followed = _one(request.topic, partition, offset)
     every = _every_partition(deployment, request)
@@ -392,7 +400,10 @@ def _whole_batches(
 def _read_span(
     windows: list[Window], span: batches.Span, followed: tuple[batches.Place, int]
 ) -> None:
-    """Add the records of the batches; of those to come, what lies before the followed one."""
+    """Add the records of the span's batches.
+
+    If no batch has read the followed record yet, also add the unread records up to it.
+    """
     place, offset = followed
     processed = bool(span.done) and offset < span.done[-1].offset(place)
     left = MOST_BEFORE + MOST_AFTER
@@ -418,7 +429,7 @@ def _read_span(
 
 
 def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, Any]]:
-    """How far the wall clock advanced from one batch to another."""
+    """Return the line that advances the wall clock from one batch to another, if any."""
     known = [span.begins.at, *(batch.at for batch in span.done)]
     last = len(span.done)
     passed = known[min(now, last)] - known[min(before, last)]
@@ -431,7 +442,7 @@ def _place(topic: str, partition: int, offset: int, followed: Raw) -> dict[str, 
 
 
 def _every_partition(deployment: Deployment, request: FollowRequest) -> bool:
-    """Whether partitions of other tasks matter: their records come through repartition topics."""
+    """Return whether other tasks' partitions matter because records pass repartition topics."""
     if request.partitions != Partitions.AUTO:
         return request.partitions == Partitions.ALL
     notes = checkpoint_notes(deployment)
@@ -439,7 +450,7 @@ def _every_partition(deployment: Deployment, request: FollowRequest) -> bool:
 
 
 def _windows(topic: str, followed: Raw, request: FollowRequest, *, every: bool) -> list[Window]:
-    """The partitions of a topic that are read, up to the time of the followed record."""
+    """Return the partitions of a topic to read, with bounds at the followed record's timestamp."""
     numbers = [each.id for each in described(topic).partitions]
     numbers = [n for n in numbers if every or n == followed.partition]
     ends = ends_of((topic, number) for number in numbers)
@@ -455,7 +466,7 @@ def _windows(topic: str, followed: Raw, request: FollowRequest, *, every: bool) 
 
 
 def _read(windows: list[Window], count: int, take: Take, *, backwards: bool) -> None:
-    """Add up to `count` records of a topic before the bounds, or from them on."""
+    """Add up to `count` records of a topic that lie before the bounds, or after them."""
     if not windows or count == 0:
         return
     by_number = {each.partition: each for each in windows}
@@ -473,13 +484,13 @@ def _read(windows: list[Window], count: int, take: Take, *, backwards: bool) -> 
 
 
 def _merged(windows: list[Window]) -> Iterator[tuple[Window, Raw]]:
-    """Of each partition's next record, the one with the lowest timestamp comes first."""
+    """Merge the records by timestamp, preserving the order within each partition."""
     lanes = [[(window, record) for record in window.records] for window in windows]
     return heapq.merge(*lanes, key=lambda each: each[1].timestamp)
 
 
 def _one(topic: str, partition: int, offset: int) -> Raw:
-    """The record at a place. Raises NotFound."""
+    """Return the record at an offset. Raises NotFound."""
     count = len(described(topic).partitions)
     if not 0 <= partition < count:
         raise no_partition(topic, partition, count)

@@ -1,7 +1,7 @@
-"""Random records by a schema, for simulations and for topics.
+"""Random records for a schema, for simulations and for topics.
 
-Record *n* of a recipe depends on the seed and on *n* alone: the same recipe gives the same records,
-and a generator that was interrupted goes on where it was.
+Record *n* of a recipe depends only on the seed and on *n*: the same recipe yields the same records,
+and an interrupted generator continues where it stopped.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from millrace_compiler.types import DataType
 
 from records.types import by_schema, type_of
 
-#: keys that records are spread over by the exponent of Zipf's law; more are drawn evenly
+#: maximum number of keys for a Zipf distribution; more keys are drawn uniformly
 MOST_SKEWED_KEYS = 100_000
-#: bytes of a fixed of Avro; a longer one is left too short
+#: maximum bytes generated for an Avro fixed; longer ones get a value that is too short
 MOST_FIXED = 10_000
 _WORDS = (
     *("apple", "bread", "coffee", "dates", "eggs"),
@@ -30,19 +30,19 @@ _WORDS = (
 )
 _TIME_FIELD = re.compile(r"(^|_)(at|ts|time|timestamp|date)$", re.IGNORECASE)
 _VALUE_FIELD = re.compile(r"value\.(\w+)")
-#: a key of a map by its type, as JSON has it
+#: a map key for each type, in JSON
 _MAP_KEYS = {
     "STRING": "a", "BOOLEAN": "true",
     **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL"), "1"),
 }  # fmt: skip
 _FRACTIONS = {"DOUBLE", "FLOAT", "DECIMAL"}
-#: bytes that no format reads but text and bytes: the begin of an object, and no UTF-8
+#: bytes that only the formats string and bytes can read: the start of an object and invalid UTF-8
 _MALFORMED = b'{"malformed": \xff'
 
 
 @dataclass(frozen=True)
 class Made:
-    """A generated record; ``time`` in milliseconds. Of a malformed one, ``raw`` is the value."""
+    """A generated record; ``time`` in ms. ``raw`` replaces the value of a malformed record."""
 
     key: Any
     value: Any
@@ -52,19 +52,21 @@ class Made:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What records look like. Shares are percentages, durations milliseconds.
+    """The description of generated records. Shares are percentages, durations are in ms.
 
-    ``fields``: how a field is made, by its path (``key``, ``value.item``): ``values`` (one of
-    them), ``min`` and ``max``, ``prefix`` (before a number), ``parts`` (a text of one of each).
+    ``fields`` has the rule of a field by its path (``key``, ``value.item``): ``values`` (one of
+    them), ``min`` and ``max``, ``prefix`` (before a number), ``parts`` (one text of each list,
+    joined).
     """
 
     topic: str
     key: Mapping[str, Any]
     value: Mapping[str, Any]
-    #: a field of the value that holds the record's time
+    #: the field of the value that contains the record's timestamp
     time_field: str | None = None
     keys: int = 10
-    #: exponent of Zipf's law: 0, all keys alike; 1, the first key twice as often as the second
+    #: exponent of Zipf's law: 0 draws all keys equally often, 1 the first twice as often as the
+    #: second
     skew: float = 0
     late: float = 0
     late_by: int = 0
@@ -72,7 +74,8 @@ class Recipe:
     malformed: float = 0
     seed: int = 1
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    #: by `key` and `value`, from `types_of`; without them, those that the formats themselves state
+    #: types of `key` and `value` from `types_of`; by default, those that the formats define
+    #: themselves
     types: Mapping[str, DataType] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -82,12 +85,12 @@ class Recipe:
 
     @cached_property
     def _shares(self) -> list[float]:
-        """The keys' shares, added up."""
+        """The cumulative shares of the keys."""
         count = min(self.keys, MOST_SKEWED_KEYS)
         return list(itertools.accumulate(1 / (n + 1) ** self.skew for n in range(count)))
 
     def made(self, number: int, now: int) -> Made:
-        """Record ``number`` of the recipe, made at the time ``now``."""
+        """Return record ``number``, generated at the time ``now`` (ms)."""
         draw = random.Random(f"{self.seed}/{self.topic}/{number}")  # noqa: S311  (no secrets)
         key = self._key(draw)
         late = draw.random() * 100 < self.late
@@ -103,7 +106,7 @@ class Recipe:
         return Made(name, value, time)
 
     def line(self, number: int, now: int) -> dict[str, Any]:
-        """The record as a simulation takes it."""
+        """Return a record as an input line of a simulation."""
         made = self.made(number, now)
         found: dict[str, Any] = {"topic": self.topic, "key": made.key, "value": made.value}
         if made.raw is not None:
@@ -136,7 +139,7 @@ class Recipe:
                 for name, inner in zip(type_.fields, type_.inner, strict=True)
             }
         if type_.name == "ARRAY":
-            # One element within others: their number would double with each level.
+            # Nested arrays have one element, so that their number does not double with each level.
             count = 1 if "[]" in path else 2
             return [
                 self._made(type_.inner[0], f"{path}[]", draw, key + n, time) for n in range(count)
@@ -194,13 +197,13 @@ def _plain(type_: DataType, draw: random.Random, key: int) -> Any:
 
 
 def _word(index: int) -> str:
-    """A word for each index, and always the same."""
+    """Return the word of an index, which is always the same."""
     turn, place = divmod(index, len(_WORDS))
     return f"{_WORDS[place]}-{turn}" if turn else _WORDS[place]
 
 
 def settings_of_source(source: Mapping[str, Any]) -> dict[str, Any]:
-    """What a source node of a document says of its records: formats and the field of their time."""
+    """Return a source node's settings for a recipe: its formats and the field of the timestamp."""
     params = source["params"]
     found = _VALUE_FIELD.fullmatch(str(params.get("timestamp") or "").strip())
     return {
@@ -211,7 +214,7 @@ def settings_of_source(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recipe_settings(document: Mapping[str, Any], generator: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a recipe for a template's generator: its own, and those of the source."""
+    """Return the settings of a template's generator, completed with those of its source."""
     topic = generator["topic"]
     source = next(
         node
@@ -224,7 +227,7 @@ def recipe_settings(document: Mapping[str, Any], generator: Mapping[str, Any]) -
 
 
 def arriving(seed: int, count: int, every: int) -> Iterator[int]:
-    """Times of records that come ``every`` so many milliseconds, each a little more or less."""
+    """Yield increasing times in ms, on average ``every`` ms apart."""
     draw = random.Random(seed)  # noqa: S311  (no secrets)
     now = 0
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""The only code that starts and stops generators."""
+"""The only code in which people start and stop generators."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from records.models import Generator
 from records.topics import check_allowed, described
 from records.types import types_of
 
-#: records a second of one generator, and seconds that one runs
+#: maximum records per second and maximum duration in seconds of a generator
 MOST_RATE, MOST_SECONDS = 1_000, 86_400
-#: generators of a workspace that run, and that are listed after their end
+#: maximum number of a workspace's running generators, and of its ended ones that are kept
 MOST_RUNNING, KEPT = 10, 50
 
 
@@ -39,13 +39,12 @@ def start_generator(
     seconds: int | None,
     most: int | None = None,
 ) -> Generator:
-    """Let records be written to a topic until a limit is reached or somebody stops it.
+    """Start a generator, which writes records to a topic until a limit is reached or a stop.
 
-    ``seconds``: None, only for the sample of an installation, without a limit of time.
-
-    Raises ApiError for a recipe that cannot be, also where a schema cannot be had, NotFound for a
-    topic that is not there, Conflict where a generator writes to it already or too many run,
-    Unavailable while the simulator, which writes Avro and Protobuf, starts.
+    ``seconds`` is None, for no time limit, only for the installation's samples. Raises ApiError for
+    an invalid recipe or a schema that cannot be obtained, NotFound for a topic that does not exist,
+    Conflict if a generator already writes to it or too many are running, Unavailable while the
+    simulator, which encodes Avro and Protobuf, is starting.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)
@@ -93,13 +92,13 @@ def start_generator(
 
 
 def running_first(rows: QuerySet[Generator]) -> QuerySet[Generator]:
-    """Those that run, newest first, before those that ended, last ended first."""
+    """Sort running generators first, newest first, then ended ones, last ended first."""
     ended = Case(When(state=GeneratorState.RUNNING, then=Value(0)), default=Value(1))
     return rows.order_by(ended, "-ended_at", "-id")
 
 
 def stop_generator(actor: User, generator: Generator) -> Generator:
-    """Stop it; one that has ended stays as it is."""
+    """Stop a generator. One that has ended remains as it is."""
     require(actor, generator.workspace_id, Role.OPERATOR)
     with transaction.atomic():
         row = Generator.objects.select_for_update().get(pk=generator.pk)

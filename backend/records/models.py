@@ -1,4 +1,4 @@
-"""Generators: random records that are written to topics until they are stopped."""
+"""Generators: random records that are written to topics until a limit or a stop."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from records.generating import Recipe
 
 
 class Generator(models.Model):
-    """Random records by a recipe, so many a second, into a topic."""
+    """A generator: random records, by a recipe and at a rate, for a topic."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="generators")
     topic = models.CharField(max_length=249)
-    #: the fields of a `Recipe` but the topic; `types` as JSON, where formats need a schema
+    #: fields of a `Recipe` without the topic; `types` as JSON if the formats need a schema
     recipe = models.JSONField()
-    #: records a second
+    #: records per second
     rate = models.FloatField()
-    #: so many records at most; null without such a limit
+    #: maximum number of records; null without a limit
     most = models.PositiveBigIntegerField(null=True)
-    #: null: until somebody stops it
+    #: null: runs until somebody stops it
     ends_at = models.DateTimeField(null=True)
     state = models.CharField(
         max_length=10, choices=GeneratorState, default=GeneratorState.RUNNING, db_index=True
     )
-    #: records that the cluster has
+    #: records that Kafka has acknowledged
     written = models.PositiveBigIntegerField(default=0)
     #: why it failed, or what it waits for: code, facts and message
     problem = models.JSONField(null=True)
@@ -52,14 +52,14 @@ class Generator(models.Model):
         return f"generator {self.pk} into {self.topic}"
 
     def recipe_of(self) -> Recipe:
-        """What its records look like; `types` are those that a schema had when it was started."""
+        """Return its recipe, with the types that a schema had when the generator was started."""
         settings = dict(self.recipe)
         types = settings.pop("types", {})
         found = {part: DataType.from_json(each) for part, each in types.items()}
         return Recipe(topic=self.topic, **settings, types=found)
 
     def over(self, number: int, now: datetime | None = None) -> bool:
-        """Whether it has reached its limits once ``number`` records are made."""
+        """Return whether it has reached its limits after ``number`` records."""
         if self.most is not None and number >= self.most:
             return True
         return self.ends_at is not None and (now or timezone.now()) >= self.ends_at

@@ -1,4 +1,4 @@
-"""What a request asks of a topic's records, and the answer."""
+"""Queries for the records of a topic, and their answers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from records.filters import Filter
 from records.reading import Page, Raw, Scan, Take
 from records.topics import Ends, described, ends_of, offsets_at
 
-#: bytes of a key or a value that a single record's answer has
+#: maximum bytes of a key or a value in the response for a single record
 MOST_BYTES = 1_000_000
-#: headers of a record that are shown
+#: maximum number of headers shown of a record
 MOST_HEADERS = 100
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Where to begin, in which formats to read, and what is wanted."""
+    """A query for records: where to begin, in which formats to read, and what to find."""
 
     start: str = Start.LATEST
     partition: int | None = None
@@ -38,14 +38,14 @@ class Asked:
     filter: Filter = field(default_factory=Filter)
     #: formats of a topology's node in the place of those two
     reader: Reader | None = None
-    #: an expression that is true for what is wanted
+    #: an expression that is true for the records to find
     where: Where | None = None
-    #: from an answer: `partition:offset`, separated by commas
+    #: from a previous response: `partition:offset`, separated by commas
     cursor: str = ""
 
 
 def read_page(topic: str, asked: Asked) -> dict[str, Any]:
-    """One page of records. Raises ApiError for a partition or a cursor that is none."""
+    """Return one page of records. Raises ApiError for an invalid partition or cursor."""
 
     raw: list[Any]
     records: list[Any]
@@ -58,7 +58,7 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
         return shown(record, key, value)
 
     if asked.where is not None:
-        # They are evaluated together: what is found of them is the page, however many that are.
+        # The expression is evaluated for all records at once, and the page is whatever it accepts.
         page, ends = scanned(topic, replace(asked, limit=MOST_ASKED), lambda record: record)
         raw = [row.content for row in page.rows]
         count = len(raw)
@@ -72,7 +72,7 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
         count = page.scanned
         records = [row.content for row in page.rows]
     else:
-        # They are decoded together, so the filter comes after: it finds some of a full page.
+        # Records are decoded at once and filtered afterwards, so the page may not be full.
         page, ends = scanned(topic, replace(asked, limit=MOST_DECODED), lambda record: record)
         raw = [row.content for row in page.rows]
         count = len(raw)
@@ -91,9 +91,9 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
 
 
 def scanned(topic: str, asked: Asked, take: Take) -> tuple[Page, dict[int, Ends]]:
-    """A page of what `take` makes of records, and the ends of the partitions that were read.
+    """Return a page of the results of `take`, and the ends of the partitions that were read.
 
-    Raises ApiError for a partition or a cursor that is none.
+    Raises ApiError for an invalid partition or cursor.
     """
     numbers = [each.id for each in described(topic).partitions]
     if asked.partition is not None:
@@ -115,7 +115,7 @@ def read_one(
     formats: tuple[str, str],
     reader: Reader | None = None,
 ) -> dict[str, Any]:
-    """A record with its raw bytes. Raises NotFound where the partition has none at the offset."""
+    """Return a record with its raw bytes. Raises NotFound if there is none at the offset."""
     count = len(described(topic).partitions)
     if not 0 <= partition < count:
         raise no_partition(topic, partition, count)
@@ -147,7 +147,7 @@ def read_one(
 
 
 def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> dict[str, Any]:
-    """A record as the API has it."""
+    """Return a record in the form of the API."""
     return {
         "partition": record.partition,
         "offset": record.offset,
@@ -178,7 +178,7 @@ def _part(decoded: Decoded, **most: int) -> dict[str, Any]:
 def _ranges(
     topic: str, asked: Asked, ends: Mapping[int, Ends], *, backwards: bool
 ) -> dict[int, tuple[int, int]]:
-    """What is left to read of each partition."""
+    """Return the offsets left to read in each partition: the first, and the one after the last."""
     begin: dict[int, int | None] = {}
     if asked.cursor:
         begin = dict(_read_cursor(asked.cursor, ends))
@@ -205,7 +205,7 @@ def _cursor(offsets: Mapping[int, int]) -> str:
 
 
 def _read_cursor(text: str, ends: Iterable[int]) -> dict[int, int]:
-    """The offsets of a cursor; a partition that was added since has none."""
+    """Return the offsets of a cursor. Partitions that were added since are not in it."""
     known, found = set(ends), {}
     for pair in text.split(","):
         number, _, offset = pair.partition(":")

@@ -1,7 +1,7 @@
-"""Pages of a topic's records, newest first or in order, with bounded work.
+"""Pages of a topic's records, newest first or oldest first, with bounded work.
 
-The partitions are merged by timestamp as a stream task merges them: of each partition's next
-record, the earliest comes first (backwards: the latest).
+Partitions are merged by timestamp as a stream task merges them: among the next records of all
+partitions, the earliest comes first (backwards: the latest).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from millrace_backend.errors import Unavailable
 
 from records.choices import Stopped
 
-#: records and seconds that one request scans; a filter finds little among many
+#: maximum records and seconds of one scan; a filter may match only few of many records
 MOST_SCANNED, MOST_SECONDS = 20_000, 3.0
-#: records of a partition that are read at once, at first and at most
+#: records read from a partition at once: initially, and at most
 FIRST_STEP, LARGEST_STEP = 10, 2_000
 _POLL_SECONDS = 0.1
-#: the end of a partition, and what retention deleted while it was about to be read
+#: the end of a partition, or records that retention deleted before they were read
 _NOTHING_LEFT = {
     KafkaError._PARTITION_EOF,
     KafkaError._AUTO_OFFSET_RESET,
@@ -40,11 +40,11 @@ _NOTHING_LEFT = {
 
 @dataclass(frozen=True)
 class Raw:
-    """A record as it came."""
+    """A record with undecoded bytes."""
 
     partition: int
     offset: int
-    #: milliseconds since the epoch; -1 where there is none
+    #: milliseconds since the epoch; -1 if there is no timestamp
     timestamp: int
     log_append_time: bool
     key: bytes | None
@@ -54,53 +54,53 @@ class Raw:
 
 @dataclass(frozen=True)
 class Row:
-    """A record that is wanted; ``content`` is what was made of it."""
+    """A record of a page; ``content`` is the result of the function `Take`."""
 
     offset: int
     timestamp: int
     content: object
 
 
-#: what is made of a record; None where it is not wanted
+#: converts a record, or returns None to leave it out
 Take = Callable[[Raw], object | None]
 
 
 @dataclass
 class Lane:
-    """What is left of a partition: offsets from ``low`` up to, not including, ``high``."""
+    """The unread offsets of a partition, from ``low`` to ``high`` (exclusive)."""
 
     partition: int
     low: int
     high: int
     backwards: bool
     step: int
-    #: where the next record would stand among those of other partitions, at the earliest
+    #: lower bound of the next record's position among the records of all partitions
     frontier: float = -math.inf
     found: deque[Row] = field(default_factory=deque)
 
     @property
     def open(self) -> bool:
-        """Whether something is left to read."""
+        """Whether unread offsets are left."""
         return self.low < self.high
 
     @property
     def place(self) -> float:
-        """Where its next record stands among those of other partitions, as far as is known."""
+        """The next record's position among the records of all partitions, or its lower bound."""
         return self.order(self.found[0].timestamp) if self.found else self.frontier
 
     @property
     def next(self) -> int:
-        """The offset from which another request goes on."""
+        """The offset at which the next request continues."""
         if self.backwards:
             return self.found[0].offset + 1 if self.found else self.high
         return self.found[0].offset if self.found else self.low
 
     def order(self, timestamp: int) -> float:
-        """Timestamps in the order of reading."""
+        """Return a sort key for timestamps in the direction of reading."""
         return -timestamp if self.backwards else timestamp
 
     def chunk(self) -> tuple[int, int]:
-        """The offsets to read next, and the one behind them."""
+        """Return the offsets to read next: the first, and the one after the last."""
         if self.backwards:
             return max(self.low, self.high - self.step), self.high
         return self.low, min(self.high, self.low + self.step)
@@ -108,7 +108,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Page:
-    """Records, and from where to go on."""
+    """A page of records, and where the next page begins."""
 
     rows: list[Row]
     scanned: int
@@ -118,7 +118,7 @@ class Page:
 
 
 class Scan:
-    """One request: reads until it has enough, or has done enough."""
+    """One scan of a topic, which ends when it has enough records or has reached a limit."""
 
     def __init__(self, consumer: Consumer, topic: str, take: Take) -> None:
         self.consumer, self.topic, self.take = consumer, topic, take
@@ -126,7 +126,7 @@ class Scan:
         self.until = time.monotonic() + MOST_SECONDS
 
     def page(self, ranges: Mapping[int, tuple[int, int]], want: int, *, backwards: bool) -> Page:
-        """Up to ``want`` records out of these offsets (low, high) of each partition."""
+        """Return up to ``want`` records from the offset ranges (low, high) of the partitions."""
         step = max(FIRST_STEP, min(want, 2 * want // max(len(ranges), 1)))
         lanes = [Lane(each, *ends, backwards, step) for each, ends in sorted(ranges.items())]
         rows: list[Row] = []
@@ -149,7 +149,7 @@ class Scan:
         return Page(rows, self.scanned, reason, {lane.partition: lane.next for lane in lanes})
 
     def _read(self, lanes: list[Lane]) -> None:
-        """The next records of these lanes; a lane that is read backwards gets all or none."""
+        """Read the next chunk of these lanes; backwards, a lane gets all of it or none."""
         chunks = {lane.partition: lane.chunk() for lane in lanes}
         came: dict[int, list[Raw]] = {lane.partition: [] for lane in lanes}
         done = self._consume(chunks, came)
@@ -167,7 +167,7 @@ class Scan:
     def _consume(
         self, chunks: Mapping[int, tuple[int, int]], came: dict[int, list[Raw]]
     ) -> set[int]:
-        """Read chunks; the partitions of which all has come."""
+        """Read chunks into ``came``, and return the partitions that are complete."""
         self.consumer.assign(
             [TopicPartition(self.topic, each, low) for each, (low, _) in chunks.items()]
         )
@@ -220,7 +220,7 @@ class Scan:
 
 
 def _raw(message: Message) -> Raw:
-    """A message without an error, which has all that a record has."""
+    """Convert a message that has no error."""
     kind, timestamp = message.timestamp()
     known: Any = message
     return Raw(

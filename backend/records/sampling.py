@@ -1,4 +1,4 @@
-"""Records of a topic as inputs of a simulation, with fields masked before they leave the server."""
+"""Samples of a topic's records for a simulation, with fields masked on the server."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from records.queries import Asked, scanned
 from records.reading import Raw
 from records.types import by_schema, types_of
 
-#: records of one sample
+#: maximum number of records in a sample
 MOST_SAMPLED = 500
 #: formats whose text is JSON
 _AS_JSON = {
     RecordFormat.JSON, RecordFormat.INTEGER, RecordFormat.LONG, RecordFormat.FLOAT,
     RecordFormat.DOUBLE, RecordFormat.BOOLEAN,
 }  # fmt: skip
-#: formats that are read here; the simulator reads those that need a schema
+#: formats that are read here; the simulator reads those with a schema
 READ = {*_AS_JSON, RecordFormat.STRING}
 
 
 @dataclass(frozen=True)
 class Mask:
-    """What becomes of a field: ``hash``, the same for the same value, or ``replace``, ``by``."""
+    """A mask of a field: ``hash`` (equal values get equal hashes) or ``replace`` by ``by``."""
 
     how: str
     by: Any = None
@@ -43,7 +43,7 @@ class Mask:
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """How many records, from which end, in which formats, and what is masked by its path.
+    """The number of records, the end of the topic, the formats, and the masks by path.
 
     `key` and `value` are formats of the document.
     """
@@ -53,23 +53,23 @@ class SampleRequest:
     key: Mapping[str, Any]
     value: Mapping[str, Any]
     masks: Mapping[str, Mask] = field(default_factory=dict)
-    #: headers are left out otherwise: they may hold anything
+    #: headers are left out by default, because they cannot be masked
     headers: bool = False
 
 
 @dataclass
 class Sample:
-    """Input lines; ``skipped`` records could not be masked, as their bytes could not be read."""
+    """Input lines; ``skipped`` counts records that could not be read, and so not masked."""
 
     lines: list[dict[str, Any]]
     skipped: int
 
 
 def sample(person: User, workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
-    """The newest records of a topic, or the first, in the order of their times.
+    """Return the newest or the first records of a topic, in the order of their timestamps.
 
-    Raises ApiError for a mask of a format that cannot be read and for a schema that cannot be had,
-    Unavailable while the simulator, which reads by schema, starts.
+    Raises ApiError for a mask in a format that cannot be read and for a schema that cannot be
+    obtained, Unavailable while the simulator, which reads formats with a schema, is starting.
     """
     masked = masked_paths(request.masks)
     formats = {"key": request.key, "value": request.value}
@@ -108,7 +108,7 @@ def sample(person: User, workspace: Workspace, topic: str, request: SampleReques
 
 
 def masked_paths(masks: Mapping[str, Mask]) -> dict[tuple[str | int, ...], Mask]:
-    """Masks by the steps of their paths. Raises ApiError for what is no path."""
+    """Return the masks by the steps of their paths. Raises ApiError for an invalid path."""
     return {path_steps(path): mask for path, mask in masks.items()}
 
 
@@ -120,9 +120,9 @@ def line_of(
     masked: Mapping[tuple[str | int, ...], Mask],
     decoded: Mapping[str, Decoded],
 ) -> dict[str, Any]:
-    """A record as an input line; `decoded`: its key and value where these need a schema.
+    """Return a record as an input line; `decoded`: its parts whose formats need a schema.
 
-    Raises Undecodable where a part that is masked cannot be read.
+    Raises Undecodable if a part with masks cannot be read.
     """
     line: dict[str, Any] = {"topic": topic}
     parts = (("key", record.key, request.key), ("value", record.value, request.value))
@@ -148,7 +148,7 @@ def line_of(
 
 
 def _value(raw: bytes | None, format: str, decoded: Decoded | None) -> Any:
-    """What an input line has for these bytes. Raises Undecodable."""
+    """Return the value for an input line. Raises Undecodable."""
     if raw is None:
         return None
     if decoded is not None:
@@ -162,7 +162,7 @@ def _value(raw: bytes | None, format: str, decoded: Decoded | None) -> Any:
 
 
 def _masked(workspace: Workspace, value: Any, steps: tuple[str | int, ...], mask: Mask) -> Any:
-    """The value with the field masked; what is not there, or null, stays so."""
+    """Return the value with the field masked; missing fields and nulls stay as they are."""
     if value is None:
         return None
     if not steps:
@@ -171,7 +171,8 @@ def _masked(workspace: Workspace, value: Any, steps: tuple[str | int, ...], mask
     if isinstance(value, dict) and str(step) in value:
         return {**value, str(step): _masked(workspace, value[str(step)], rest, mask)}
     if isinstance(value, list):
-        # A path names the fields of all elements: `value.items.name`, or of one: `value.items[0]`.
+        # A path applies to the fields of all elements, `value.items.name`, or of one,
+        # `value.items[0]`.
         if isinstance(step, int):
             return [
                 _masked(workspace, each, rest, mask) if n == step else each
@@ -182,7 +183,7 @@ def _masked(workspace: Workspace, value: Any, steps: tuple[str | int, ...], mask
 
 
 def _hashed(workspace: Workspace, value: Any) -> Any:
-    """A value of the same type that cannot be traced back, the same within a workspace."""
+    """Return a hash of the value with the same type, which is stable within a workspace."""
     if isinstance(value, dict):
         return {name: _hashed(workspace, each) for name, each in value.items()}
     if isinstance(value, list):

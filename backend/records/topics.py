@@ -1,4 +1,4 @@
-"""Topics as the cluster has them: partitions with offsets, configuration, consumer groups."""
+"""Topics of the cluster: partitions with offsets, configuration and consumer groups."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 from millrace_backend import kafka
 from millrace_backend.errors import NotFound
 
-#: what Kafka takes as the name of a topic
+#: names that Kafka accepts for topics
 NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-#: consumer groups that are asked for the offsets they committed
+#: maximum number of consumer groups whose committed offsets are requested
 MOST_GROUPS = 200
 
 
 @dataclass(frozen=True)
 class Ends:
-    """Offsets of a partition: of its first record, and behind its last one."""
+    """Offsets of a partition: of its first record, and after its last one."""
 
     earliest: int
     latest: int
 
 
 def check_allowed(workspace: Workspace, topic: str) -> None:
-    """Raises NotFound for a topic that the workspace may not use, as for one that is not there."""
+    """Raise NotFound for a topic that the workspace may not use, as for one that does not exist."""
     if not NAME.fullmatch(topic) or not allows(workspace.topic_prefixes, topic):
         raise missing(topic)
 
 
 def missing(topic: str) -> NotFound:
-    """The error about a topic that is not there."""
+    """Return the error for a topic that does not exist."""
     return NotFound(
         "no_such_topic",
         f"There is no topic “{topic[:249]}” that this workspace may use.",
@@ -55,9 +55,9 @@ def missing(topic: str) -> NotFound:
 
 
 def described(topic: str) -> Any:
-    """Kafka's description of a topic. Raises NotFound where there is none.
+    """Return Kafka's description of a topic. Raises NotFound if it does not exist.
 
-    Asked in a way that never creates a topic.
+    The request never creates a topic.
     """
     asked = kafka.admin().describe_topics(
         TopicCollection([topic]), request_timeout=kafka.ANSWER_SECONDS
@@ -69,7 +69,7 @@ def described(topic: str) -> Any:
 
 
 def ends_of(partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Ends]:
-    """First and last offsets of these topic-partitions, as committed readers see them."""
+    """Return the first and last offsets of these topic-partitions for read-committed consumers."""
     places = list(partitions)
     earliest = _offsets(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
     latest = _offsets(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
@@ -77,7 +77,7 @@ def ends_of(partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Ends
 
 
 def offsets_at(topic: str, partitions: Iterable[int], timestamp: int) -> dict[int, int | None]:
-    """The offset of the first record that is not older; None where all are older."""
+    """Return the offset of the first record at or after the time (ms), or None, by partition."""
     found = _offsets([(topic, each) for each in partitions], OffsetSpec.for_timestamp(timestamp))
     return {number: None if at < 0 else at for (_, number), at in found.items()}
 
@@ -97,7 +97,7 @@ def _offsets(places: Sequence[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[
 
 
 def figures(partitions: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Offsets and cleanup policy of topics (name to partitions), in their order."""
+    """Return offsets and cleanup policy of topics (name to partition count), in their order."""
     ends = ends_of((name, each) for name, count in partitions.items() for each in range(count))
     policies = configurations(list(partitions))
     return [
@@ -125,7 +125,7 @@ def configurations(topics: Sequence[str]) -> dict[str, dict[str, ConfigEntry]]:
 
 
 def detail(topic: str) -> dict[str, Any]:
-    """Everything about a topic but its records."""
+    """Return the details of a topic, without its records."""
     found = described(topic)
     numbers = sorted(each.id for each in found.partitions)
     ends = ends_of((topic, each) for each in numbers)
@@ -158,9 +158,9 @@ def detail(topic: str) -> dict[str, Any]:
 
 
 def groups(topic: str) -> dict[str, Any]:
-    """The consumer groups that committed offsets of a topic, with their lag.
+    """Return the consumer groups that committed offsets of a topic, with their lag.
 
-    At most MOST_GROUPS groups of the cluster are asked; ``complete`` says whether these were all.
+    At most MOST_GROUPS groups of the cluster are queried; ``complete`` is false if there are more.
     """
     numbers = [each.id for each in described(topic).partitions]
     ends = ends_of((topic, each) for each in numbers)

@@ -17,13 +17,13 @@ from records.generating import recipe_settings
 from records.generators import MOST_SECONDS, start_generator
 from records.models import Generator
 
-#: what is generated for weeks must not fill the disk
+#: short, so that a generator that runs for weeks does not fill the disk
 RETENTION_MS = 86_400_000
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What was made."""
+    """The topology and the generators that *Try it* created."""
 
     topology: Topology
     generators: list[Generator]
@@ -39,9 +39,9 @@ def try_template(
     message: str = "",
     description: str = "",
 ) -> Tried:
-    """Make the topology with its tests and samples, its topics, and start its generators.
+    """Create the topology with its tests and samples and its topics, and start its generators.
 
-    Raises Unavailable, with nothing made, where the cluster does not answer.
+    Raises Unavailable, without creating anything, if the cluster does not respond.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     made = chosen.named(title, workspace.topic_prefixes)
@@ -60,7 +60,7 @@ def try_template(
 def start_generators(
     actor: User, workspace: Workspace, made: Template, seconds: int | None
 ) -> list[Generator]:
-    """Start the generators of a template; a topic that one writes to already gets no second one."""
+    """Start the generators of a template, except for topics that already have one."""
     started = []
     for settings in made.generators:
         recipe = recipe_settings(made.document, settings)
@@ -74,7 +74,7 @@ def start_generators(
 
 
 def free_name(workspace: Workspace, title: str) -> str:
-    """The title, with the first number from 2 that no topology of the workspace has."""
+    """Return the title, if it is taken with the first free number from 2."""
     begin = workspace.topologies.filter(name__istartswith=title[:100])
     taken = {name.lower() for name in begin.values_list("name", flat=True)}
     name, number = title, 1

@@ -1,4 +1,4 @@
-"""Types of the formats in which records are generated or sampled."""
+"""Types of the formats in which records are generated, decoded or encoded."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from topologies.compiling import types_of_formats
 
 from records.choices import RecordFormat
 
-#: formats whose schema is a text of its own or in a registry
+#: formats whose schema is text or in a registry
 BY_SCHEMA = (RecordFormat.AVRO.value, RecordFormat.PROTOBUF.value)
-#: refusals of schemas by the codes of their diagnostics, where they are not the request's fault
+#: errors by code of the diagnostic, if a schema is refused through no fault of the request
 _CLASSES = {"registry_unasked": Forbidden, "registry_unreachable": Unavailable}
 
 
 def by_schema(format: Mapping[str, Any]) -> bool:
-    """Whether bytes of a format of the document are read by a schema, which it names."""
+    """Return whether a format needs a schema and names one."""
     return format.get("format") in BY_SCHEMA and bool({"schema", "registry"} & format.keys())
 
 
 def types_of(
     person: User, workspace: Workspace, formats: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, DataType]:
-    """The types of formats of the document, by `key` and `value`.
+    """Return the types of formats of the document, by `key` and `value`.
 
-    Raises ApiError with the diagnostic of a format, also where its registry has no schema of it.
+    Raises ApiError with the diagnostic of a format, also if its registry has no schema for it.
     """
     asked = {part: each for part, each in formats.items() if each.get("format") in BY_SCHEMA}
     found: dict[str, DataType] = {}
@@ -46,7 +46,7 @@ def types_of(
 
 
 def type_of(format: Mapping[str, Any], part: str) -> DataType:
-    """The type of a format that needs no more than itself. Raises ApiError for others."""
+    """Return the type of a simple format or of JSON with a schema. Raises ApiError for others."""
     name = format.get("format")
     if name in SIMPLE:
         return SIMPLE[str(name)]
@@ -67,7 +67,7 @@ def type_of(format: Mapping[str, Any], part: str) -> DataType:
 
 
 def unknown_field(type_: DataType, value: Any, path: str = "") -> str | None:
-    """The path of a field that a JSON value has and its type has not."""
+    """Return the path of a field in a JSON value that its type lacks, or None."""
     inner: list[tuple[DataType, Any, str]] = []
     if type_.name == "STRUCT" and isinstance(value, dict):
         known = dict(zip(type_.fields, type_.inner, strict=True))

@@ -1,4 +1,4 @@
-"""Which nodes of a workspace's topologies use a topic, and in which formats."""
+"""The nodes of a workspace's topologies that use a topic, with their formats."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from topologies.models import Version
 
 from records.generating import settings_of_source
 
-#: topologies that are looked through, those changed last
+#: number of topologies that are searched, the last changed first
 MOST_LOOKED_AT = 200
 
 
 def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
-    """Nodes of the newest versions that read or write the topic by its name; readers first."""
+    """Return nodes of the newest versions that read or write the topic by name, readers first."""
     newest = (
         Version.objects.filter(topology__workspace=workspace, number=F("topology__latest_number"))
         .select_related("topology")

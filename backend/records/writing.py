@@ -1,7 +1,7 @@
-"""The process that writes the records of all generators; one at a time for an installation.
+"""The process that writes the records of all generators; one per installation.
 
-What a generator has written is kept in the database every second: another process, after an end of
-this one, goes on there. A record whose delivery was under way may be written twice.
+The database has the number of written records, as of the last second. After this process ends,
+another continues from there; records whose delivery was in progress may be written twice.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ log = structlog.get_logger(__name__)
 
 #: seconds between two reads of the database, and between two rounds of writing
 LOOK_SECONDS, TURN_SECONDS = 1.0, 0.02
-#: seconds that a generator may be behind before it gives up catching up
+#: seconds by which a generator may be late before it skips what is due
 MOST_BEHIND = 3.0
-#: seconds for which the simulator encodes records ahead, and such records at most
+#: seconds for which records are encoded ahead, and their maximum number
 AHEAD_SECONDS, MOST_AHEAD = 2.0, 2_000
-#: seconds until the simulator is asked again where it could not encode
+#: seconds until an encoding that failed is retried
 AGAIN_SECONDS = 3.0
-#: what ends a generator: waiting would not help
+#: errors that end a generator, because waiting would not help
 _FATAL = {
     KafkaError.UNKNOWN_TOPIC_OR_PART,
     KafkaError._UNKNOWN_TOPIC,
@@ -45,12 +45,12 @@ _FATAL = {
 }
 
 
-#: data of an error that is not a value of its sentence
+#: data of an error that is not a fact of its sentence
 _OF_CAUSE = {"facts", "cause"}
 
 
 class Ahead(threading.Thread):
-    """Has the simulator encode records that will be due; `found` or `error` when it has ended."""
+    """Lets the simulator encode records ahead. Sets `found` or `error` before it ends."""
 
     def __init__(self, recipe: Recipe, due: Sequence[tuple[int, int]]) -> None:
         super().__init__(daemon=True, name="encode")
@@ -61,7 +61,7 @@ class Ahead(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Encode, or note why that is not possible."""
+        """Encode the records, or store the error."""
         try:
             self.found = records_of(self._recipe, self.due, "generators")
         except ApiError as error:
@@ -70,35 +70,35 @@ class Ahead(threading.Thread):
 
 @dataclass
 class Lane:
-    """A generator at work. ``began``: when its record number ``first`` was due.
+    """A running generator. ``began``: when its record number ``first`` was due.
 
-    ``ahead``: the next records where a schema encodes them, and who gets more.
+    ``ahead``: encoded records, if the format has a schema; ``asked``: the thread that encodes more.
     """
 
     row: Generator
     recipe: Recipe
     began: float
     first: int
-    #: the next record
+    #: number of the next record
     number: int
     written: int
     problem: dict[str, Any] | None = None
     failed: bool = False
     ahead: deque[Record] = field(default_factory=deque)
     asked: Ahead | None = None
-    #: no sooner again after an error
+    #: after an error, the earliest time of the next encoding
     ask_at: float = 0.0
 
     @classmethod
     def of(cls, row: Generator, now: float) -> Lane:
-        """The lane of a row: it goes on behind what was written."""
+        """Return the lane of a row, which continues after the records already written."""
         return cls(row, row.recipe_of(), now, row.written, row.written, row.written)
 
     def due(self, now: float) -> int:
-        """Records that should have been made by now and were not."""
+        """Return the number of records that are due."""
         wanted = self.first + int((now - self.began) * self.row.rate) + 1
         if wanted - self.number > max(MOST_BEHIND * self.row.rate, 1):
-            # After a pause of the machine or an outage: no burst to catch up.
+            # After a pause of the machine or an outage, do not catch up in a burst.
             self.began, self.first = now, self.number
             self.ahead.clear()
             return 1
@@ -107,7 +107,7 @@ class Lane:
         return max(wanted - self.number, 0)
 
     def next(self, now: float) -> Record | None:
-        """The next record; None where it is not encoded yet, or cannot be."""
+        """Return the next record, or None if it is not encoded yet or cannot be."""
         if self.recipe.by_schema:
             self._encode(now)
             return self.ahead[0] if self.ahead else None
@@ -119,7 +119,7 @@ class Lane:
         return record
 
     def passed(self) -> None:
-        """Go on to the record after the one that the producer took."""
+        """Advance to the next record after the producer has accepted one."""
         self.number += 1
         if self.ahead:
             self.ahead.popleft()
@@ -133,7 +133,7 @@ class Lane:
         self.ask_at = now + AGAIN_SECONDS
 
     def _encode(self, now: float) -> None:
-        """Take what was encoded, and ask for more in time."""
+        """Take the records that were encoded, and start encoding more early enough."""
         if self.asked is not None and not self.asked.is_alive():
             done, self.asked = self.asked, None
             if done.error is not None:
@@ -152,7 +152,7 @@ class Lane:
 
 
 class Writer:
-    """Writes until ``stopped`` returns true."""
+    """Writes the records of all generators until ``stopped`` returns true."""
 
     def __init__(self, stopped: Callable[[], bool]) -> None:
         self._stopped = stopped
@@ -162,9 +162,9 @@ class Writer:
                 **kafka.configuration(),
                 "partitioner": "murmur2_random",
                 "linger.ms": 20,
-                # A record that could not be delivered for so long is old news.
+                # After this time, a record that was not delivered is outdated.
                 "message.timeout.ms": 30_000,
-                # A topic that is gone is noticed soon.
+                # Detects the deletion of a topic soon.
                 "topic.metadata.propagation.max.ms": 15_000,
                 "topic.metadata.refresh.interval.ms": 5_000,
                 "queue.buffering.max.messages": 20_000,
@@ -190,7 +190,7 @@ class Writer:
             log.warning("what was written last is not kept", reason=str(error))
 
     def _look(self, now: float) -> None:
-        """Note what was written, and see which generators are to run."""
+        """Store what was written, and update the list of running generators."""
         try:
             self._keep()
             rows = {
@@ -202,7 +202,7 @@ class Writer:
             return
         gone = self._lanes.keys() - rows.keys()
         if gone:
-            # What is under way still counts.
+            # Deliveries in progress still count.
             self._producer.flush(2)
             self._count(gone)
         for pk in gone:
@@ -212,12 +212,12 @@ class Writer:
                 self._lanes[pk] = Lane.of(row, now)
 
     def _count(self, lanes: Iterable[int]) -> None:
-        """Note what was written, of generators that were stopped in the meantime too."""
+        """Store the number of written records, also for generators that have been stopped."""
         for pk in lanes:
             Generator.objects.filter(pk=pk).update(written=self._lanes[pk].written)
 
     def _keep(self) -> None:
-        """Write down figures, and the ends of those that have reached one."""
+        """Store the figures of running generators, and end those that failed or reached a limit."""
         for lane in self._lanes.values():
             over = lane.row.over(lane.number)
             if over and lane.written < lane.number and not lane.failed:
@@ -229,7 +229,7 @@ class Writer:
             Generator.objects.filter(pk=lane.row.pk, state=GeneratorState.RUNNING).update(**changes)
 
     def _write(self, lane: Lane, now: float) -> bool:
-        """Make what is due; whether something was."""
+        """Write the records that are due; return whether there were any."""
         if lane.failed or lane.row.over(lane.number):
             return False
         due = lane.due(now)

@@ -26,9 +26,9 @@ def create_topology(
     description: str = "",
     message: str = "",
 ) -> Topology:
-    """A new topology; a document becomes its first version.
+    """Create a topology; a document becomes its first version.
 
-    Raises Conflict for a name that the workspace has already.
+    Raises Conflict for a name that the workspace already has.
     """
     require(actor, workspace.pk, Role.EDITOR)
     with _unique_name(name), transaction.atomic():
@@ -50,7 +50,7 @@ def create_topology(
 def update_topology(
     actor: User, topology: Topology, name: str | None = None, description: str | None = None
 ) -> None:
-    """Rename or describe. Raises Conflict for a name that the workspace has already."""
+    """Change name or description. Raises Conflict for a name that the workspace already has."""
     require(actor, topology.workspace_id, Role.EDITOR)
     with _unique_name(name or topology.name), transaction.atomic():
         topology.name = topology.name if name is None else name
@@ -70,10 +70,10 @@ def update_topology(
 
 
 def delete_topology(actor: User, topology: Topology) -> None:
-    """Delete it with its versions, drafts and its deployment that has come to rest.
+    """Delete a topology with its versions, drafts and inactive deployment.
 
-    Raises Conflict while it is deployed and runs, and Forbidden where a deployment would go with
-    it and the actor is no operator.
+    Raises Conflict while the deployment is running, and Forbidden if a deployment would be deleted
+    and the actor is not an operator.
     """
     from deployments.actions import refuse_while_followed, refuse_while_it_runs
     from deployments.rows import forget
@@ -105,12 +105,11 @@ def save_draft(
     base_version: int | None,
     revision: str | None = None,
 ) -> Draft | None:
-    """Keep what the actor has on the canvas; nobody else sees it.
+    """Save the actor's private draft.
 
-    Return None where the document is its base version again: the actor then has no draft.
-
-    Raises ApiError for a base version that is not there, and Conflict where the draft that would
-    be replaced is not of the stated revision: another window of the actor wrote it.
+    Return None if the document equals its base version: the actor then has no draft. Raises
+    ApiError for a base version that does not exist, and Conflict if the draft to replace has
+    another revision because another window of the actor wrote it.
     """
     require(actor, topology.workspace_id, Role.EDITOR)
     _check_base(topology, base_version)
@@ -139,7 +138,7 @@ def save_draft(
 
 
 def discard_draft(actor: User, topology: Topology) -> None:
-    """Forget the actor's own draft, if there is one."""
+    """Delete the actor's own draft, if there is one."""
     require(actor, topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
         deleted, _ = Draft.objects.filter(topology=topology, user=actor).delete()
@@ -156,11 +155,10 @@ def save_version(
     base_version: int | None,
     draft_revision: str | None = None,
 ) -> Version:
-    """Save a version on top of the one it was made from, and delete the actor's draft.
+    """Save a version on top of its base version, and delete the actor's draft.
 
-    A draft of another revision than the one stated stays: another window of the actor wrote it.
-
-    Raises Conflict, with both sides, where somebody saved another one in the meantime.
+    A draft with another revision than the stated one is kept: another window of the actor wrote it.
+    Raises Conflict, with both sides, if another version was saved in the meantime.
     """
     require(actor, topology.workspace_id, Role.EDITOR)
     _check_base(topology, base_version)
@@ -176,7 +174,7 @@ def save_version(
 
 
 def name_version(actor: User, version: Version, name: str) -> None:
-    """Give a version a name, or take it away with an empty one."""
+    """Give a version a name; an empty one removes it."""
     require(actor, version.topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
         Version.objects.filter(pk=version.pk).update(name=name)
@@ -278,7 +276,7 @@ def _conflict(topology: Topology, base: int | None, yours: Mapping[str, Any]) ->
 
 
 class _unique_name:  # noqa: N801  (a context manager, read as a word)
-    """Turns the database's refusal of a second topology of one name into a Conflict."""
+    """Converts the database's error for a duplicate name of a topology into a Conflict."""
 
     def __init__(self, name: str) -> None:
         self._name = name

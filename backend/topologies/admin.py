@@ -1,4 +1,4 @@
-"""Topologies in the admin pages; drafts are private and not shown."""
+"""Admin pages of topologies. Drafts are private and not shown."""
 
 from django.contrib import admin
 from millrace_backend.admin import ReadOnlyAdmin

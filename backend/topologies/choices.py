@@ -1,4 +1,4 @@
-"""Fixed sets of words about documents."""
+"""Choices of the fields of topologies, diagnostics and comparisons."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ DOCUMENT_FORMAT = "millrace.topology/1"
 
 
 class Severity(models.TextChoices):
-    """How bad a diagnostic is."""
+    """Severity of a diagnostic."""
 
     ERROR = "error", "Error"
     WARNING = "warning", "Warning"
@@ -14,7 +14,7 @@ class Severity(models.TextChoices):
 
 
 class Dialect(models.TextChoices):
-    """Which code comes out of a document."""
+    """The kind of program that is generated from a document."""
 
     EXACT = "exact", "Kafka Streams' results"
     PLAIN = "plain", "Ordinary Structured Streaming"
@@ -28,7 +28,7 @@ class Cut(models.TextChoices):
 
 
 class RecordDifference(models.TextChoices):
-    """In what a record of plain Spark differs from that of Kafka Streams."""
+    """How a record of plain Spark differs from that of Kafka Streams."""
 
     VALUE = "value", "Value"
     HEADERS = "headers", "Headers"
@@ -48,14 +48,14 @@ class PlainVerdict(models.TextChoices):
 
 
 class Blocks(models.TextChoices):
-    """What a diagnostic stands in the way of; saving is never blocked."""
+    """What a diagnostic prevents; saving is never prevented."""
 
     COMPILE = "compile", "Compile"
     DEPLOY = "deploy", "Deploy"
 
 
 class VerificationState(models.TextChoices):
-    """How far a comparison with Kafka Streams is."""
+    """State of a comparison with Kafka Streams."""
 
     WAITING = "waiting", "Waiting for a worker"
     RUNNING = "running", "Running"
@@ -65,7 +65,7 @@ class VerificationState(models.TextChoices):
 
 
 class VerificationStep(models.TextChoices):
-    """What a running comparison does."""
+    """Current step of a running comparison."""
 
     JARS = "jars", "Kafka Streams is being downloaded"
     START = "start", "Kafka Streams starts"

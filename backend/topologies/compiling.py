@@ -1,6 +1,7 @@
-"""The backend's entry point to the compiler, which runs in processes of its own.
+"""The backend's entry point to the compiler, which runs in separate processes.
 
-A document comes from a person: it may take long or need much memory, by mistake or on purpose.
+Documents come from people: compiling one may take long or need much memory, by mistake or on
+purpose.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from millrace_compiler.types import DataType
 
 from topologies.models import Version, hash_of
 
-#: an export is asked for once, not with every change
+#: higher, because an export is requested once and not with every change
 EXPORT = Limits(seconds=20)
-#: a registry that does not answer is given up before
+#: long enough for a registry that does not respond to time out
 REGISTRIES = Limits(seconds=12)
 
 
 @cache
 def pool() -> Pool:
-    """The processes that compile, shared by all threads."""
+    """Return the pool of compiler processes, which all threads share."""
     return Pool()
 
 
 def analyzer() -> str:
-    """Address of the running analyzer. Raises Unavailable where none is set."""
+    """Return the address of the analyzer. Raises Unavailable if none is configured."""
     if not settings.MILLRACE_ANALYZER:
         raise Unavailable(
             "analyzer_unreachable",
@@ -53,11 +54,11 @@ def compiled(
     dialect: Dialect = "exact",
     conditions: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The answer of the compile endpoint, without its revision; `conditions` are those of a test.
+    """Return the response of the compile endpoint, without its revision.
 
-    For a viewer's document that is no saved version, no schema registry is asked. An analyzer that
-    does not answer and a limit that is exceeded are diagnostics. Raises Unavailable where no
-    analyzer is set.
+    `conditions` are those of a test. For a viewer's document that is not a saved version, no schema
+    registry is queried. An analyzer that does not respond and an exceeded limit are diagnostics.
+    Raises Unavailable if no analyzer is configured.
     """
     saved = Version.objects.filter(topology__workspace=workspace, hash=hash_of(document))
     return pool().compile(
@@ -73,9 +74,9 @@ def compiled(
 def types_of_formats(
     formats: Mapping[str, Mapping[str, Any]], person: User, workspace: Workspace
 ) -> tuple[dict[str, DataType], list[dict[str, Any]]]:
-    """The types of formats of a document by their names, and diagnostics.
+    """Return the types of formats of a document by name, and diagnostics.
 
-    A format with an error among them has no type. Editors alone make requests to registries.
+    A format with an error has no type. Registries are queried only for editors.
     """
     return pool().types(
         formats,
@@ -95,7 +96,7 @@ def bundled(
 ) -> list[dict[str, Any]]:
     """Write the files of the job into a folder and return the diagnostics.
 
-    With an error among them nothing is written. Raises Unavailable where no analyzer is set.
+    If they contain an error, nothing is written. Raises Unavailable if no analyzer is configured.
     """
     jar = settings.MILLRACE_OPERATOR_JAR
     runtime = REPOSITORY / "runtime"
@@ -114,9 +115,9 @@ def bundled(
 def state_of(
     document: Mapping[str, Any], workspace: Workspace, dialect: Dialect = "exact"
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """The schema of the job's state (None where the document is refused), and the diagnostics.
+    """Return the schema of the job's state (None for a document with errors), and the diagnostics.
 
-    Raises Unavailable where no analyzer is set.
+    Raises Unavailable if no analyzer is configured.
     """
     owner = f"workspace {workspace.pk}"
     return pool().state(document, analyzer(), owner=owner, dialect=dialect, limits=EXPORT)

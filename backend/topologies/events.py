@@ -1,4 +1,4 @@
-"""Events for pages after a change to a topology."""
+"""Live events for changes to topologies."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def version_created(version: Version, actor: User) -> None:
 
 
 def draft_changed(draft: Draft, actor: User) -> None:
-    """Presence changed; drafts themselves are not published."""
+    """Publish on commit that somebody edits a topology; the draft itself is not published."""
     data = {"topology": draft.topology_id, "user_id": actor.pk, "user": actor.shown_name}
     _publish("draft.changed", draft.topology, actor, data)
 
 
 def topology_changed(topology: Topology, actor: User) -> None:
-    """Its name or description changed."""
+    """Publish a topology's name and description, on commit."""
     data = {
         "topology": topology.pk,
         "name": topology.name,

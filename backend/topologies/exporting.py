@@ -1,4 +1,4 @@
-"""A version as a zip that runs on a Spark without Millrace, with the topology's tests."""
+"""Export of a version as a zip file that runs on Spark without Millrace, with its tests."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from topologies.models import Topology, Version
 if TYPE_CHECKING:
     from millrace_compiler.compilation import Dialect
 
-#: the same bytes for the same version: no clock in the archive
+#: a fixed time in the archive, so that the same version yields the same bytes
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
-#: runs the tests beside it; a file each, so that its name is the test's
+#: runs the tests in its folder, each in a file with the test's name
 _TEST_MODULE = '''\
 """The tests of this topology."""
 
@@ -65,13 +65,13 @@ The folder `tests` has the tests of the topology, which need no Kafka:
 
 
 def file_name(version: Version) -> str:
-    """Name of the zip, in letters that every file system takes."""
+    """Return the name of the zip file, in characters that every file system accepts."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", version.topology.name).strip("-.") or "topology"
     return f"{safe}-v{version.number}.zip"
 
 
 def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
-    """The zip. Raises ApiError with the diagnostics where the version does not compile."""
+    """Return the zip file. Raises ApiError with the diagnostics if the version has errors."""
     with tempfile.TemporaryDirectory(prefix="millrace-export-") as folder:
         diagnostics = bundled(version.document, person, Path(folder), dialect)
         errors = [each for each in diagnostics if each["severity"] == "error"]
@@ -89,7 +89,7 @@ def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
 
 
 def _add_tests(folder: Path, topology: Topology) -> None:
-    """The tests as files, what runs them, and a section of the README; nothing without tests."""
+    """Write the tests, the module that runs them and a section of the README, if there are any."""
     tests = list(topology.tests.order_by("pk"))
     if not tests:
         return
@@ -107,7 +107,7 @@ def _add_tests(folder: Path, topology: Topology) -> None:
 
 
 def add_manifests(folder: Path, topology: Topology) -> None:
-    """What runs the job on Kubernetes, as large as the topology's newest deployment."""
+    """Write the Kubernetes manifests of the job, with the size of the newest deployment."""
     deployment = topology.deployments.order_by("-pk").first()
     if deployment is None:
         return
@@ -118,14 +118,14 @@ def add_manifests(folder: Path, topology: Topology) -> None:
         options = ["--real-time", f"{chosen['real_time_ms']} ms"]
     elif chosen.get("trigger_ms"):
         options = ["--trigger", f"{chosen['trigger_ms']} milliseconds"]
-    # In a folder of its own: the deployment may be running.
+    # The checkpoint gets its own folder, because the deployment may be running.
     place = f"{chosen['checkpoint'].rstrip('/')}/{name}" if chosen.get("checkpoint") else ""
     profile = Profile(name, **sizes, checkpoint=place, options=tuple(options))
     (folder / MANIFESTS).write_text(text_of(manifests(profile)), "utf-8")
 
 
 def _zipped(folder: Path, name: str) -> bytes:
-    """The files below a folder, as a zip that unpacks into a folder of that name."""
+    """Zip the files below a folder; the archive unpacks into a folder with this name."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(each for each in folder.rglob("*") if each.is_file()):

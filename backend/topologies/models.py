@@ -1,4 +1,4 @@
-"""Topologies with their immutable versions and everybody's private draft."""
+"""Topologies, with their immutable versions and each user's private draft."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def hash_of(document: Mapping[str, Any]) -> str:
 
 
 def empty_document(name: str) -> dict[str, Any]:
-    """A document with nothing on its canvas."""
+    """Return a document with an empty canvas."""
     return {"format": DOCUMENT_FORMAT, "name": name, "nodes": [], "edges": []}
 
 
@@ -52,7 +52,7 @@ class Topology(models.Model):
 
 
 class Version(models.Model):
-    """A saved state of a topology. Nothing of it changes but the name that people give it."""
+    """A saved state of a topology. Only the name that people give it can change."""
 
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
@@ -73,7 +73,7 @@ class Version(models.Model):
         return f"{self.topology_id} v{self.number}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert, with the hash; a version that exists is never written again."""
+        """Insert the version with its hash. Raises ValueError for one that already exists."""
         if not self._state.adding:
             raise ValueError("a version cannot be changed; save a new one")
         self.hash = hash_of(self.document)
@@ -81,13 +81,13 @@ class Version(models.Model):
 
 
 class Draft(models.Model):
-    """What one person has on the canvas and has not saved as a version."""
+    """A user's canvas that has not been saved as a version."""
 
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="drafts")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts")
     document = models.JSONField()
     node_count = models.PositiveIntegerField(default=0)
-    #: number of the version that the draft began from; null where there was none
+    #: number of the version that the draft is based on; null if there is none
     base_version = models.PositiveIntegerField(null=True, blank=True)
     updated_at = models.DateTimeField()
 
@@ -106,13 +106,13 @@ class Draft(models.Model):
 
 
 class TopologyTest(models.Model):
-    """Records that go into a topology, and what is expected of them."""
+    """A test of a topology: input records and expected results."""
 
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="tests")
     name = models.CharField(max_length=150)
-    #: input lines, as a simulation takes them
+    #: input lines of a simulation
     inputs = models.JSONField()
-    #: outputs, stores, dropped; what is left out is not compared
+    #: outputs, stores, dropped, conditions; omitted parts are not compared
     expected = models.JSONField()
     updated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     updated_at = models.DateTimeField()
@@ -128,12 +128,12 @@ class TopologyTest(models.Model):
 
 
 class SampleInputs(models.Model):
-    """Records to simulate a topology with, for people without inputs of their own."""
+    """Sample records of a topology, for people without records of their own."""
 
     topology = models.OneToOneField(
         Topology, on_delete=models.CASCADE, related_name="sample_inputs", primary_key=True
     )
-    #: input lines, as a simulation takes them
+    #: input lines of a simulation
     inputs = models.JSONField(default=list)
 
     def __str__(self) -> str:
@@ -141,12 +141,12 @@ class SampleInputs(models.Model):
 
 
 class TestPass(models.Model):
-    """A test that the server ran on a document, and that passed."""
+    """A successful run of a test with a document on the server."""
 
     __test__ = False
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="test_passes")
-    #: of the document, and of the test's inputs and what it expects (`topologies.required`)
+    #: hashes of the document, and of the test's inputs and expected results (`topologies.required`)
     document_hash = models.CharField(max_length=64)
     test_hash = models.CharField(max_length=64)
     at = models.DateTimeField()

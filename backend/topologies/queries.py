@@ -1,4 +1,4 @@
-"""Reading topologies with all that is shown of them, in a fixed number of queries."""
+"""Queries that read topologies and everything shown about them, in a fixed number."""
 
 from accounts.models import User
 from accounts.permissions import visible
@@ -11,7 +11,7 @@ from topologies.models import Draft, Topology
 
 
 def whole(topologies: QuerySet[Topology], reader: User) -> QuerySet[Topology]:
-    """With the reader's draft, the deployment in brief, and the people."""
+    """Add the reader's draft, the deployment in brief, and the people."""
     own = Draft.objects.filter(topology=OuterRef("pk"), user=reader)
     return (
         topologies.select_related("workspace", "updated_by")

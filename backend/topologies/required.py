@@ -1,9 +1,9 @@
-"""Tests that must have passed before a version is deployed, where the workspace says so.
+"""Tests that must pass before a version is deployed, if the workspace requires them.
 
-A test passes when the server simulates a document with the test's inputs and finds what the test
-expects. That is noted by content: the hash of the document and that of the test. A version whose
-document runs the same has passed too, wherever its nodes stand; a test that was changed since has
-not.
+A test passes when the server simulates a document with the test's inputs and finds the expected
+results. A pass is stored with the hashes of the document and of the test. It also counts for a
+version that differs only in labels, positions and descriptions of nodes, but not for a test that
+was changed since.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from millrace_backend.errors import Conflict
 
 from topologies.models import TestPass, Version, hash_of
 
-#: how long a pass is kept after the test's last run with the document
+#: how long a pass is kept after the last run of the test with the document
 KEPT = timedelta(days=90)
-#: tests that a refusal names
+#: maximum number of tests named in an error message
 NAMED = 5
 
 
@@ -30,7 +30,7 @@ def note_pass(
     inputs: Sequence[Any],
     expected: Mapping[str, Any],
 ) -> None:
-    """Remember that a test passed with a document."""
+    """Store that a test passed with a document."""
     now = timezone.now()
     TestPass.objects.update_or_create(
         workspace=workspace,
@@ -42,9 +42,9 @@ def note_pass(
 
 
 def require_tests(version: Version) -> None:
-    """Raises Conflict where the workspace requires tests and they have not passed with a version.
+    """Raise Conflict if the workspace requires tests that have not passed with a version.
 
-    A topology without tests is refused too: nothing says what it should do.
+    A topology without tests is rejected too, because nothing states what it should do.
     """
     topology = version.topology
     if not topology.workspace.tests_required:
@@ -74,7 +74,7 @@ def require_tests(version: Version) -> None:
         )
 
 
-#: parts of a node that never influence what runs
+#: parts of a node that never affect its execution
 DRAWN = frozenset({"label", "position", "description"})
 
 
@@ -96,7 +96,7 @@ def _hash_of_test(inputs: Sequence[Any], expected: Mapping[str, Any]) -> str:
 
 
 def _hash(content: Mapping[str, Any]) -> str:
-    """The hash of JSON, whoever wrote it: browsers write 10.0 as 10."""
+    """Return a hash of JSON that is the same in Python and in browsers, which write 10.0 as 10."""
     return hash_of(_as_browsers_write(content))
 
 

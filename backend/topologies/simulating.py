@@ -1,4 +1,4 @@
-"""The backend's entry point to the simulator, which runs documents in processes of its own."""
+"""The backend's entry point to the simulator, which runs documents in separate processes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, Too
 from topologies.models import Version, hash_of
 from topologies.required import note_pass
 
-#: input lines of one simulation, and steps of records that its answer has
+#: maximum number of input lines of a simulation, and of steps in its result
 MOST_INPUTS, MOST_STEPS = 2_000, 20_000
-#: breakpoints in one processor, and partitions of one topic
+#: maximum number of breakpoints in a processor, and of partitions of a topic
 MOST_BREAKPOINTS, MOST_PARTITIONS = 100, 10_000
-#: seconds until the simulator must have answered: it ends what takes longer than its own limits
+#: timeout in seconds; the simulator ends runs that exceed its own, shorter limits
 PATIENCE = 120.0
 
-#: kinds of nodes that are code of a person
+#: kinds of nodes that contain a user's code
 PROCESSORS = frozenset({"process", "process_values"})
 
-#: the answer where nothing ran because a process is starting
+#: response if nothing ran because a process is starting
 STARTING: dict[str, Any] = {
     "state": "starting", "diagnostics": [], "result": None, "plain": None,
 }  # fmt: skip
@@ -50,12 +50,12 @@ _CLASSES: dict[str, type[ApiError]] = {
 class Simulation:
     """A run of a document on input lines.
 
-    `steps`: of records, at most, which the answer has. `expected`: results with which those of the
-    run are compared. `breakpoints`: lines, by node, at which Python processors stop. `partitions`:
-    how many topics have, in place of the document's. `plain` (`each` or `all`): plain Spark runs
-    the lines too, in such micro-batches. `begins`: states of tasks, as the runtime's
-    `read_task_states` gave them; without them stores are empty. `run`: the person's name for it, by
-    which it is watched and stopped.
+    `steps`: maximum number of steps in the result. `expected`: results that those of the run are
+    compared with. `breakpoints`: lines, by node, at which Python processors stop. `partitions`:
+    number of partitions by topic, in place of the document's. `plain` (`each` or `all`): plain
+    Spark runs the lines too, in such micro-batches. `begins`: states of tasks from the runtime's
+    `read_task_states`; without them stores are empty. `run`: a name chosen by the user, by which
+    the run is watched and stopped.
     """
 
     document: Mapping[str, Any]
@@ -69,7 +69,7 @@ class Simulation:
     run: str | None = None
 
     def request(self, owner: str) -> dict[str, Any]:
-        """As the simulator takes it."""
+        """Return the run as a request to the simulator."""
         asked = {name: value for name, value in vars(self).items() if name != "steps"}
         if self.begins is None:
             del asked["begins"]
@@ -77,12 +77,12 @@ class Simulation:
 
 
 def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, Any]:
-    """The diagnostics and the result of a simulation; without a result where it is refused.
+    """Return the diagnostics and the result of a simulation; no result if the document is refused.
 
-    A test that passes is remembered. `state` is `starting` where nothing ran because a simulator
-    is starting. Raises Forbidden for a viewer's document that is no saved version of the workspace
-    and for code of somebody who may not deploy, Unavailable where the simulator does not answer,
-    ApiError for what went wrong.
+    Stores a test that passes. `state` is `starting` if nothing ran because a simulator is starting.
+    Raises Forbidden for a viewer's document that is not a saved version of the workspace and for
+    code of a user who may not deploy, Unavailable if the simulator does not respond, ApiError for
+    other errors.
     """
     _require_role(person, workspace, run.document)
     answer = ask(run.request(_owner(person)))
@@ -122,17 +122,17 @@ def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any
 
 
 def prepare(person: User, run: str | None = None) -> dict[str, Any]:
-    """`state`: `ready` or `starting`; a simulator that is not there is started.
+    """Return the `state` of the simulator, `ready` or `starting`, which is started if necessary.
 
-    `progress` of the person's run of that name, or of any; None where none is known.
+    `progress` is that of the user's run with this name, or of any run; None if there is none.
     """
     return ask({"do": "prepare", "owner": _owner(person), "run": run})
 
 
 def cancel(person: User, run: str | None = None) -> bool:
-    """Stop a person's run of that name, which answers with what it has, or end all of them.
+    """Stop the user's run with this name, which returns what it has, or end all of them.
 
-    Returns whether there was any.
+    Return whether there was any.
     """
     return bool(ask({"do": "cancel", "owner": _owner(person), "run": run})["cancelled"])
 
@@ -142,11 +142,10 @@ def _owner(person: User) -> str:
 
 
 def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
-    """The simulator's answer to a request (`millrace_runtime.simulator`).
+    """Return the simulator's answer to a request (`millrace_runtime.simulator`).
 
-    `reader`: of the one that reads stores, where there is one of its own.
-
-    Raises Unavailable where it does not answer, ApiError for what it refuses.
+    `reader`: ask the separate simulator that reads stores, if there is one. Raises Unavailable if
+    it does not respond, ApiError for a request that it refuses.
     """
     address = settings.MILLRACE_SIMULATOR
     if reader and settings.MILLRACE_STORE_READER:
@@ -178,7 +177,7 @@ def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
 
 
 def refusal(error: Mapping[str, Any]) -> ApiError:
-    """An error of the simulator as one of this API."""
+    """Convert an error of the simulator into an ApiError."""
     refuse = _CLASSES.get(error["code"], ApiError)
     known = ("node", "parameter", "facts", "cause")
     data = {name: error[name] for name in known if error.get(name)}

@@ -1,4 +1,4 @@
-"""Topologies made from a template, with its tests and its sample records."""
+"""Creation of topologies from templates, with their tests and sample records."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def create_from_template(
     description: str = "",
     message: str = "",
 ) -> Topology:
-    """A topology with the template's document, tests and sample records.
+    """Create a topology with the template's document, tests and sample records.
 
-    Its topics have the workspace's first prefix where it may not use those of the template.
-    Raises Conflict for a name that the workspace has already.
+    Its topics get the workspace's first prefix if the workspace may not use those of the template.
+    Raises Conflict for a name that the workspace already has.
     """
     made = chosen.named(name, workspace.topic_prefixes)
     with transaction.atomic():

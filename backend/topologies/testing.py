@@ -1,4 +1,4 @@
-"""The only code that changes the tests kept with a topology."""
+"""The only code that changes the tests of a topology."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from millrace_backend.errors import Conflict
 
 from topologies.models import Topology, TopologyTest
 
-#: tests of a topology
+#: maximum number of tests of a topology
 MOST_TESTS = 200
 
 
@@ -27,7 +27,7 @@ def keep_test(
     expected: Mapping[str, Any],
     test: TopologyTest | None = None,
 ) -> TopologyTest:
-    """A new test, or `test` with this content.
+    """Create a test, or replace the content of `test`.
 
     Raises Conflict for a name that another test of the topology has, and for too many tests.
     """

@@ -10,12 +10,12 @@ from accounts.topics import INTERNAL, allows, described
 if TYPE_CHECKING:
     from millrace_compiler.diagnostics import Diagnostic
 
-#: node, parameter, code of the diagnostic, and what it names
+#: node, parameter, code of the diagnostic, and its facts
 Found = tuple[str | None, str, str, dict[str, str]]
 
 
 def topic_failure(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any] | None:
-    """The first refusal as the failure of a deployment; None where all topics are allowed."""
+    """Return the first refusal as a deployment's failure, or None if all topics are allowed."""
     found = refusals(document, prefixes)
     if not found:
         return None
@@ -31,8 +31,8 @@ def topic_failure(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[
 
 
 def refusals(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[Diagnostic]:
-    """Everything in the document that names, or may name, a topic outside of the prefixes."""
-    # Loads the compiler at its first use, as `topologies.compiling` does.
+    """Return a diagnostic for each parameter that may name a topic outside of the prefixes."""
+    # The compiler is loaded at its first use, as in `topologies.compiling`.
     from millrace_compiler.diagnostics import Diagnostic
 
     return [
@@ -42,7 +42,7 @@ def refusals(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[Diagn
 
 
 def _found(document: Mapping[str, Any], prefixes: Sequence[str]) -> Iterator[Found]:
-    """What is no document is left to the compiler."""
+    """Yield the findings. Parts with the wrong type are left to the compiler."""
     of_workspace = {"prefixes": described(prefixes)}
     for node in _dicts(document.get("nodes")):
         id_, params = node.get("id"), node.get("params")
@@ -83,7 +83,7 @@ def _pattern_allowed(pattern: str, prefixes: Sequence[str]) -> bool:
     try:
         found = topic_pattern(pattern)
     except NoPattern:
-        return True  # refused by the compiler, with the reason
+        return True  # the compiler refuses it, with the reason
     if found.begins_with(INTERNAL):
         return False
     return not prefixes or any(found.begins_with(prefix) for prefix in prefixes)

@@ -1,8 +1,8 @@
-"""Whether Millrace and Kafka Streams make the same of a document and its input lines.
+"""Verification: whether Millrace and Kafka Streams produce the same results for a document.
 
 The simulator compiles and runs the document first: what the analyzer refuses must not reach a JVM
-that refuses nothing. Then a verification lies in Redis for an hour, and the workers advance it:
-Kafka Streams runs the document in a process of its own, which compares the results.
+that refuses nothing. A verification is stored in Redis for an hour. The workers advance it: a
+separate process runs the document in Kafka Streams and compares the results.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from redis.exceptions import RedisError
 from topologies.choices import VerificationState, VerificationStep
 from topologies.simulating import Simulation, simulated
 
-#: known by name alone: the backend does not import the workers
+#: name of the Celery task: the backend does not import the workers
 TASK = "millrace_workers.tasks.verify"
 #: seconds for which a verification is kept
 KEPT_SECONDS = 3_600
-#: seconds between two looks of the workers
+#: seconds between two steps of the workers
 PAUSE = 1.0
-#: verifications of a workspace that wait or run
+#: maximum number of a workspace's verifications that are waiting or running
 MOST = 3
 
 _ENDED = frozenset({VerificationState.DONE, VerificationState.FAILED, VerificationState.CANCELLED})
 
 
 class Streams(Protocol):
-    """Kafka Streams, as the workers have it."""
+    """Kafka Streams, as the workers run it."""
 
     @property
     def available(self) -> bool:
-        """Whether it can be asked on this machine."""
+        """Whether it can be run on this machine."""
         ...
 
     @property
@@ -47,28 +47,28 @@ class Streams(Protocol):
         ...
 
     def start(self, name: str, scenario: Mapping[str, Any]) -> None:
-        """Begin to compare. Raises OSError where nothing can be started."""
+        """Start a comparison. Raises OSError if its process cannot be started."""
         ...
 
     def look(self, name: str) -> dict[str, Any]:
-        """`answer` with `differences` or `error` (code, facts and message), before that what is
-        done now as `doing`.
+        """Return `answer`, with `differences` or `error` (code, facts and message), or until then
+        the current step as `doing`.
         """
         ...
 
     def end(self, name: str) -> None:
-        """End what compares, and forget it."""
+        """Stop a comparison and delete its files."""
         ...
 
 
 def begin(
     person: User, workspace: Workspace, document: Mapping[str, Any], inputs: Sequence[Any]
 ) -> dict[str, Any]:
-    """A new verification.
+    """Start a verification.
 
-    Raises Forbidden without the right to simulate the document, ApiError for one that cannot be
-    simulated or has too many outputs, TooMany, and Unavailable while the simulator starts or
-    without Redis.
+    Raises Forbidden without the right to simulate the document, ApiError for a document that cannot
+    be simulated or has too many outputs, TooMany, and Unavailable while the simulator is starting
+    or without Redis.
     """
     name = uuid.uuid4().hex
     request = {
@@ -103,7 +103,7 @@ def begin(
 def _found(
     person: User, workspace: Workspace, document: Mapping[str, Any], inputs: Sequence[Any]
 ) -> Any:
-    """What Millrace makes of it."""
+    """Return Millrace's results. Raises the errors of `begin`."""
     answer = simulated(Simulation(document, inputs), person, workspace)
     if answer["state"] == "starting":
         raise Unavailable(
@@ -138,7 +138,7 @@ def _require_room(workspace: Workspace) -> None:
 
 
 def look(workspace: Workspace, name: str) -> dict[str, Any]:
-    """A verification of the workspace. Raises NotFound where there is none."""
+    """Return a verification of the workspace. Raises NotFound if it does not exist."""
     try:
         found = _read(name)
     except RedisError as error:
@@ -153,14 +153,14 @@ def look(workspace: Workspace, name: str) -> dict[str, Any]:
 
 
 def cancel(workspace: Workspace, name: str) -> None:
-    """Cancel a verification; no effect if it has ended. Raises NotFound where there is none."""
+    """Cancel a verification, unless it has ended. Raises NotFound if it does not exist."""
     found = look(workspace, name)
     if found["state"] not in _ENDED:
         redis.client().set(f"{_key(name)}:cancelled", "1", ex=KEPT_SECONDS)
 
 
 def advance(name: str, streams: Streams) -> float | None:
-    """One step, by a worker; seconds until the next one, None where it has ended."""
+    """Perform one step, in a worker; return the seconds until the next, or None if it has ended."""
     found = _read(name)
     if found is None or found["state"] in _ENDED:
         streams.end(name)

@@ -1,4 +1,4 @@
-"""What the admin of the installation sees and sets, across all workspaces."""
+"""Views for the installation's admin, across all workspaces."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from accounts.permissions import require_installation_admin
 
 
 class InstallationView(ApiView):
-    """A view for the admin of the installation."""
+    """Base of the views that only the installation's admin may use."""
 
     def check_permissions(self, request: Request) -> None:
-        """Raises Forbidden for everybody else."""
+        """Raise Forbidden for everybody but the installation's admin."""
         super().check_permissions(request)
         require_installation_admin(self.person)
 
@@ -33,7 +33,7 @@ class WorkspacesView(InstallationView):
         operation_id="installation_workspace_list",
     )
     def get(self, request: Request) -> Response:
-        """By name, with the prefixes of their topics (admin of the installation)."""
+        """List all workspaces by name, with their topic prefixes (admin of the installation)."""
         return self.page(
             Workspace.objects.order_by("name", "id"),
             shapes.WorkspaceSettingsSerializer,
@@ -70,7 +70,7 @@ class AccountsView(InstallationView):
         operation_id="installation_account_list",
     )
     def get(self, request: Request) -> Response:
-        """By name, with their workspaces (admin of the installation)."""
+        """List all open accounts by name, with their workspaces (admin of the installation)."""
         rows = User.objects.filter(is_active=True).order_by("username")
         return self.page(
             rows.prefetch_related("memberships__workspace"),
@@ -107,7 +107,7 @@ class InstallationAuditView(InstallationView):
         operation_id="installation_audit_list",
     )
     def get(self, request: Request) -> Response:
-        """Newest first (admin of the installation)."""
+        """List audit entries without a workspace, newest first (admin of the installation)."""
         return self.page(
             AuditEntry.objects.filter(workspace=None),
             shapes.AuditEntrySerializer,

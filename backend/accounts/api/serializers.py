@@ -1,4 +1,4 @@
-"""Shapes of people, workspaces, tokens and the audit log."""
+"""Serializers of people, workspaces, tokens and the audit log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WorkspaceSerializer(serializers.ModelSerializer[Membership]):
 
 
 class SessionSerializer(serializers.Serializer[Any]):
-    """Who is signed in (null: nobody), with their workspaces and whether they can sign in again."""
+    """The signed-in user, or null, with their workspaces and whether they have a password."""
 
     user = UserSerializer(allow_null=True, read_only=True)
     workspaces = WorkspaceSerializer(many=True, read_only=True)
@@ -149,7 +149,7 @@ class RoleSerializer(serializers.Serializer[Any]):
 
 
 class AddedMemberSerializer(serializers.Serializer[Any]):
-    """The member, and a one-time sign-in link if the account is new."""
+    """The member, and a one-time sign-in link if this workspace may issue one."""
 
     member = MemberSerializer(read_only=True)
     sign_in_link = serializers.CharField(allow_null=True, read_only=True)
@@ -171,7 +171,7 @@ class WorkspaceRulesSerializer(serializers.Serializer[Any]):
 
 
 class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):
-    """What the installation's admin sets for a workspace."""
+    """Settings of a workspace that only the installation's admin may change."""
 
     topic_prefixes = serializers.ListField(
         child=serializers.RegexField(
@@ -190,7 +190,7 @@ class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):
         read_only_fields: ClassVar = ["id", "slug", "name"]
 
     def validate_topic_prefixes(self, values: list[str]) -> list[str]:
-        """Each once; none that only internal topics have."""
+        """Remove duplicates, and reject prefixes that only internal topics have."""
         if any(value.startswith(INTERNAL) for value in values):
             raise serializers.ValidationError(
                 "Topics that begin with __ are internal topics of Kafka and are never allowed."

@@ -1,4 +1,4 @@
-"""Addresses of the accounts app."""
+"""URLs of the accounts app."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Signing in, tokens, members, audit."""
+"""Views for signing in, tokens, members and the audit log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from accounts.permissions import require, workspace_for
 
 
 def session_of(user: Any) -> dict[str, Any]:
-    """The session of a user, anonymous or not."""
+    """Return the session of a user, who may be anonymous."""
     if not isinstance(user, User):
         nobody: dict[str, Any] = {
             "user": None,
@@ -43,18 +43,18 @@ def session_of(user: Any) -> dict[str, Any]:
 
 
 class SessionView(ApiView):
-    """Who is signed in; sign in; sign out."""
+    """The current session."""
 
     permission_classes = (AllowAny,)
 
     def get_throttles(self) -> list[Any]:
-        """Sign-in attempts are limited more strictly than requests for the session."""
+        """Limit sign-in attempts more strictly than requests for the session."""
         self.throttle_scope = "sign-in" if self.request.method == "POST" else None
         return super().get_throttles()
 
     @extend_schema(responses=shapes.SessionSerializer, operation_id="session_get")
     def get(self, request: Request) -> Response:
-        """Who is signed in; also sets the CSRF cookie."""
+        """Return who is signed in; also sets the CSRF cookie."""
         get_token(request._request)
         return Response(session_of(request.user))
 
@@ -111,7 +111,7 @@ class SessionLinkView(ApiView):
 
 
 class AccountView(ApiView):
-    """One's own account."""
+    """The user's own account."""
 
     @extend_schema(
         request=shapes.AccountSerializer,
@@ -126,7 +126,7 @@ class AccountView(ApiView):
 
 
 class PasswordView(ApiView):
-    """One's own password."""
+    """The user's own password."""
 
     session_only = frozenset({"PUT"})
     throttle_scope = "sign-in"
@@ -145,7 +145,7 @@ class PasswordView(ApiView):
 
 
 class TokensView(ApiView):
-    """One's own API tokens."""
+    """The user's own API tokens."""
 
     session_only = frozenset({"POST"})
 
@@ -155,7 +155,7 @@ class TokensView(ApiView):
         operation_id="token_list",
     )
     def get(self, request: Request) -> Response:
-        """Tokens that have not been revoked, newest first."""
+        """List tokens that have not been revoked, newest first."""
         tokens = ApiToken.objects.filter(user=self.person).order_by("-id")
         return self.page(tokens, shapes.TokenSerializer, search=["name", "token_key"])
 
@@ -187,7 +187,7 @@ class RulesView(ApiView):
 
     @extend_schema(responses=shapes.WorkspaceRulesSerializer, operation_id="workspace_rules_get")
     def get(self, request: Request, workspace: str) -> Response:
-        """Conditions that a version must meet before it is deployed."""
+        """Return the conditions that a version must meet before it is deployed."""
         found = workspace_for(self.person, workspace)
         return Response(shapes.WorkspaceRulesSerializer(found).data)
 
@@ -205,7 +205,7 @@ class RulesView(ApiView):
 
 
 class MembersView(ApiView):
-    """The people of a workspace."""
+    """The members of a workspace."""
 
     session_only = frozenset({"POST"})
 
@@ -215,7 +215,7 @@ class MembersView(ApiView):
         operation_id="member_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """Members with their roles, by user name."""
+        """List members with their roles, by user name."""
         found = workspace_for(self.person, workspace)
         return self.page(
             found.memberships.select_related("user").order_by("user__username"),
@@ -240,7 +240,7 @@ class MembersView(ApiView):
 
 
 def member_of(admin: User, workspace: str, member: int) -> Membership:
-    """The membership, for an admin of the workspace."""
+    """Return a membership to an admin of the workspace. Raises NotFound for an unknown id."""
     found = workspace_for(admin, workspace, Role.ADMIN)
     row = found.memberships.select_related("user").filter(pk=member).first()
     if row is None:
@@ -249,7 +249,7 @@ def member_of(admin: User, workspace: str, member: int) -> Membership:
 
 
 class MemberView(ApiView):
-    """One person of a workspace."""
+    """One member of a workspace."""
 
     session_only = frozenset({"PATCH", "DELETE"})
 
@@ -279,13 +279,13 @@ class MemberLinkView(ApiView):
 
     @extend_schema(request=None, responses={201: shapes.LinkSerializer}, operation_id="member_link")
     def post(self, request: Request, workspace: str, member: int) -> Response:
-        """Create the link (admin); 403 for accounts that do not belong to this workspace only."""
+        """Create the link (admin); 403 for accounts that do not belong to this workspace alone."""
         link = actions.invite_again(self.person, member_of(self.person, workspace, member))
         return Response({"sign_in_link": link}, status=201)
 
 
 class AuditView(ApiView):
-    """Who did what in a workspace."""
+    """The audit log of a workspace."""
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
@@ -293,7 +293,7 @@ class AuditView(ApiView):
         operation_id="audit_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """Newest first (admin)."""
+        """List the workspace's audit entries, newest first (admin)."""
         found = workspace_for(self.person, workspace)
         require(self.person, found.pk, Role.ADMIN)
         return self.page(

@@ -1,4 +1,4 @@
-"""Shapes of the catalog and of templates."""
+"""Serializers of the catalog and of templates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class InputSerializer(serializers.Serializer[Any]):
     dynamic = serializers.CharField(allow_null=True)
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``many``, which every serializer has of its own."""
+        """Add ``many``, a name that every serializer already uses."""
         return {**super().get_fields(), "many": serializers.BooleanField()}
 
 
@@ -70,7 +70,7 @@ class ParameterSerializer(serializers.Serializer[Any]):
     max = serializers.FloatField(allow_null=True)
 
     def get_fields(self) -> dict[str, Any]:
-        """With the names that every field of a serializer has of its own."""
+        """Add the fields whose names every serializer field already uses."""
         return {
             **super().get_fields(),
             "required": serializers.BooleanField(),
@@ -97,7 +97,7 @@ class KindSerializer(serializers.Serializer[Any]):
     parameters = ParameterSerializer(many=True)
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``help`` in Markdown."""
+        """Add ``help``, in Markdown."""
         return {**super().get_fields(), "help": serializers.CharField()}
 
 

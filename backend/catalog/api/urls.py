@@ -1,4 +1,4 @@
-"""Addresses of the catalog app."""
+"""URLs of the catalog app."""
 
 from django.urls import path
 

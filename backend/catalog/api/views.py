@@ -1,4 +1,4 @@
-"""The catalog and the templates; the health of the backend itself."""
+"""Views for the catalog, the templates and the health of the backend."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from catalog.templates import templates
 
 @cache
 def catalog_content() -> tuple[bytes, str]:
-    """The catalog's JSON and its entity tag; it changes with the installation alone."""
+    """Return the catalog's JSON and its ETag, which change only with the installation."""
     from millrace_compiler import catalog
 
     content = json.dumps(catalog(), ensure_ascii=False, separators=(",", ":")).encode()
@@ -37,7 +37,7 @@ class CatalogView(ApiView):
 
     @extend_schema(responses=CatalogSerializer, operation_id="catalog_get")
     def get(self, request: Request) -> HttpResponse:
-        """Families, kinds with their parameters, formats, settings, functions; ETag."""
+        """Return families, kinds, formats, settings and functions; supports ``If-None-Match``."""
         content, tag = catalog_content()
         headers = {"ETag": tag, "Cache-Control": "private, max-age=0, must-revalidate"}
         # The compression makes the tag a weak one: `W/"…"`.
@@ -48,11 +48,11 @@ class CatalogView(ApiView):
 
 
 class TemplatesView(ApiView):
-    """Documents to start from."""
+    """Templates to start a topology from."""
 
     @extend_schema(responses=TemplateSerializer(many=True), operation_id="template_list")
     def get(self, request: Request) -> Response:
-        """All templates."""
+        """List all templates."""
         return Response(TemplateSerializer(templates(), many=True).data)
 
 
@@ -76,7 +76,7 @@ class HealthView(ApiView):
         operation_id="health",
     )
     def get(self, request: Request) -> Response:
-        """200 if all services respond, else 503."""
+        """Return 200 if all services respond, else 503."""
         found: dict[str, Any] = {"database": _database_answers(), "redis": _redis_answers()}
         well = all(found.values())
         return Response({"status": "ok" if well else "degraded", **found}, 200 if well else 503)

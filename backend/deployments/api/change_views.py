@@ -1,4 +1,4 @@
-"""Changes of what runs: another version, other settings, and their plans."""
+"""Views that change what runs: another version, other settings, and their plans."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class StoreDecisionField(serializers.Field[Any, Any, Any, Any]):
         )
 
     def to_representation(self, value: Any) -> Any:
-        """As it was given."""
+        """Return the value unchanged."""
         return value
 
 
@@ -73,7 +73,7 @@ class StartFromSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A time with the position time, offsets with the position offsets, by number."""
+        """Require what the position needs and nothing else; partition numbers become integers."""
         for name in ("time", "offsets"):
             if bool(attrs.get(name)) != (attrs["position"] == name):
                 needed = attrs["position"] == name
@@ -140,7 +140,7 @@ class ScaleSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, int]) -> dict[str, int]:
-        """One of them at least."""
+        """Require cores, memory_mb or both."""
         if not attrs:
             raise serializers.ValidationError("Set cores, memory_mb or both.")
         return attrs

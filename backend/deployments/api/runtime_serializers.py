@@ -52,7 +52,7 @@ class NodeFiguresSerializer(serializers.Serializer[Any]):
     )
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``in``, which Python keeps for itself."""
+        """Add ``in``, which is a keyword of Python."""
         return {"in": serializers.IntegerField(), **super().get_fields()}
 
 

@@ -92,7 +92,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
     )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuse settings that do not exist: they would be believed to work."""
+        """Reject unknown settings, which would otherwise seem to work."""
         if isinstance(data, dict):
             unknown = sorted(set(data) - set(self.fields))
             if unknown:
@@ -140,7 +140,7 @@ class RecordDecisionSerializer(serializers.Serializer[Any]):
 
 
 class DecidedRecordSerializer(RecordDecisionSerializer):
-    """A decision, when and by whom."""
+    """A decision, with its author and time."""
 
     active = serializers.BooleanField(
         help_text="False if it was removed, or if the deployment has since been started from "
@@ -225,17 +225,17 @@ class EndedRunSerializer(RunSerializer):
 
     @extend_schema_field(serializers.ChoiceField(choices=Outcome.choices, allow_null=True))
     def get_outcome(self, run: Run) -> str | None:
-        """How it ended; null while it lives."""
+        """How it ended; null while it runs."""
         return run.outcome or None
 
     @extend_schema_field(FailureSerializer(allow_null=True))
     def get_failure(self, run: Run) -> dict[str, Any] | None:
-        """Why it ended, if nobody asked for it."""
+        """Why it ended, unless that was requested."""
         failure: dict[str, Any] | None = run.failure
         return failure
 
     def get_threads(self, run: Run) -> bool:
-        """Whether there is a thread dump, of a driver that did not respond."""
+        """Whether there is a thread dump, as for a driver that did not respond."""
         return run.deployment.threads_file(run.pk).exists()
 
 
@@ -304,19 +304,19 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
 
     @extend_schema_field(StepSerializer(many=True))
     def get_steps(self, deployment: Deployment) -> list[dict[str, Any]]:
-        """The steps in their order."""
+        """The steps, in order."""
         steps: list[dict[str, Any]] = deployment.observation.steps
         return steps
 
     @extend_schema_field(FailureSerializer(allow_null=True))
     def get_failure(self, deployment: Deployment) -> dict[str, Any] | None:
-        """The cause, if it failed or was lost."""
+        """The cause, if the deployment failed or its driver was lost."""
         failure: dict[str, Any] | None = deployment.observation.failure
         return failure
 
     @extend_schema_field(OutageSerializer(allow_null=True))
     def get_outage(self, deployment: Deployment) -> dict[str, Any] | None:
-        """What it waits for, where a part that it needs does not answer."""
+        """What it waits for, if a service that it needs does not respond."""
         outage: dict[str, Any] | None = deployment.observation.outage
         if outage is None:
             return None
@@ -332,7 +332,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
 
 
 class NewDeploymentSerializer(serializers.Serializer[Any]):
-    """What should run."""
+    """A deployment to create."""
 
     topology = serializers.IntegerField(min_value=1)
     version = serializers.IntegerField(min_value=1)

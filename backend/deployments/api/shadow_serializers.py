@@ -31,7 +31,7 @@ class EndShadowSerializer(serializers.Serializer[Any]):
 
 
 class ShadowDeploymentSerializer(serializers.Serializer[Any]):
-    """How the driver of a shadow is."""
+    """The state of a shadow's driver."""
 
     id = serializers.IntegerField(help_text="For its runs, logs and metrics.")
     version = serializers.IntegerField()
@@ -54,7 +54,7 @@ class OutputRecordSerializer(serializers.Serializer[Any]):
 
 
 class OutputExampleSerializer(serializers.Serializer[Any]):
-    """A record that is not equal."""
+    """A record that differs."""
 
     kind = serializers.ChoiceField(choices=OutputDifference.choices)
     key = serializers.CharField(allow_null=True)
@@ -63,7 +63,7 @@ class OutputExampleSerializer(serializers.Serializer[Any]):
 
 
 class ComparedTopicSerializer(serializers.Serializer[Any]):
-    """What was found in an output topic."""
+    """The result of the comparison of an output topic."""
 
     topic = serializers.CharField(help_text="As the running version calls it.")
     sinks = serializers.ListField(
@@ -99,12 +99,12 @@ class OutputComparisonSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
     def get_from_offsets(self, found: dict[str, Any]) -> Any:
-        """Input offset from which on outputs are compared, by topic and partition."""
+        """Input offsets from which outputs are compared, by topic and partition."""
         return found["began"]["places"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
     def get_to_offsets(self, found: dict[str, Any]) -> Any:
-        """Input offset up to which outputs are compared, by topic and partition."""
+        """Input offsets up to which outputs are compared, by topic and partition."""
         return found["reached"]["places"]
 
 
@@ -120,7 +120,7 @@ class ShadowSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(ShadowDeploymentSerializer)
     def get_deployment(self, shadow: Any) -> dict[str, Any]:
-        """How its driver is."""
+        """The state of its driver."""
         from deployments.api.serializers import DeploymentSerializer
 
         whole = DeploymentSerializer(shadow.deployment).data

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from deployments.stores import MOST_ROWS
 
-#: the largest time that a request may name, in ms
+#: the largest time that a request may contain, in ms
 MOST_TIME = 8_640_000_000_000_000
 LONGEST_KEY = 10_000
 
@@ -68,14 +68,14 @@ class StoredRowSerializer(serializers.Serializer[Any]):
 
 
 class StoreTaskSerializer(serializers.Serializer[Any]):
-    """How far a task was."""
+    """The stream time of a task."""
 
     task = serializers.CharField()
     stream_time = serializers.IntegerField(help_text="Milliseconds since the epoch.")
 
 
 class StoreNameSerializer(serializers.Serializer[Any]):
-    """Which store."""
+    """A store's id, name and kind."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -103,7 +103,7 @@ class StoreAnswerSerializer(serializers.Serializer[Any]):
 
 
 class StoreQuerySerializer(serializers.Serializer[Any]):
-    """Which rows to read; without anything the first ones in the order of keys."""
+    """Which rows to read; by default the first ones in the order of keys."""
 
     key = serializers.CharField(
         required=False,
@@ -148,7 +148,7 @@ class StoreQuerySerializer(serializers.Serializer[Any]):
     limit = serializers.IntegerField(min_value=1, max_value=MOST_ROWS, default=100)
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``from``, which is no name in Python, and ``to``."""
+        """Add ``from``, which is a keyword of Python, and ``to``."""
         bounds = {
             name: serializers.CharField(
                 required=False,

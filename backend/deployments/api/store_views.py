@@ -13,11 +13,11 @@ from deployments.api.views import deployment_of
 
 
 class StoresView(ApiView):
-    """What can be queried."""
+    """The stores that can be queried."""
 
     @extend_schema(responses=shapes.StoresSerializer, operation_id="store_list")
     def get(self, request: Request, deployment: int) -> Response:
-        """Stores with their types; buffers of joins and suppressions are none of them."""
+        """Stores with their types, without the buffers of joins and suppressions."""
         row = deployment_of(self.person, deployment)
         return Response(shapes.StoresSerializer(stores.list_stores(row)).data)
 

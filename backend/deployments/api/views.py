@@ -1,4 +1,4 @@
-"""Deployments, their runs, logs and figures; the cluster's topics."""
+"""Views of deployments, their runs, logs and figures, and of the cluster's topics."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from deployments.samples import look
 
 log = structlog.get_logger(__name__)
 
-#: the last runs whose reported lines are shown with the log file
+#: number of runs whose reported lines are shown with the log file
 RUNS_READ = 3
 
 
 def deployment_of(reader: User, deployment: int) -> Deployment:
-    """The deployment, if the reader is a member of its workspace."""
+    """Return the deployment. Raises NotFound unless the reader is a member of its workspace."""
     found = visible(Deployment.objects.select_related("topology", "workspace"), reader)
     row = found.filter(pk=deployment).first()
     if row is None:
@@ -55,7 +55,7 @@ def deployment_of(reader: User, deployment: int) -> Deployment:
 
 
 def redis_away(error: RedisError) -> Unavailable:
-    """The message where Redis does not answer."""
+    """Return the error for a Redis that does not respond."""
     return Unavailable(
         "redis_unreachable",
         f"Redis does not respond: {error}",
@@ -64,7 +64,7 @@ def redis_away(error: RedisError) -> Unavailable:
 
 
 def shown(deployment: int, status: int = 200) -> Response:
-    """A deployment with everything that the page shows of it."""
+    """Return a deployment with everything that the page shows about it."""
     row = whole(Deployment.objects.filter(pk=deployment)).get()
     return Response(shapes.DeploymentSerializer(row).data, status=status)
 
@@ -96,7 +96,7 @@ class TopicsView(ApiView):
 
 
 class MissingTopicsView(ApiView):
-    """What the cluster lacks for a version to run."""
+    """The topics that a version needs and the cluster lacks."""
 
     @extend_schema(
         responses=shapes.MissingTopicSerializer(many=True), operation_id="missing_topic_list"
@@ -196,9 +196,9 @@ class StopView(ApiView):
         operation_id="deployment_stop",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Stop gracefully (operator), after the batch or after all that the topics have now.
+        """Stop gracefully (operator), after the batch or after all records in the topics now.
 
-        409 for a drain where no driver runs.
+        409 for a drain if no driver is running.
         """
         row = deployment_of(self.person, deployment)
         given = valid(plans.StopSerializer, request.data)
@@ -213,7 +213,10 @@ class PauseView(ApiView):
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_pause"
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Pause after the batch (operator): the driver lives and reads nothing. 409 if it stops."""
+        """Pause after the batch (operator): the driver stays alive and reads nothing.
+
+        409 if the deployment is not running.
+        """
         row = deployment_of(self.person, deployment)
         actions.request_pause(self.person, row)
         return shown(row.pk)
@@ -226,7 +229,7 @@ class ResumeView(ApiView):
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_resume"
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Continue where it was paused (operator). 409 where it is not paused."""
+        """Continue where it was paused (operator). 409 if it is not paused."""
         row = deployment_of(self.person, deployment)
         actions.request_resume(self.person, row)
         return shown(row.pk)
@@ -246,7 +249,7 @@ class RestartView(ApiView):
 
 
 class CancelView(ApiView):
-    """Cancelling a redeploy."""
+    """Canceling a redeploy."""
 
     @extend_schema(
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_cancel"
@@ -254,7 +257,7 @@ class CancelView(ApiView):
     def post(self, request: Request, deployment: int) -> Response:
         """Cancel a redeploy before the first batch of its version (operator).
 
-        The version before continues where it stopped. 409 where there is nothing to cancel.
+        The previous version continues where it stopped. 409 if there is nothing to cancel.
         """
         row = deployment_of(self.person, deployment)
         actions.request_cancel(self.person, row)
@@ -293,7 +296,7 @@ class OldStateOneView(ApiView):
 
     @extend_schema(responses={204: None}, operation_id="deployment_old_state_delete")
     def delete(self, request: Request, deployment: int, name: str) -> Response:
-        """Delete it for good (operator). 409 within a day after it was left."""
+        """Delete it permanently (operator). 409 within a day after it was left."""
         actions.delete_old_state(self.person, deployment_of(self.person, deployment), name)
         return Response(status=204)
 
@@ -330,7 +333,7 @@ class LogsView(ApiView):
         operation_id="deployment_logs",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """Up to some hundred lines after a position; without one, the latest lines."""
+        """Up to a few hundred lines after a position; without one, the latest lines."""
         row = deployment_of(self.person, deployment)
         asked = request.query_params
         after, level = asked.get("after") or None, asked.get("level", "").lower()
@@ -399,7 +402,7 @@ class SamplesView(ApiView):
         operation_id="deployment_records",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """Records that the driver captured, as it does while they are requested repeatedly."""
+        """Records captured by the driver, which captures only while they are requested."""
         row = deployment_of(self.person, deployment)
         given = valid(SamplesQuerySerializer, request.query_params)
         try:

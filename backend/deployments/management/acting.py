@@ -1,4 +1,4 @@
-"""Commands on the server's own command line, which act as an admin of the workspace."""
+"""Base of commands on the server, which act as an admin of the workspace."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class DeploymentCommand(ProjectCommand):
     }  # fmt: skip
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Its usage is that of ``./millrace``, which passes on what it gets."""
+        """Show the usage of ``./millrace``, which passes on its arguments."""
         made = super().create_parser(prog_name, subcommand, **kwargs)
         made.prog = f"./millrace {subcommand.removeprefix('millrace_').replace('_', '-')}"
         return made
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The deployment, and the account."""
+        """Add the deployment and the account."""
         parser.add_argument("deployment", metavar="DEPLOYMENT", type=int, help="its number")
         parser.add_argument(
             "--user", help="the account to act as (default: the first admin of the workspace)"
         )
 
     def deployment(self, options: dict[str, Any]) -> Deployment:
-        """The deployment. Raises CommandError for a number that is not there."""
+        """Return the deployment. Raises CommandError if it does not exist."""
         found = Deployment.objects.select_related("topology", "version", "workspace")
         try:
             row = found.filter(pk=options["deployment"]).first()
@@ -50,7 +50,7 @@ class DeploymentCommand(ProjectCommand):
         return row
 
     def actor(self, row: Deployment, options: dict[str, Any]) -> User:
-        """The account that acts. Raises CommandError where there is none."""
+        """Return the account that acts. Raises CommandError if there is none."""
         members = Membership.objects.select_related("user").filter(
             workspace=row.workspace, user__is_active=True
         )

@@ -1,4 +1,4 @@
-"""The event stream, and who edits what."""
+"""Views of the event stream and of presence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from live.snapshots import Scope
 
 
 class FirstRenderer(BaseContentNegotiation):
-    """Takes a browser's ``Accept: text/event-stream``; errors are JSON all the same."""
+    """Accepts a browser's ``Accept: text/event-stream``, although errors are JSON."""
 
     def select_parser(self, request: Request, parsers):  # type: ignore[no-untyped-def]
         """The first parser; nothing is read."""
@@ -69,7 +69,7 @@ class LiveView(ApiView):
         last = request.headers.get("Last-Event-ID", "")
 
         async def stream() -> AsyncGenerator[bytes, None]:
-            # Made here, in the event loop, and not in the view's thread.
+            # Created here, in the event loop, because the view runs in another thread.
             async with aclosing(Feed(scope).events(last)) as events:
                 async for text in events:
                     yield text
@@ -81,7 +81,7 @@ class LiveView(ApiView):
         )
 
     def scope(self, request: Request) -> Scope:
-        """What is listened to, if the reader may."""
+        """Return what the page listens to, if the reader may."""
         topology, workspace = (
             request.query_params.get(name) or "" for name in ("topology", "workspace")
         )
@@ -104,7 +104,7 @@ class LiveView(ApiView):
 
 
 class EditedNodeView(ApiView):
-    """Which node the reader edits."""
+    """The node that the reader is editing."""
 
     @extend_schema(
         request=EditedNodeSerializer, responses={204: None}, operation_id="presence_update"

@@ -17,13 +17,13 @@ from monitoring.choices import (
 from monitoring.models import Alert, AlertRule, Delivery
 from monitoring.webhooks import masked, problem_of
 
-#: addresses of a rule
+#: maximum number of mail addresses in a rule
 MOST_ADDRESSES = 10
 LONGEST_FOR = 7 * 24 * 3_600
 
 
 class AlertRuleSerializer(serializers.Serializer[AlertRule]):
-    """When to alert whom."""
+    """The condition and the receivers of alerts."""
 
     id = serializers.IntegerField(read_only=True)
     name = serializers.CharField(max_length=150)
@@ -58,21 +58,21 @@ class AlertRuleSerializer(serializers.Serializer[AlertRule]):
     updated_at = serializers.DateTimeField(read_only=True)
 
     def to_representation(self, instance: AlertRule) -> dict[str, Any]:
-        """With the whole address for those who may change it (`whole` in the context)."""
+        """Mask the webhook, except for those who may change it (`whole` in the context)."""
         found: dict[str, Any] = super().to_representation(instance)
         return (
             found if self.context.get("whole") else {**found, "webhook": masked(found["webhook"])}
         )
 
     def validate_webhook(self, value: str) -> str:
-        """An address to which a request could be sent."""
+        """Require an address to which a request could be sent."""
         problem = problem_of(value) if value else None
         if problem is not None:
             raise serializers.ValidationError(problem)
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """With a threshold where the condition needs one."""
+        """Require a threshold if the condition needs one."""
         if attrs["condition"] in STATES:
             attrs["threshold"] = None
         elif attrs["threshold"] is None:
@@ -94,7 +94,7 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
         read_only_fields = ("attempts", "error")
 
     def get_target(self, delivery: Delivery) -> str:
-        """Where to."""
+        """The receiver; for a webhook, only its host."""
         return masked(delivery.target) if delivery.channel == Channel.WEBHOOK else delivery.target
 
 
@@ -122,12 +122,12 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
         read_only_fields = ("resolved_at",)
 
     def get_state(self, alert: Alert) -> AlertState:
-        """Whether it still holds."""
+        """Whether its condition still holds."""
         return AlertState.FIRING if alert.resolved_at is None else AlertState.RESOLVED
 
 
 class AlertsQuerySerializer(serializers.Serializer[Any]):
-    """Which alerts."""
+    """The alerts to list."""
 
     state = serializers.ChoiceField(choices=AlertState.choices, required=False)
     topology = serializers.IntegerField(required=False)

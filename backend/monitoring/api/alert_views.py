@@ -21,7 +21,7 @@ from monitoring.models import Alert, AlertRule
 
 
 def rule_of(reader: User, rule: int) -> AlertRule:
-    """The rule, if the reader is a member of its workspace."""
+    """Return the rule. Raises NotFound unless the reader is a member of its workspace."""
     rules = AlertRule.objects.select_related("workspace", "topology", "updated_by")
     row = visible(rules, reader).filter(pk=rule).first()
     if row is None:
@@ -34,7 +34,7 @@ def _whole(rule: AlertRule) -> Any:
 
 
 class AlertsView(ApiView):
-    """What fired."""
+    """The alerts that have fired."""
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER, shapes.AlertsQuerySerializer],
@@ -113,7 +113,7 @@ class AlertRuleView(ApiView):
 
 
 class AlertRuleTestView(ApiView):
-    """Whether notifications arrive."""
+    """A test of whether notifications arrive."""
 
     throttle_scope = "simulate"
 

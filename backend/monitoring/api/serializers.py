@@ -63,7 +63,7 @@ class PlacementsQuerySerializer(serializers.Serializer[Any]):
 
 
 class PlacementSerializer(serializers.ModelSerializer[Placement]):
-    """Where a task ran, from a move to the next."""
+    """Where a task ran, from one move to the next."""
 
     run = serializers.CharField(help_text="Report id of the run.")
     reason = serializers.ChoiceField(choices=MoveReason.choices)

@@ -1,4 +1,4 @@
-"""What was seen of a deployment over time."""
+"""Views of a deployment's figures and placements over time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FiguresView(ApiView):
         operation_id="deployment_figures",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """One figure; of intervals of ten seconds, a minute or a quarter of an hour."""
+        """One figure over time, in intervals of ten seconds, a minute or a quarter of an hour."""
         row = deployment_of(self.person, deployment)
         values = valid(shapes.FiguresQuerySerializer, request.query_params)
         found = queries.chart(

@@ -1,4 +1,4 @@
-"""Shapes of a record that is followed through a deployment."""
+"""Serializers for following a record through a deployment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from records.following import MOST_AFTER, MOST_BEFORE
 
 
 class FollowRequestSerializer(serializers.Serializer[Any]):
-    """A record of a deployment's source: by its place, or the newest one with a key or a text."""
+    """The record to follow: by its offset, or the newest one with a key or a text."""
 
     topic = serializers.CharField(max_length=249)
     partition = serializers.IntegerField(
@@ -68,7 +68,7 @@ class FollowRequestSerializer(serializers.Serializer[Any]):
 
 
 class FollowedPlaceSerializer(serializers.Serializer[Any]):
-    """Where the record is."""
+    """Topic, partition, offset and timestamp of the record."""
 
     topic = serializers.CharField()
     partition = serializers.IntegerField()
@@ -77,7 +77,7 @@ class FollowedPlaceSerializer(serializers.Serializer[Any]):
 
 
 class FollowedPartitionSerializer(serializers.Serializer[Any]):
-    """What the lines have of a partition."""
+    """The part of a partition that the lines contain."""
 
     topic = serializers.CharField()
     partition = serializers.IntegerField()
@@ -103,7 +103,7 @@ class BeginningSerializer(serializers.Serializer[Any]):
 
 
 class DeployedSimulationSerializer(serializers.Serializer[Any]):
-    """Input lines for the deployed version, and the stores with which it begins."""
+    """Input lines for the deployed version, and the stores that it begins with."""
 
     inputs = serializers.ListField(child=serializers.JSONField(), max_length=MOST_INPUTS)
     begins = BeginningSerializer()
@@ -116,7 +116,7 @@ class DeployedSimulationSerializer(serializers.Serializer[Any]):
 
 
 class FollowedRecordSerializer(serializers.Serializer[Any]):
-    """The record and those around it as input lines of a simulation."""
+    """The record and its neighbors as input lines of a simulation."""
 
     state = serializers.ChoiceField(
         choices=[

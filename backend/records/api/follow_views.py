@@ -1,4 +1,4 @@
-"""Where is my record?"""
+"""Views for following a record through a deployment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FollowView(ApiView):
         operation_id="deployment_follow_record",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """A record and those around it as input lines, with the document that the deployment
+        """Return a record and its neighbors as input lines, with the document that the deployment
         runs; nothing is changed. Simulate them to see where the record went. One request of a
         search scans a limited number of records.
         """
@@ -49,8 +49,8 @@ class DeployedSimulationView(ApiView):
     )
     def post(self, request: Request, deployment: int) -> Response:
         """Run the deployed version on input lines, beginning with the stores as they were after a
-        micro-batch. The deployment is not touched. 202 while a process is starting: try again in a
-        second. 409 where the checkpoint does not have that state any more, or too much of it.
+        micro-batch. The deployment is not affected. 202 while a process is starting: try again in a
+        second. 409 if the checkpoint no longer has that state, or has too much of it.
         """
         row = deployment_of(self.person, deployment)
         asked = valid(shapes.DeployedSimulationSerializer, request.data)

@@ -1,4 +1,4 @@
-"""Shapes of generators and of generated records."""
+"""Serializers of generators and of generated records."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from records.models import Generator
 
 MOST_RECORDS = 100_000_000
 MOST_KEYS = 1_000_000_000
-#: of a field's rule
+#: limits of a field's rule
 MOST_VALUES, LONGEST_TEXT = 1_000, 1_000
-#: characters of a schema that is typed
+#: maximum length of a schema in a request, in characters
 LONGEST_SCHEMA = 200_000
 
 
 class SchemaField(serializers.CharField):
-    """A schema that is typed. Raises ApiError with the code `schema_too_long`."""
+    """The text of a schema. Raises ApiError with the code `schema_too_long`."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=LONGEST_SCHEMA, required=False, **options)
 
     def to_internal_value(self, data: Any) -> str:
-        """The text."""
         text = super().to_internal_value(data)
         if len(text) > LONGEST_SCHEMA:
             message = f"The schema has {len(text):,} characters; {LONGEST_SCHEMA:,} are possible."
@@ -45,7 +44,7 @@ class SchemaField(serializers.CharField):
 
 
 class SchemaSerializer(serializers.Serializer[Any]):
-    """Where the schema of a format is."""
+    """The schema of a format: its text, or its place in a schema registry."""
 
     schema = SchemaField(help_text="Of JSON (DDL), Avro or Protobuf.")
     registry = serializers.CharField(
@@ -61,7 +60,7 @@ class DocumentFormatSerializer(SchemaSerializer):
 
 
 class FieldRuleSerializer(serializers.Serializer[Any]):
-    """How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`."""
+    """How a field is generated: `values`, `min` and `max`, `parts`, or a `prefix` with a number."""
 
     values = serializers.ListField(
         child=serializers.JSONField(allow_null=True),
@@ -91,7 +90,7 @@ class FieldRuleSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Exactly one way."""
+        """Require exactly one way to generate the field."""
         ways = [name for name in ("values", "parts") if name in attrs]
         numbers = [name for name in ("min", "max") if name in attrs]
         if len(numbers) == 1 or (numbers and attrs["min"] > attrs["max"]):
@@ -134,7 +133,7 @@ class RecipeSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(min_value=0, max_value=2**31, default=1)
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``fields``, which every serializer has of its own."""
+        """Add ``fields``, a name that every serializer already uses."""
         rules = serializers.DictField(
             child=FieldRuleSerializer(),
             default=dict,
@@ -143,7 +142,7 @@ class RecipeSerializer(serializers.Serializer[Any]):
         return {**super().get_fields(), "fields": rules}
 
     def validate_fields(self, rules: dict[str, Any]) -> dict[str, Any]:
-        """Not more than a schema has."""
+        """Limit the number of rules."""
         if len(rules) > MOST_VALUES:
             raise serializers.ValidationError(f"At most {MOST_VALUES} fields.")
         return rules
@@ -213,7 +212,7 @@ class FormatsSerializer(serializers.Serializer[Any]):
 
 
 class FormatTypesSerializer(serializers.Serializer[Any]):
-    """Their types in Spark DDL."""
+    """The types of a key and a value in Spark DDL."""
 
     key = serializers.CharField()
     value = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Generators, generated records, and *Try it*."""
+"""Views for generators, generated records, and *Try it*."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class GeneratorsView(ApiView):
         operation_id="generator_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """One page, running generators first."""
+        """List the workspace's generators, running ones first."""
         found = workspace_for(self.person, workspace)
         rows = generators.running_first(found.generators.select_related("created_by"))
         return self.page(rows, shapes.GeneratorSerializer, search=["topic"])
@@ -42,7 +42,7 @@ class GeneratorsView(ApiView):
         operation_id="generator_start",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Write random records to a topic until a limit or a stop (operator)."""
+        """Write random records to a topic until a limit is reached or it is stopped (operator)."""
         found = workspace_for(self.person, workspace, Role.OPERATOR)
         values = valid(shapes.NewGeneratorSerializer, request.data)
         made = generators.start_generator(
@@ -69,7 +69,7 @@ class GeneratorStopView(ApiView):
 
 
 class GeneratedView(ApiView):
-    """Records for a simulation."""
+    """Generated records for a simulation."""
 
     throttle_scope = "simulate"
 
@@ -79,7 +79,7 @@ class GeneratedView(ApiView):
         operation_id="records_generate",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Random records as input lines; nothing is written."""
+        """Generate random records as input lines; nothing is written."""
         found = workspace_for(self.person, workspace)
         values = valid(shapes.GeneratedRequestSerializer, request.data)
         wanted = values["recipe"]
@@ -91,7 +91,7 @@ class GeneratedView(ApiView):
 
 
 class FormatTypesView(ApiView):
-    """Types of formats, some of which only a schema registry knows."""
+    """Types of formats, which may need a schema registry."""
 
     throttle_scope = "compile"
 
@@ -101,7 +101,7 @@ class FormatTypesView(ApiView):
         operation_id="format_types",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """The types of the key and the value of records; 400 for a schema that cannot be read."""
+        """Return the types of a record's key and value; 400 for a schema that cannot be read."""
         found = workspace_for(self.person, workspace)
         types = types_of(self.person, found, valid(shapes.FormatsSerializer, request.data))
         return Response({part: type_.text for part, type_ in types.items()})
@@ -112,7 +112,9 @@ class TopicUsesView(TopicApiView):
 
     @extend_schema(responses=shapes.TopicUsesSerializer, operation_id="topic_uses")
     def get(self, request: Request, workspace: str, topic: str) -> Response:
-        """Nodes of the workspace's topologies that read or write it, with their formats."""
+        """List nodes of the workspace's topologies that read or write the topic, with their
+        formats.
+        """
         found = self.workspace_of(workspace, topic)
         return Response({"uses": uses_of(found, topic)})
 

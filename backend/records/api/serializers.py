@@ -1,4 +1,4 @@
-"""Shapes of topics and their records."""
+"""Serializers of topics and their records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from records.sampling import MOST_SAMPLED
 MOST = 2**62
 MOST_TIME = 8_640_000_000_000_000
 LONGEST_FILTER = 500
-#: fields of a sample that are masked
+#: maximum number of masked fields in a sample
 MOST_MASKS = 1_000
 
 
@@ -66,7 +66,7 @@ class TopicDetailSerializer(serializers.Serializer[Any]):
 
 
 class GroupPlaceSerializer(serializers.Serializer[Any]):
-    """How far a consumer group is in a partition."""
+    """A consumer group's position in a partition."""
 
     partition = serializers.IntegerField()
     committed = serializers.IntegerField()
@@ -177,7 +177,7 @@ class FormatsQuerySerializer(serializers.Serializer[Any]):
 
 
 class ReadRecordSerializer(FormatsQuerySerializer):
-    """Formats for reading records, with schemas that are typed."""
+    """Formats for reading records, with schemas as text."""
 
     key_schema = SchemaField(help_text="Of Avro or Protobuf.")
     value_schema = SchemaField(help_text="Of Avro or Protobuf.")
@@ -234,7 +234,7 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
 
 
 class ReadRecordsSerializer(ReadRecordSerializer, RecordsQuerySerializer):
-    """Which records to read, with schemas that are typed."""
+    """Which records to read, with schemas as text."""
 
 
 class NewPartSerializer(SchemaSerializer):
@@ -297,7 +297,7 @@ class MaskSerializer(serializers.Serializer[Any]):
 
 
 def _few(masks: dict[str, Any]) -> None:
-    """Not more than a schema has fields."""
+    """Limit the number of masks."""
     if len(masks) > MOST_MASKS:
         raise serializers.ValidationError(f"At most {MOST_MASKS} fields.")
 

@@ -1,4 +1,4 @@
-"""Addresses of the records app."""
+"""URLs of the records app."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Topics with their records and consumer groups."""
+"""Views for topics, their records and their consumer groups."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TopicFiguresView(ApiView):
         operation_id="topic_figures_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """One page by name, read from Kafka; 503 if it does not respond."""
+        """List topics by name, read from Kafka; 503 if it does not respond."""
         found = workspace_for(self.person, workspace)
         words = request.query_params.get("search", "").lower().split()
         named = [
@@ -48,10 +48,10 @@ class TopicFiguresView(ApiView):
 
 
 class TopicApiView(ApiView):
-    """A view of one topic."""
+    """Base of the views of one topic."""
 
     def workspace_of(self, workspace: str, topic: str, needed: Role = Role.VIEWER) -> Workspace:
-        """The workspace, if the person has the role in it and it may use the topic."""
+        """Return the workspace if the person has the role in it and it may use the topic."""
         found = workspace_for(self.person, workspace, needed)
         topics.check_allowed(found, topic)
         return found
@@ -59,9 +59,9 @@ class TopicApiView(ApiView):
     def formats_of(
         self, workspace: Workspace, topic: str, given: dict[str, Any]
     ) -> tuple[tuple[str, str], Reader | None]:
-        """Formats of key and value that a request wants, taken out of what is given.
+        """Remove the formats of key and value from a request's fields, and return them.
 
-        The reader is for the formats of a node and for those with a schema.
+        Also returns a reader if they are the formats of a node or need a schema.
         """
         formats = {
             part: {
@@ -80,7 +80,7 @@ class TopicApiView(ApiView):
         return (formats["key"]["format"], formats["value"]["format"]), reader
 
     def page_of(self, workspace: Workspace, topic: str, asked: dict[str, Any]) -> Response:
-        """The page of records that a request wants."""
+        """Return the page of records that a request asks for."""
         names = ("contains", "field", "equals", "compare")
         wanted = read_filter(*(asked.pop(name) for name in names))
         formats, reader = self.formats_of(workspace, topic, asked)
@@ -97,7 +97,7 @@ class TopicApiView(ApiView):
     def record_at(
         self, workspace: Workspace, topic: str, partition: int, offset: int, given: dict[str, Any]
     ) -> Response:
-        """The record at an offset, in the formats that a request wants."""
+        """Return the record at an offset, in the formats that a request asks for."""
         formats, reader = self.formats_of(workspace, topic, given)
         record = read_one(topic, partition, offset, formats, reader)
         return Response(shapes.RawRecordSerializer(record).data)
@@ -108,7 +108,7 @@ class TopicView(TopicApiView):
 
     @extend_schema(responses=shapes.TopicDetailSerializer, operation_id="topic_get")
     def get(self, request: Request, workspace: str, topic: str) -> Response:
-        """Partitions with their offsets, and configuration."""
+        """Return the topic's partitions with their offsets, and its configuration."""
         self.workspace_of(workspace, topic)
         return Response(shapes.TopicDetailSerializer(topics.detail(topic)).data)
 
@@ -125,7 +125,7 @@ class GroupsView(TopicApiView):
 
     @extend_schema(responses=shapes.ConsumerGroupsSerializer, operation_id="consumer_group_list")
     def get(self, request: Request, workspace: str, topic: str) -> Response:
-        """Consumer groups with committed offsets for the topic, with their lag."""
+        """List the consumer groups with committed offsets for the topic, with their lag."""
         self.workspace_of(workspace, topic)
         return Response(shapes.ConsumerGroupsSerializer(topics.groups(topic)).data)
 
@@ -139,7 +139,9 @@ class RecordsView(TopicApiView):
         operation_id="record_list",
     )
     def get(self, request: Request, workspace: str, topic: str) -> Response:
-        """One page. A request scans a limited number of records; `next` continues from there."""
+        """Return one page of records. A request scans a limited number; `next` continues from
+        there.
+        """
         found = self.workspace_of(workspace, topic)
         return self.page_of(
             found, topic, valid(shapes.RecordsQuerySerializer, request.query_params)
@@ -167,7 +169,7 @@ class RecordSearchView(TopicApiView):
         operation_id="record_search",
     )
     def post(self, request: Request, workspace: str, topic: str) -> Response:
-        """One page, as by GET of the records, also by schemas that are typed."""
+        """Return one page of records, as GET does; schemas can be sent as text."""
         found = self.workspace_of(workspace, topic)
         return self.page_of(found, topic, valid(shapes.ReadRecordsSerializer, request.data))
 
@@ -183,7 +185,7 @@ class RecordView(TopicApiView):
     def get(
         self, request: Request, workspace: str, topic: str, partition: int, offset: int
     ) -> Response:
-        """The complete record at an offset, with its bytes."""
+        """Return the complete record at an offset, with its bytes."""
         found = self.workspace_of(workspace, topic)
         given = valid(shapes.FormatsQuerySerializer, request.query_params)
         return self.record_at(found, topic, partition, offset, given)
@@ -196,7 +198,7 @@ class RecordView(TopicApiView):
     def post(
         self, request: Request, workspace: str, topic: str, partition: int, offset: int
     ) -> Response:
-        """The complete record at an offset, as by GET, also by schemas that are typed."""
+        """Return the complete record at an offset, as GET does; schemas can be sent as text."""
         found = self.workspace_of(workspace, topic)
         given = valid(shapes.ReadRecordSerializer, request.data)
         return self.record_at(found, topic, partition, offset, given)
@@ -211,7 +213,7 @@ class SamplesView(TopicApiView):
         operation_id="topic_sample",
     )
     def post(self, request: Request, workspace: str, topic: str) -> Response:
-        """Records as input lines, with masked fields; nothing is changed."""
+        """Return records as input lines, with masked fields; nothing is changed."""
         found = self.workspace_of(workspace, topic)
         asked = valid(shapes.SampleRequestSerializer, request.data)
         masks = {path: Mask(**mask) for path, mask in asked.pop("masks").items()}

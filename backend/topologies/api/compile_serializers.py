@@ -1,4 +1,4 @@
-"""Shapes of what the compiler answers; its ``Compilation.to_json`` gives exactly this."""
+"""Serializers of the compiler's results, in the form of ``Compilation.to_json``."""
 
 from __future__ import annotations
 
@@ -24,23 +24,22 @@ from topologies.choices import Blocks, Dialect, Severity
     }
 )
 class RecordsField(serializers.Field[Any, Any, Any, Any]):
-    """For how many records a predicate is true."""
+    """The number of records for which a predicate is true."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """`every`, `any` or a whole number."""
+        """Accept `every`, `any` or a whole number."""
         if data in (EVERY, ANY) or (type(data) is int and data >= 0):
             return data
         raise serializers.ValidationError(f"Use “{EVERY}”, “{ANY}” or a whole number.")
 
     def to_representation(self, value: Any) -> Any:
-        """As it is."""
         return value
 
 
 class ConditionSerializer(serializers.Serializer[Any]):
     """A Spark SQL predicate over the records of a topic, or over the rows of a store.
 
-    It sees `key`, `value`, `timestamp` and, of a topic, `headers`.
+    Its columns are `key`, `value`, `timestamp` and, for a topic, `headers`.
     """
 
     topic = serializers.CharField(required=False, max_length=249)
@@ -49,14 +48,14 @@ class ConditionSerializer(serializers.Serializer[Any]):
     records = RecordsField(default=EVERY)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """It is about one of both."""
+        """Require either a topic or a store."""
         if ("topic" in attrs) == ("store" in attrs):
             raise serializers.ValidationError("Set either topic or store.")
         return attrs
 
 
 class CompileRequestSerializer(serializers.Serializer[Any]):
-    """A document, the dialect of its code, and a number that the answer repeats."""
+    """A document, the dialect of its code, and a number that the response repeats."""
 
     document = DocumentField()
     revision = serializers.IntegerField(min_value=0, required=False, default=0)
@@ -197,7 +196,7 @@ class GeneratedCodeSerializer(serializers.Serializer[Any]):
 
 
 class CheckedConditionSerializer(serializers.Serializer[Any]):
-    """Types of the columns that a condition sees, and what is wrong with it."""
+    """The types of a condition's columns, and diagnostics of its predicate."""
 
     columns = serializers.DictField(
         child=serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")

@@ -1,4 +1,4 @@
-"""The topology document as a field: typed in the API's description, lenient in what it takes."""
+"""The topology document as a field: typed in the API's description, lenient in its input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from topologies.choices import DOCUMENT_FORMAT
 
-#: bytes of a document's JSON; some 2,000 nodes with code
+#: maximum size of a document's JSON in bytes: some 2,000 nodes with code
 LARGEST_DOCUMENT = 4 * 1024 * 1024
 DEEPEST = 60
 
@@ -32,7 +32,7 @@ class NodeSerializer(serializers.Serializer[Any]):
     params = serializers.DictField()
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``label``, which every field of a serializer has of its own."""
+        """Add ``label``, a name that every serializer field already uses."""
         return {**super().get_fields(), "label": serializers.CharField(required=False)}
 
 
@@ -44,7 +44,7 @@ class EdgeSerializer(serializers.Serializer[Any]):
     target = serializers.CharField()
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``source``, whose name the class itself has taken."""
+        """Add ``source``, a name that every serializer field already uses."""
         return {"source": serializers.CharField(), **super().get_fields()}
 
 
@@ -71,7 +71,7 @@ class DocumentField(serializers.JSONField):
     """Accepts every document that the canvas can show, including invalid topologies."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """The document; refused only where it is no graph of nodes at all, or far too large."""
+        """Return the document. Rejects only what is not a graph of nodes, or is far too large."""
         document: Any = super().to_internal_value(data)
         complaint = complaint_about(document)
         if complaint:
@@ -83,7 +83,7 @@ class DocumentField(serializers.JSONField):
 
 
 def complaint_about(document: Any) -> str:
-    """Why this cannot be kept as a document; empty where it can."""
+    """Return why a value cannot be stored as a document, or an empty string if it can."""
     if not isinstance(document, dict):
         return f"A topology document is a JSON object, not {kind_of(document)}."
     if document.get("format") != DOCUMENT_FORMAT:
@@ -110,7 +110,7 @@ def complaint_about(document: Any) -> str:
 
 
 def depth_of(value: Any) -> int:
-    """Levels of lists and objects, counted without recursion and no further than needed."""
+    """Return the nesting depth of lists and objects, counted iteratively up to ``DEEPEST`` + 1."""
     level, depth = [value], 0
     while level and depth <= DEEPEST:
         inner: list[Any] = []
@@ -124,6 +124,6 @@ def depth_of(value: Any) -> int:
 
 
 def kind_of(value: Any) -> str:
-    """A JSON value's kind, in words."""
+    """Return the kind of a JSON value in words."""
     words = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
     return words.get(type(value), "a number")

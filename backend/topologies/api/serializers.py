@@ -1,4 +1,4 @@
-"""Shapes of topologies, versions and drafts."""
+"""Serializers of topologies, versions and drafts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class NewTopologySerializer(serializers.Serializer[Any]):
     template = serializers.CharField(max_length=100, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A document or a template, not both."""
+        """Accept a document or a template, not both."""
         if "document" in attrs and "template" in attrs:
             raise serializers.ValidationError(
                 {"template": "Send a document or a template, not both."}
@@ -109,7 +109,7 @@ class VersionSummarySerializer(serializers.ModelSerializer[Version]):
         read_only_fields = fields
 
     def get_name(self, version: Version) -> str | None:
-        """The version's name."""
+        """The version's name; null without one."""
         return version.name or None
 
 

@@ -1,4 +1,4 @@
-"""Shapes of a simulation: input lines, and what became of them."""
+"""Serializers of simulations: input lines, and their results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topologies.simulating import (
 
 
 class ExpectedOutputSerializer(serializers.Serializer[Any]):
-    """A record that is expected in a topic.
+    """An expected record of a topic.
 
     `after` and `timestamp` are compared only if every expected record states them.
     """
@@ -36,7 +36,7 @@ class ExpectedOutputSerializer(serializers.Serializer[Any]):
 
 
 class ExpectedRowSerializer(serializers.Serializer[Any]):
-    """A row that a store is expected to have; the key of a window store has the window."""
+    """An expected row of a store; the key of a window store contains the window."""
 
     key = serializers.JSONField(allow_null=True)
     value = serializers.JSONField(allow_null=True, default=None)
@@ -44,7 +44,7 @@ class ExpectedRowSerializer(serializers.Serializer[Any]):
 
 
 class ExpectedConditionSerializer(ConditionSerializer):
-    """A condition that a test is kept with."""
+    """A condition of a stored test."""
 
     predicate = serializers.CharField(max_length=10_000)
 
@@ -64,7 +64,7 @@ class ExpectedSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A test that expects nothing would pass whatever happens."""
+        """Reject a test that expects nothing, because it would always pass."""
         if not any(name != "conditions" or part for name, part in attrs.items()):
             raise serializers.ValidationError(
                 "Set at least one of outputs, stores, dropped records and conditions."
@@ -73,7 +73,7 @@ class ExpectedSerializer(serializers.Serializer[Any]):
 
 
 class BreakpointsField(serializers.DictField):
-    """Lines by node."""
+    """Lines with breakpoints, by node."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(
@@ -87,7 +87,7 @@ class BreakpointsField(serializers.DictField):
 
 
 class PartitionsField(serializers.DictField):
-    """Partitions by topic."""
+    """Number of partitions, by topic."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(
@@ -98,7 +98,7 @@ class PartitionsField(serializers.DictField):
 
 
 class RunField(serializers.CharField):
-    """The client's name of a run."""
+    """A name of a run, chosen by the client."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(
@@ -167,7 +167,7 @@ class NodeCountSerializer(serializers.Serializer[Any]):
     dropped = serializers.DictField(child=serializers.IntegerField())
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``in``, which is no name in Python."""
+        """Add ``in``, which is a keyword in Python."""
         return {"in": serializers.IntegerField(), **super().get_fields()}
 
 
@@ -238,7 +238,7 @@ class SimulationStepSerializer(serializers.Serializer[Any]):
     )
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``from``, which is no name in Python, and ``parent``, which a field has taken."""
+        """Add ``from``, a keyword in Python, and ``parent``, a name that fields already use."""
         parent = serializers.IntegerField(allow_null=True, help_text="The step that caused it.")
         origin = serializers.CharField(allow_null=True, required=False)
         return {"parent": parent, **super().get_fields(), "from": origin}
@@ -420,9 +420,9 @@ class SimulationSerializer(serializers.Serializer[Any]):
 
 
 class SimulationProgressSerializer(serializers.Serializer[Any]):
-    """Input lines that are processed, all of them, and records so far.
+    """The number of processed input lines, their total, and the records so far.
 
-    `edges` and `nodes`: as of a result; they are missing where plain Spark runs.
+    `edges` and `nodes` are as in a result; they are missing while plain Spark runs.
     """
 
     done = serializers.IntegerField()
@@ -432,7 +432,7 @@ class SimulationProgressSerializer(serializers.Serializer[Any]):
 
 
 class SimulatorSerializer(serializers.Serializer[Any]):
-    """Whether a simulation can start immediately, and how far a run of the user is."""
+    """Whether a simulation can start immediately, and the progress of a run of the user."""
 
     state = serializers.ChoiceField(choices=[("ready", "ready"), ("starting", "starting")])
     progress = SimulationProgressSerializer(allow_null=True)

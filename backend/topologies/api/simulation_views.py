@@ -1,4 +1,4 @@
-"""Simulations: a document on given records, run by the simulator."""
+"""Views for simulations: the simulator runs a document on input lines."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ from topologies.models import SampleInputs
 
 
 class SampleInputsView(ApiView):
-    """Records for simulating a topology."""
+    """Sample records of a topology."""
 
     @extend_schema(responses=SampleInputsSerializer, operation_id="sample_inputs_get")
     def get(self, request: Request, topology: int) -> Response:
-        """The input lines of its template; none for topologies without a template."""
+        """Return the input lines of the topology's template; empty for topologies without a
+        template.
+        """
         found = topology_of(self.person, topology)
         row = SampleInputs.objects.filter(topology=found).first()
         return Response({"inputs": row.inputs if row else []})
@@ -37,7 +39,7 @@ class SimulationsView(ApiView):
     """The user's simulations, which are not stored."""
 
     def get_throttles(self) -> list[Any]:
-        """A run that is watched or stopped is none more."""
+        """Limit only new runs, not requests that watch or cancel one."""
         self.throttle_scope = "simulate" if self.request.method == "POST" else None
         return super().get_throttles()
 
@@ -47,8 +49,8 @@ class SimulationsView(ApiView):
         operation_id="simulator_get",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """Whether a simulation can start immediately; starts the simulator if necessary. `progress`
-        of the user's run of this name, or of any.
+        """Return whether a simulation can start immediately; starts the simulator if necessary.
+        `progress` is that of the user's run with this name, or of any run.
         """
         workspace_for(self.person, workspace)
         return Response(simulating.prepare(self.person, _run_of(request)))
@@ -75,8 +77,9 @@ class SimulationsView(ApiView):
         operation_id="simulation_cancel",
     )
     def delete(self, request: Request, workspace: str) -> Response:
-        """Cancel the user's run of this name: it answers with the results of the input lines that
-        it has processed. Without a name all of the user's simulations are ended, without results.
+        """Cancel the user's run with this name, which then responds with the results of the input
+        lines that it has processed. Without a name, all of the user's simulations end without
+        results.
         """
         workspace_for(self.person, workspace)
         simulating.cancel(self.person, _run_of(request))

@@ -1,4 +1,4 @@
-"""Shapes of the tests kept with a topology."""
+"""Serializers of the tests of a topology."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topologies.api.simulation_serializers import ExpectedSerializer
 from topologies.models import TopologyTest
 from topologies.simulating import MOST_INPUTS
 
-#: bytes of a test's JSON
+#: maximum size of a test's JSON in bytes
 LARGEST_TEST = 2 * 1024 * 1024
 
 
@@ -31,7 +31,7 @@ class TopologyTestSerializer(serializers.ModelSerializer[TopologyTest]):
         read_only_fields: ClassVar = ["id", "updated_at"]
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what is too large to be kept."""
+        """Reject a test that is too large to be stored."""
         if len(json.dumps([attrs["inputs"], attrs["expected"]])) > LARGEST_TEST:
             raise serializers.ValidationError(
                 f"A test can have at most {LARGEST_TEST // 1024 // 1024} MB. Keep fewer records."

@@ -1,4 +1,4 @@
-"""Tests kept with a topology. They are run as simulations, which say what differs."""
+"""Views for the tests of a topology. A simulation runs a test and lists the differences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TestsView(ApiView):
         operation_id="test_list",
     )
     def get(self, request: Request, topology: int) -> Response:
-        """One page, in the order of their names."""
+        """List the tests by name."""
         tests = topology_of(self.person, topology).tests.select_related("updated_by")
         return self.page(tests, TopologyTestSerializer, search=["name"])
 
@@ -34,7 +34,7 @@ class TestsView(ApiView):
         operation_id="test_create",
     )
     def post(self, request: Request, topology: int) -> Response:
-        """Keep a test (editor)."""
+        """Create a test (editor)."""
         found = topology_of(self.person, topology)
         return Response(_kept(self, request, found).data, status=201)
 

@@ -1,4 +1,4 @@
-"""Addresses of the topologies app."""
+"""URLs of the topologies app."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Comparisons with Kafka Streams."""
+"""Views for comparisons with Kafka Streams."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from topologies.simulating import MOST_INPUTS
 
 
 class VerificationRequestSerializer(serializers.Serializer[Any]):
-    """A document that need not be saved, and input lines as of a simulation."""
+    """A document, saved or not, and the input lines of a simulation."""
 
     document = DocumentField()
     inputs = serializers.ListField(child=serializers.JSONField(), max_length=MOST_INPUTS)
 
 
 class VerificationSerializer(serializers.Serializer[Any]):
-    """How far a comparison is, and what differs."""
+    """The progress of a comparison, and the differences."""
 
     id = serializers.CharField()
     state = serializers.ChoiceField(choices=VerificationState.choices)
@@ -42,7 +42,7 @@ class VerificationSerializer(serializers.Serializer[Any]):
 
 
 class VerificationsView(ApiView):
-    """Runs on Kafka Streams itself."""
+    """Comparisons of documents with Kafka Streams."""
 
     throttle_scope = "simulate"
 
@@ -52,7 +52,7 @@ class VerificationsView(ApiView):
         operation_id="verification_start",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Compare a document's results with those of Kafka Streams (right: simulate)."""
+        """Compare a document's results with those of Kafka Streams (roles as for simulations)."""
         found = workspace_for(self.person, workspace)
         values = valid(VerificationRequestSerializer, request.data)
         begun = verifying.begin(self.person, found, values["document"], values["inputs"])
@@ -60,16 +60,16 @@ class VerificationsView(ApiView):
 
 
 class VerificationView(ApiView):
-    """One of them."""
+    """One comparison with Kafka Streams."""
 
     @extend_schema(responses=VerificationSerializer, operation_id="verification_get")
     def get(self, request: Request, workspace: str, verification: str) -> Response:
-        """How far it is; kept for an hour."""
+        """Return the progress of a comparison, which is stored for an hour."""
         found = verifying.look(workspace_for(self.person, workspace), verification)
         return Response(VerificationSerializer(found).data)
 
     @extend_schema(responses={204: None}, operation_id="verification_cancel")
     def delete(self, request: Request, workspace: str, verification: str) -> Response:
-        """End it."""
+        """Cancel the comparison."""
         verifying.cancel(workspace_for(self.person, workspace), verification)
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""Topologies, drafts, versions, compile, export."""
+"""Views for topologies, drafts, versions, compilation and export."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ORDERINGS = ("updated_at", "name", "created_at", "node_count")
 
 
 def topology_of(reader: User, topology: int) -> Topology:
-    """The topology, if the reader is a member of its workspace."""
+    """Return the topology if the reader is a member of its workspace. Raises NotFound."""
     found = visible_topologies(reader).filter(pk=topology).first()
     if found is None:
         raise NotFound("not_found", f"There is no topology {topology} for this account.")
@@ -50,7 +50,10 @@ def topology_of(reader: User, topology: int) -> Topology:
 
 
 def version_of(reader: User, topology: int, number: int) -> Version:
-    """A version with its author, if the reader is a member of its workspace."""
+    """Return a version with its author, if the reader is a member of its workspace.
+
+    Raises NotFound.
+    """
     found = (
         topology_of(reader, topology)
         .versions.select_related("author", "topology")
@@ -63,7 +66,7 @@ def version_of(reader: User, topology: int, number: int) -> Version:
 
 
 def shown(reader: User, topology: int) -> Response:
-    """One topology as in the list."""
+    """Return one topology in the form of the list."""
     row = whole(Topology.objects.filter(pk=topology), reader).get()
     return Response(shapes.TopologySerializer(row).data)
 
@@ -91,7 +94,7 @@ class TopologiesView(ApiView):
         operation_id="topology_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """One page, last changed first."""
+        """List the workspace's topologies, last changed first."""
         found = workspace_for(self.person, workspace)
         return self.page(
             whole(Topology.objects.filter(workspace=found), self.person),
@@ -132,7 +135,7 @@ class TopologyView(ApiView):
 
     @extend_schema(responses=shapes.TopologySerializer, operation_id="topology_get")
     def get(self, request: Request, topology: int) -> Response:
-        """A topology, as in the list."""
+        """Return a topology, in the form of the list."""
         return shown(self.person, topology_of(self.person, topology).pk)
 
     @extend_schema(
@@ -155,11 +158,11 @@ class TopologyView(ApiView):
 
 
 class DraftView(ApiView):
-    """The reader's own draft."""
+    """The user's own draft."""
 
     @extend_schema(responses=shapes.DraftSerializer, operation_id="draft_get")
     def get(self, request: Request, topology: int) -> Response:
-        """The draft; without one, the latest version, or an empty document if there is none."""
+        """Return the draft, else the latest version, or an empty document if there is none."""
         row = topology_of(self.person, topology)
         return shown_draft(row, Draft.objects.filter(topology=row, user=self.person).first())
 
@@ -192,7 +195,7 @@ class VersionsView(ApiView):
         operation_id="version_list",
     )
     def get(self, request: Request, topology: int) -> Response:
-        """One page of versions without their documents, newest first."""
+        """List versions without their documents, newest first."""
         row = topology_of(self.person, topology)
         versions = row.versions.select_related("author").defer("document")
         return self.page(versions, shapes.VersionSummarySerializer)
@@ -215,7 +218,7 @@ class VersionView(ApiView):
 
     @extend_schema(responses=shapes.VersionSerializer, operation_id="version_get")
     def get(self, request: Request, topology: int, number: int) -> Response:
-        """A version with its document."""
+        """Return a version with its document."""
         return Response(shapes.VersionSerializer(version_of(self.person, topology, number)).data)
 
     @extend_schema(
@@ -250,7 +253,7 @@ class ExportView(ApiView):
         operation_id="version_export",
     )
     def get(self, request: Request, topology: int, number: int) -> HttpResponse:
-        """A zip file with the program, its runtime and instructions."""
+        """Return a zip file with the program, its runtime and instructions."""
         version = version_of(self.person, topology, number)
         asked = valid(ExportQuerySerializer, request.query_params)
         return HttpResponse(
@@ -271,7 +274,7 @@ class CompileView(ApiView):
         operation_id="compile",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Diagnostics, types, plan and code, also for documents with errors."""
+        """Return diagnostics, types, plan and code, also for documents with errors."""
         found = workspace_for(self.person, workspace)
         given = valid(CompileRequestSerializer, request.data)
         asked = given

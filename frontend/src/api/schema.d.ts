@@ -80,7 +80,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Families, kinds with their parameters, formats, settings, functions; ETag. */
+        /** @description Return families, kinds, formats, settings and functions; supports ``If-None-Match``. */
         get: operations["catalog_get"];
         put?: never;
         post?: never;
@@ -120,7 +120,7 @@ export interface paths {
         /**
          * @description Cancel a redeploy before the first batch of its version (operator).
          *
-         *     The version before continues where it stopped. 409 where there is nothing to cancel.
+         *     The previous version continues where it stopped. 409 if there is nothing to cancel.
          */
         post: operations["deployment_cancel"];
         delete?: never;
@@ -157,7 +157,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One figure; of intervals of ten seconds, a minute or a quarter of an hour. */
+        /** @description One figure over time, in intervals of ten seconds, a minute or a quarter of an hour. */
         get: operations["deployment_figures"];
         put?: never;
         post?: never;
@@ -177,7 +177,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description A record and those around it as input lines, with the document that the deployment
+         * @description Return a record and its neighbors as input lines, with the document that the deployment
          *     runs; nothing is changed. Simulate them to see where the record went. One request of a
          *     search scans a limited number of records.
          */
@@ -195,7 +195,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Up to some hundred lines after a position; without one, the latest lines. */
+        /** @description Up to a few hundred lines after a position; without one, the latest lines. */
         get: operations["deployment_logs"];
         put?: never;
         post?: never;
@@ -232,7 +232,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Delete it for good (operator). 409 within a day after it was left. */
+        /** @description Delete it permanently (operator). 409 within a day after it was left. */
         delete: operations["deployment_old_state_delete"];
         options?: never;
         head?: never;
@@ -248,7 +248,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Pause after the batch (operator): the driver lives and reads nothing. 409 if it stops. */
+        /**
+         * @description Pause after the batch (operator): the driver stays alive and reads nothing.
+         *
+         *     409 if the deployment is not running.
+         */
         post: operations["deployment_pause"];
         delete?: never;
         options?: never;
@@ -321,7 +325,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Records that the driver captured, as it does while they are requested repeatedly. */
+        /** @description Records captured by the driver, which captures only while they are requested. */
         get: operations["deployment_records"];
         put?: never;
         post?: never;
@@ -377,7 +381,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Continue where it was paused (operator). 409 where it is not paused. */
+        /** @description Continue where it was paused (operator). 409 if it is not paused. */
         post: operations["deployment_resume"];
         delete?: never;
         options?: never;
@@ -531,8 +535,8 @@ export interface paths {
         put?: never;
         /**
          * @description Run the deployed version on input lines, beginning with the stores as they were after a
-         *     micro-batch. The deployment is not touched. 202 while a process is starting: try again in a
-         *     second. 409 where the checkpoint does not have that state any more, or too much of it.
+         *     micro-batch. The deployment is not affected. 202 while a process is starting: try again in a
+         *     second. 409 if the checkpoint no longer has that state, or has too much of it.
          */
         post: operations["deployment_simulation_run"];
         delete?: never;
@@ -572,9 +576,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Stop gracefully (operator), after the batch or after all that the topics have now.
+         * @description Stop gracefully (operator), after the batch or after all records in the topics now.
          *
-         *     409 for a drain where no driver runs.
+         *     409 for a drain if no driver is running.
          */
         post: operations["deployment_stop"];
         delete?: never;
@@ -590,7 +594,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Stores with their types; buffers of joins and suppressions are none of them. */
+        /** @description Stores with their types, without the buffers of joins and suppressions. */
         get: operations["store_list"];
         put?: never;
         post?: never;
@@ -646,7 +650,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description 200 if all services respond, else 503. */
+        /** @description Return 200 if all services respond, else 503. */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -663,7 +667,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description By name, with their workspaces (admin of the installation). */
+        /** @description List all open accounts by name, with their workspaces (admin of the installation). */
         get: operations["installation_account_list"];
         put?: never;
         post?: never;
@@ -697,7 +701,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Newest first (admin of the installation). */
+        /** @description List audit entries without a workspace, newest first (admin of the installation). */
         get: operations["installation_audit_list"];
         put?: never;
         post?: never;
@@ -714,7 +718,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description By name, with the prefixes of their topics (admin of the installation). */
+        /** @description List all workspaces by name, with their topic prefixes (admin of the installation). */
         get: operations["installation_workspace_list"];
         put?: never;
         post?: never;
@@ -782,7 +786,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Who is signed in; also sets the CSRF cookie. */
+        /** @description Return who is signed in; also sets the CSRF cookie. */
         get: operations["session_get"];
         put?: never;
         /** @description Sign in with name and password. */
@@ -818,7 +822,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description All templates. */
+        /** @description List all templates. */
         get: operations["template_list"];
         put?: never;
         post?: never;
@@ -835,7 +839,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tokens that have not been revoked, newest first. */
+        /** @description List tokens that have not been revoked, newest first. */
         get: operations["token_list"];
         put?: never;
         /** @description Create a token. Its secret is returned only in this response. */
@@ -870,7 +874,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A topology, as in the list. */
+        /** @description Return a topology, in the form of the list. */
         get: operations["topology_get"];
         put?: never;
         post?: never;
@@ -889,7 +893,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The draft; without one, the latest version, or an empty document if there is none. */
+        /** @description Return the draft, else the latest version, or an empty document if there is none. */
         get: operations["draft_get"];
         /**
          * @description Save the draft (editor). The document may contain errors. 409 with both drafts if the
@@ -928,7 +932,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The input lines of its template; none for topologies without a template. */
+        /**
+         * @description Return the input lines of the topology's template; empty for topologies without a
+         *     template.
+         */
         get: operations["sample_inputs_get"];
         put?: never;
         post?: never;
@@ -945,10 +952,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page, in the order of their names. */
+        /** @description List the tests by name. */
         get: operations["test_list"];
         put?: never;
-        /** @description Keep a test (editor). */
+        /** @description Create a test (editor). */
         post: operations["test_create"];
         delete?: never;
         options?: never;
@@ -981,7 +988,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page of versions without their documents, newest first. */
+        /** @description List versions without their documents, newest first. */
         get: operations["version_list"];
         put?: never;
         /** @description Save a version (editor); 409 with both versions if another was saved in the meantime. */
@@ -999,7 +1006,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A version with its document. */
+        /** @description Return a version with its document. */
         get: operations["version_get"];
         put?: never;
         post?: never;
@@ -1017,7 +1024,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A zip file with the program, its runtime and instructions. */
+        /** @description Return a zip file with the program, its runtime and instructions. */
         get: operations["version_export"];
         put?: never;
         post?: never;
@@ -1086,7 +1093,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Newest first (admin). */
+        /** @description List the workspace's audit entries, newest first (admin). */
         get: operations["audit_list"];
         put?: never;
         post?: never;
@@ -1105,7 +1112,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Diagnostics, types, plan and code, also for documents with errors. */
+        /** @description Return diagnostics, types, plan and code, also for documents with errors. */
         post: operations["compile"];
         delete?: never;
         options?: never;
@@ -1140,7 +1147,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description The types of the key and the value of records; 400 for a schema that cannot be read. */
+        /** @description Return the types of a record's key and value; 400 for a schema that cannot be read. */
         post: operations["format_types"];
         delete?: never;
         options?: never;
@@ -1157,7 +1164,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Random records as input lines; nothing is written. */
+        /** @description Generate random records as input lines; nothing is written. */
         post: operations["records_generate"];
         delete?: never;
         options?: never;
@@ -1172,10 +1179,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page, running generators first. */
+        /** @description List the workspace's generators, running ones first. */
         get: operations["generator_list"];
         put?: never;
-        /** @description Write random records to a topic until a limit or a stop (operator). */
+        /** @description Write random records to a topic until a limit is reached or it is stopped (operator). */
         post: operations["generator_start"];
         delete?: never;
         options?: never;
@@ -1190,7 +1197,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Members with their roles, by user name. */
+        /** @description List members with their roles, by user name. */
         get: operations["member_list"];
         put?: never;
         /** @description Add a member (admin). */
@@ -1228,7 +1235,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Create the link (admin); 403 for accounts that do not belong to this workspace only. */
+        /** @description Create the link (admin); 403 for accounts that do not belong to this workspace alone. */
         post: operations["member_link"];
         delete?: never;
         options?: never;
@@ -1243,7 +1250,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Conditions that a version must meet before it is deployed. */
+        /** @description Return the conditions that a version must meet before it is deployed. */
         get: operations["workspace_rules_get"];
         /** @description Set the conditions (admin); running deployments continue. */
         put: operations["workspace_rules_set"];
@@ -1262,8 +1269,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * @description Whether a simulation can start immediately; starts the simulator if necessary. `progress`
-         *     of the user's run of this name, or of any.
+         * @description Return whether a simulation can start immediately; starts the simulator if necessary.
+         *     `progress` is that of the user's run with this name, or of any run.
          */
         get: operations["simulator_get"];
         put?: never;
@@ -1274,8 +1281,9 @@ export interface paths {
          */
         post: operations["simulation_run"];
         /**
-         * @description Cancel the user's run of this name: it answers with the results of the input lines that
-         *     it has processed. Without a name all of the user's simulations are ended, without results.
+         * @description Cancel the user's run with this name, which then responds with the results of the input
+         *     lines that it has processed. Without a name, all of the user's simulations end without
+         *     results.
          */
         delete: operations["simulation_cancel"];
         options?: never;
@@ -1307,7 +1315,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page by name, read from Kafka; 503 if it does not respond. */
+        /** @description List topics by name, read from Kafka; 503 if it does not respond. */
         get: operations["topic_figures_list"];
         put?: never;
         post?: never;
@@ -1342,7 +1350,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Partitions with their offsets, and configuration. */
+        /** @description Return the topic's partitions with their offsets, and its configuration. */
         get: operations["topic_get"];
         put?: never;
         post?: never;
@@ -1360,7 +1368,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Consumer groups with committed offsets for the topic, with their lag. */
+        /** @description List the consumer groups with committed offsets for the topic, with their lag. */
         get: operations["consumer_group_list"];
         put?: never;
         post?: never;
@@ -1377,7 +1385,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page. A request scans a limited number of records; `next` continues from there. */
+        /**
+         * @description Return one page of records. A request scans a limited number; `next` continues from
+         *     there.
+         */
         get: operations["record_list"];
         put?: never;
         /** @description Write a record (operator). */
@@ -1397,7 +1408,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description One page, as by GET of the records, also by schemas that are typed. */
+        /** @description Return one page of records, as GET does; schemas can be sent as text. */
         post: operations["record_search"];
         delete?: never;
         options?: never;
@@ -1412,10 +1423,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The complete record at an offset, with its bytes. */
+        /** @description Return the complete record at an offset, with its bytes. */
         get: operations["record_get"];
         put?: never;
-        /** @description The complete record at an offset, as by GET, also by schemas that are typed. */
+        /** @description Return the complete record at an offset, as GET does; schemas can be sent as text. */
         post: operations["record_read"];
         delete?: never;
         options?: never;
@@ -1432,7 +1443,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Records as input lines, with masked fields; nothing is changed. */
+        /** @description Return records as input lines, with masked fields; nothing is changed. */
         post: operations["topic_sample"];
         delete?: never;
         options?: never;
@@ -1447,7 +1458,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Nodes of the workspace's topologies that read or write it, with their formats. */
+        /**
+         * @description List nodes of the workspace's topologies that read or write the topic, with their
+         *     formats.
+         */
         get: operations["topic_uses"];
         put?: never;
         post?: never;
@@ -1464,7 +1478,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page, last changed first. */
+        /** @description List the workspace's topologies, last changed first. */
         get: operations["topology_list"];
         put?: never;
         /** @description Create a topology (editor): empty, from a document, or from a template with its tests. */
@@ -1484,7 +1498,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Compare a document's results with those of Kafka Streams (right: simulate). */
+        /** @description Compare a document's results with those of Kafka Streams (roles as for simulations). */
         post: operations["verification_start"];
         delete?: never;
         options?: never;
@@ -1499,11 +1513,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description How far it is; kept for an hour. */
+        /** @description Return the progress of a comparison, which is stored for an hour. */
         get: operations["verification_get"];
         put?: never;
         post?: never;
-        /** @description End it. */
+        /** @description Cancel the comparison. */
         delete: operations["verification_cancel"];
         options?: never;
         head?: never;
@@ -1534,7 +1548,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["AccountOverview"][];
         };
-        /** @description The member, and a one-time sign-in link if the account is new. */
+        /** @description The member, and a one-time sign-in link if this workspace may issue one. */
         AddedMember: {
             readonly member: components["schemas"]["Member"];
             readonly sign_in_link: string | null;
@@ -1554,7 +1568,7 @@ export interface components {
             rule: number;
             /** Format: date-time */
             since: string;
-            /** @description Whether it still holds. */
+            /** @description Whether its condition still holds. */
             readonly state: components["schemas"]["AlertState"];
             /** Format: double */
             threshold: number | null;
@@ -1602,7 +1616,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["Alert"][];
         };
-        /** @description When to alert whom. */
+        /** @description The condition and the receivers of alerts. */
         AlertRule: {
             condition: components["schemas"]["AlertCondition"];
             /** @default true */
@@ -1641,7 +1655,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["AlertRule"][];
         };
-        /** @description When to alert whom. */
+        /** @description The condition and the receivers of alerts. */
         AlertRuleRequest: {
             condition: components["schemas"]["AlertCondition"];
             /** @default true */
@@ -1721,7 +1735,7 @@ export interface components {
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
         };
-        /** @description Why something is as it is, with the sentence in English. */
+        /** @description A cause, with its sentence in English and the cause that the sentence quotes. */
         Cause: {
             /** @description The cause that the sentence quotes. */
             cause?: components["schemas"]["Cause"] | null;
@@ -1732,7 +1746,7 @@ export interface components {
             };
             message: string;
         };
-        /** @description Types of the columns that a condition sees, and what is wrong with it. */
+        /** @description The types of a condition's columns, and diagnostics of its predicate. */
         CheckedCondition: {
             columns: {
                 [key: string]: string;
@@ -1758,7 +1772,7 @@ export interface components {
          * @enum {string}
          */
         CompareEnum: "equals" | "not_equals" | "less" | "at_most" | "greater" | "at_least" | "contains";
-        /** @description What was found in an output topic. */
+        /** @description The result of the comparison of an output topic. */
         ComparedTopic: {
             /** @description Offsets that could not be compared because the broker has deleted them. */
             deleted: number;
@@ -1783,7 +1797,7 @@ export interface components {
          * @enum {string}
          */
         ComparisonState: "reading" | "matching" | "done" | "canceled" | "failed";
-        /** @description A document, the dialect of its code, and a number that the answer repeats. */
+        /** @description A document, the dialect of its code, and a number that the response repeats. */
         CompileRequestRequest: {
             /** @description Conditions of a test, to be checked against the document. */
             conditions?: components["schemas"]["ConditionRequest"][];
@@ -1819,7 +1833,7 @@ export interface components {
         /**
          * @description A Spark SQL predicate over the records of a topic, or over the rows of a store.
          *
-         *     It sees `key`, `value`, `timestamp` and, of a topic, `headers`.
+         *     Its columns are `key`, `value`, `timestamp` and, for a topic, `headers`.
          */
         ConditionRequest: {
             predicate: string;
@@ -1874,7 +1888,7 @@ export interface components {
          * @enum {string}
          */
         Cut: "each" | "all";
-        /** @description A decision, when and by whom. */
+        /** @description A decision, with its author and time. */
         DecidedRecord: {
             /** @description False if it was removed, or if the deployment has since been started from another position. */
             active: boolean;
@@ -1919,7 +1933,7 @@ export interface components {
             parameter: string;
             values: unknown[];
         };
-        /** @description Input lines for the deployed version, and the stores with which it begins. */
+        /** @description Input lines for the deployed version, and the stores that it begins with. */
         DeployedSimulationRequest: {
             begins: components["schemas"]["BeginningRequest"];
             /** @description Line numbers, starting at 1, in the code of Python processors, by node. The steps of the response show each stop. */
@@ -2179,7 +2193,7 @@ export interface components {
             readonly restarts: number;
             /** Format: date-time */
             readonly started_at: string;
-            /** @description Whether there is a thread dump, of a driver that did not respond. */
+            /** @description Whether there is a thread dump, as for a driver that did not respond. */
             readonly threads: boolean;
             readonly version: number;
         };
@@ -2227,7 +2241,7 @@ export interface components {
                 [key: string]: components["schemas"]["ExpectedRow"][];
             };
         };
-        /** @description A condition that a test is kept with. */
+        /** @description A condition of a stored test. */
         ExpectedCondition: {
             predicate: string;
             /**
@@ -2238,7 +2252,7 @@ export interface components {
             store?: string;
             topic?: string;
         };
-        /** @description A condition that a test is kept with. */
+        /** @description A condition of a stored test. */
         ExpectedConditionRequest: {
             predicate: string;
             /**
@@ -2250,7 +2264,7 @@ export interface components {
             topic?: string;
         };
         /**
-         * @description A record that is expected in a topic.
+         * @description An expected record of a topic.
          *
          *     `after` and `timestamp` are compared only if every expected record states them.
          */
@@ -2265,7 +2279,7 @@ export interface components {
             value?: unknown;
         };
         /**
-         * @description A record that is expected in a topic.
+         * @description An expected record of a topic.
          *
          *     `after` and `timestamp` are compared only if every expected record states them.
          */
@@ -2289,13 +2303,13 @@ export interface components {
                 [key: string]: components["schemas"]["ExpectedRowRequest"][];
             };
         };
-        /** @description A row that a store is expected to have; the key of a window store has the window. */
+        /** @description An expected row of a store; the key of a window store contains the window. */
         ExpectedRow: {
             key: unknown;
             timestamp?: number | null;
             value?: unknown;
         };
-        /** @description A row that a store is expected to have; the key of a window store has the window. */
+        /** @description An expected row of a store; the key of a window store contains the window. */
         ExpectedRowRequest: {
             key: unknown;
             timestamp?: number | null;
@@ -2328,7 +2342,7 @@ export interface components {
             id: string;
             title: string;
         };
-        /** @description How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`. */
+        /** @description How a field is generated: `values`, `min` and `max`, `parts`, or a `prefix` with a number. */
         FieldRule: {
             /** Format: double */
             max?: number;
@@ -2341,7 +2355,7 @@ export interface components {
             /** @description One of these values. */
             values?: unknown[];
         };
-        /** @description How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`. */
+        /** @description How a field is generated: `values`, `min` and `max`, `parts`, or a `prefix` with a number. */
         FieldRuleRequest: {
             /** Format: double */
             max?: number;
@@ -2398,7 +2412,7 @@ export interface components {
             step: number;
             unit: components["schemas"]["UnitEnum"];
         };
-        /** @description A record of a deployment's source: by its place, or the newest one with a key or a text. */
+        /** @description The record to follow: by its offset, or the newest one with a key or a text. */
         FollowRequestRequest: {
             /** @default 50 */
             after: number;
@@ -2455,7 +2469,7 @@ export interface components {
             stores: components["schemas"]["StoresEnum"];
             topic: string;
         };
-        /** @description What the lines have of a partition. */
+        /** @description The part of a partition that the lines contain. */
         FollowedPartition: {
             /** @description Offset of the partition's first record. */
             earliest: number;
@@ -2467,14 +2481,14 @@ export interface components {
             partition: number;
             topic: string;
         };
-        /** @description Where the record is. */
+        /** @description Topic, partition, offset and timestamp of the record. */
         FollowedPlace: {
             offset: number;
             partition: number;
             timestamp: number;
             topic: string;
         };
-        /** @description The record and those around it as input lines of a simulation. */
+        /** @description The record and its neighbors as input lines of a simulation. */
         FollowedRecord: {
             /** @description The stores with which the simulation begins; null for empty ones. */
             begins?: components["schemas"]["Beginning"] | null;
@@ -2544,7 +2558,7 @@ export interface components {
          * @enum {string}
          */
         FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
-        /** @description Their types in Spark DDL. */
+        /** @description The types of a key and a value in Spark DDL. */
         FormatTypes: {
             key: string;
             value: string;
@@ -2633,7 +2647,7 @@ export interface components {
          * @enum {string}
          */
         GeneratorStateEnum: "running" | "done" | "stopped" | "failed";
-        /** @description How far a consumer group is in a partition. */
+        /** @description A consumer group's position in a partition. */
         GroupPlace: {
             committed: number;
             lag: number;
@@ -2806,7 +2820,7 @@ export interface components {
          * @enum {string}
          */
         MoveReason: "start" | "version" | "crash" | "outage" | "scale" | "moved";
-        /** @description What should run. */
+        /** @description A deployment to create. */
         NewDeploymentRequest: {
             settings?: components["schemas"]["SettingsRequest"];
             /** @default local */
@@ -3077,7 +3091,7 @@ export interface components {
          * @enum {string}
          */
         OutputDifference: "differing" | "only_running" | "only_shadow";
-        /** @description A record that is not equal. */
+        /** @description A record that differs. */
         OutputExample: {
             key: string | null;
             kind: components["schemas"]["OutputDifference"];
@@ -3164,7 +3178,7 @@ export interface components {
             /** @description As requested. */
             line: number;
         };
-        /** @description Where a task ran, from a move to the next. */
+        /** @description Where a task ran, from one move to the next. */
         Placement: {
             executor: string;
             /** @description Where it ran before; empty if nowhere. */
@@ -3352,7 +3366,7 @@ export interface components {
             timestamp: number;
             value: components["schemas"]["RecordPart"];
         };
-        /** @description Formats for reading records, with schemas that are typed. */
+        /** @description Formats for reading records, with schemas as text. */
         ReadRecordRequest: {
             /** @default auto */
             key_format: components["schemas"]["RecordFormat"];
@@ -3374,7 +3388,7 @@ export interface components {
             value_schema?: string;
             value_subject?: string;
         };
-        /** @description Which records to read, with schemas that are typed. */
+        /** @description Which records to read, with schemas as text. */
         ReadRecordsRequest: {
             /**
              * @description How the field is compared with `equals`.
@@ -3840,7 +3854,7 @@ export interface components {
             /** @description One value for each interval, oldest first; null if nothing was reported. */
             values: (number | null)[];
         };
-        /** @description Who is signed in (null: nobody), with their workspaces and whether they can sign in again. */
+        /** @description The signed-in user, or null, with their workspaces and whether they have a password. */
         Session: {
             /** @description If false, the user can sign in again only with a one-time link. */
             readonly has_password: boolean;
@@ -3941,7 +3955,7 @@ export interface components {
             /** @description The names of its output topics end with this. */
             suffix: string;
         };
-        /** @description How the driver of a shadow is. */
+        /** @description The state of a shadow's driver. */
         ShadowDeployment: {
             failure: components["schemas"]["Failure"] | null;
             /** @description For its runs, logs and metrics. */
@@ -4015,9 +4029,9 @@ export interface components {
             node: string;
         };
         /**
-         * @description Input lines that are processed, all of them, and records so far.
+         * @description The number of processed input lines, their total, and the records so far.
          *
-         *     `edges` and `nodes`: as of a result; they are missing where plain Spark runs.
+         *     `edges` and `nodes` are as in a result; they are missing while plain Spark runs.
          */
         SimulationProgress: {
             done: number;
@@ -4134,7 +4148,7 @@ export interface components {
             window_end?: number;
             window_start?: number;
         };
-        /** @description Whether a simulation can start immediately, and how far a run of the user is. */
+        /** @description Whether a simulation can start immediately, and the progress of a run of the user. */
         Simulator: {
             progress: components["schemas"]["SimulationProgress"] | null;
             state: components["schemas"]["SimulatorStateEnum"];
@@ -4371,7 +4385,7 @@ export interface components {
             node: string;
             rows: number | null;
         };
-        /** @description Which store. */
+        /** @description A store's id, name and kind. */
         StoreName: {
             id: string;
             kind: string;
@@ -4406,7 +4420,7 @@ export interface components {
             tombstone?: boolean;
             value: unknown;
         };
-        /** @description How far a task was. */
+        /** @description The stream time of a task. */
         StoreTask: {
             /** @description Milliseconds since the epoch. */
             stream_time: number;
@@ -4695,7 +4709,7 @@ export interface components {
             /** @description Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only. */
             readonly username: string;
         };
-        /** @description How far a comparison is, and what differs. */
+        /** @description The progress of a comparison, and the differences. */
         Verification: {
             /** @description Where Millrace does something else than Kafka Streams; empty: equal. Null until it is done. */
             differences: components["schemas"]["Difference"][] | null;
@@ -4705,7 +4719,7 @@ export interface components {
             id: string;
             state: components["schemas"]["VerificationStateEnum"];
         };
-        /** @description A document that need not be saved, and input lines as of a simulation. */
+        /** @description A document, saved or not, and the input lines of a simulation. */
         VerificationRequestRequest: {
             document: components["schemas"]["DocumentRequest"];
             inputs: unknown[];
@@ -4727,7 +4741,7 @@ export interface components {
             readonly document: components["schemas"]["Document"];
             readonly hash: string;
             readonly message: string;
-            /** @description The version's name. */
+            /** @description The version's name; null without one. */
             readonly name: string | null;
             readonly number: number;
         };
@@ -4751,7 +4765,7 @@ export interface components {
             readonly created_at: string;
             readonly hash: string;
             readonly message: string;
-            /** @description The version's name. */
+            /** @description The version's name; null without one. */
             readonly name: string | null;
             readonly number: number;
         };
@@ -4780,7 +4794,7 @@ export interface components {
             /** @description Whether a version can be deployed only if all tests of its topology have passed with it. */
             tests_required: boolean;
         };
-        /** @description What the installation's admin sets for a workspace. */
+        /** @description Settings of a workspace that only the installation's admin may change. */
         WorkspaceSettings: {
             readonly id: number;
             readonly name: string;
@@ -4796,7 +4810,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["WorkspaceSettings"][];
         };
-        /** @description What the installation's admin sets for a workspace. */
+        /** @description Settings of a workspace that only the installation's admin may change. */
         WorkspaceSettingsRequest: {
             /** @description Prefixes of permitted topics. If empty, all topics except Kafka's internal ones. */
             topic_prefixes: string[];

@@ -18,7 +18,6 @@ class Command(ProjectCommand):
     help = "Migrates the database, makes the first admin and workspace, prints a sign-in link."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The options."""
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print one line of JSON")
         form.add_argument("--no-link", action="store_true", help="do not create a sign-in link")
@@ -26,7 +25,7 @@ class Command(ProjectCommand):
         parser.add_argument("--workspace", default="main", help="slug of the first workspace")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Everything is safe to repeat; each call makes a new link, and ends unused ones."""
+        """Set up the database. Safe to repeat; each call creates a link and revokes unused ones."""
         call_command("migrate", interactive=False, verbosity=0)
         user = set_up(options["user"], options["workspace"])
         if options["no_link"]:

@@ -16,7 +16,7 @@ PATH = REPOSITORY / "backend" / "openapi.json"
 
 
 def description() -> str:
-    """The OpenAPI document as text. Raises CommandError where shapes are ambiguous."""
+    """Return the OpenAPI document as text. Raises CommandError if it is incomplete."""
     generator: Any = SchemaGenerator
     validate: Any = validate_schema
     schema = generator().get_schema(request=None, public=True)
@@ -32,11 +32,10 @@ class Command(ProjectCommand):
     help = "Writes backend/openapi.json; with --check, only checks that it is up to date."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The options."""
         parser.add_argument("--check", action="store_true", help="write nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write, or compare."""
+        """Write the description, or with ``--check`` compare it with the file."""
         text = description()
         if options["check"]:
             if not PATH.exists() or PATH.read_text(encoding="utf-8") != text:

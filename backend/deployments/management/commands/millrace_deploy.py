@@ -1,4 +1,4 @@
-"""Another version for a deployment: what it does to state, and the change itself."""
+"""Deploys another version, and shows what that does to the state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from deployments.models import Deployment
 from deployments.rows import version_numbered
 from deployments.state_plan import Decisions, start_plan
 
-#: what needs a decision before the version can run
+#: verdicts that need a decision before the version can run
 UNDECIDED = {"lost", "incompatible"}
 
 
@@ -30,7 +30,7 @@ class Command(DeploymentCommand):
     help = "Deploy another version; show what happens to each store."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The options."""
+        """Add the options."""
         super().add_arguments(parser)
         which = parser.add_mutually_exclusive_group()
         which.add_argument(
@@ -53,7 +53,7 @@ class Command(DeploymentCommand):
         parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Show the plan; unless that is all that is asked for, make the change."""
+        """Show the plan; without `--plan`, deploy the version as well."""
         row = self.deployment(options)
         decisions = _decisions(options)
         actor = self.actor(row, options)
@@ -88,7 +88,7 @@ class Command(DeploymentCommand):
         self.stderr.write(f"Version {version.number} is being deployed. The page shows the steps.")
 
     def _version(self, row: Deployment, options: dict[str, Any]) -> Version:
-        """The version to deploy; one that is not saved for a document that differs from it."""
+        """Return the version to deploy; if made from a document that differs, it is not saved."""
         newest = row.topology.latest_number
         if options["document"] is None:
             return version_numbered(row.topology_id, options["to"] or newest)
@@ -125,7 +125,7 @@ def _decisions(options: dict[str, Any]) -> Decisions:
 
 
 def lines_of(plan: dict[str, Any], row: Deployment) -> list[str]:
-    """A plan, for people."""
+    """Return the lines of a plan as readable text."""
     lines = [f"{row.topology.name}: version {plan['before']} -> {plan['version']}"]
     stores = [
         (store["id"], store["verdict"], _size(store), ", ".join(store["reasons"]))
@@ -159,7 +159,7 @@ def _size(store: dict[str, Any]) -> str:
 
 
 def _places(partitions: list[dict[str, Any]]) -> str:
-    """The first offsets to read, by partition, and how many records are behind them."""
+    """Return the first offset to read of each partition, and how many records follow."""
     found = []
     for each in partitions:
         lag = "" if each["lag"] is None else f" ({each['lag']:,} to read)"

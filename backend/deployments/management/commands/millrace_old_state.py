@@ -1,4 +1,4 @@
-"""State that a deployment left when it was moved or reset: listed, and deleted by name."""
+"""Lists and deletes state that a deployment left when it was moved or reset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Command(DeploymentCommand):
     help = "List or delete old state of a deployment."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The options."""
+        """Add the options."""
         super().add_arguments(parser)
         parser.add_argument("--delete", metavar="STATE", help="delete this state permanently")
         parser.add_argument(
@@ -34,7 +34,7 @@ class Command(DeploymentCommand):
         parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """List, or delete."""
+        """List the old state, or delete a part of it."""
         row = self.deployment(options)
         if options["delete"] is not None:
             self._delete(row, options)

@@ -1,4 +1,4 @@
-"""Leaves a running sample: the template *Word count*, tried and deployed."""
+"""Deploys the sample, the template *Word count*, with its topics and records."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Command(ProjectCommand):
     help = "Creates the topology Word count, its topics and their records, and deploys it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The options."""
+        """Add the options."""
         parser.add_argument("--workspace", default="main", help="slug of the workspace")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """What exists is not changed: a sample that was stopped or deleted stays so."""
+        """Deploy the sample unless it exists or has existed: a stopped or deleted one stays so."""
         admin = (
             Membership.objects.select_related("user", "workspace")
             .filter(workspace__slug=options["workspace"], role=Role.ADMIN, user__is_active=True)
@@ -50,7 +50,7 @@ class Command(ProjectCommand):
         ):
             self.stdout.write(f"The sample “{chosen.title}” already exists.")
             if existing.exists() and not Generator.objects.filter(workspace=workspace).exists():
-                # Made before there were generators, when a process of its own wrote the records.
+                # From before there were generators, when a separate process wrote its records.
                 start_generators(admin.user, workspace, chosen, None)
             return
         try:

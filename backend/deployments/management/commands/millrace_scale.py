@@ -1,4 +1,4 @@
-"""Other threads or memory for a deployment that runs."""
+"""Changes the threads or memory of a running deployment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deployments.actions import request_scale
 from deployments.management.acting import DeploymentCommand
 from deployments.models import Deployment
 
-#: what a deployment runs with that has no setting of its own
+#: what applies to a deployment without a setting of its own
 DEFAULTS = {"cores": "all", "memory_mb": str(handover.HEAP_MB)}
 TITLES = {"cores": "cores", "memory_mb": "memory, MB"}
 LEAST = {"cores": 1, "memory_mb": 512}
@@ -24,7 +24,7 @@ class Command(DeploymentCommand):
     help = "Change the threads or memory of a running deployment."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The options."""
+        """Add the options."""
         super().add_arguments(parser)
         parser.add_argument("--cores", type=int, metavar="N", help="number of threads for tasks")
         parser.add_argument(
@@ -33,7 +33,7 @@ class Command(DeploymentCommand):
         parser.add_argument("--plan", action="store_true", help="show the plan only")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Show what is done, and do it."""
+        """Show the plan; without `--plan`, make the change as well."""
         row = self.deployment(options)
         given = {"cores": options["cores"], "memory_mb": options["memory"]}
         wanted = {name: value for name, value in given.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Another version beside the one that runs, and the comparison of their outputs."""
+"""Runs another version beside a deployment, and compares their outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Command(DeploymentCommand):
     help = "Run another version beside a deployment and compare their outputs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The options."""
+        """Add the options."""
         super().add_arguments(parser)
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--start", type=int, metavar="VERSION", help="start a shadow")
@@ -39,7 +39,7 @@ class Command(DeploymentCommand):
         parser.add_argument("--json", action="store_true", help="print as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do what is asked for, and show the shadow."""
+        """Do what is requested, and show the shadow."""
         row = self.deployment(options)
         try:
             if options["start"] is not None:
@@ -64,7 +64,7 @@ class Command(DeploymentCommand):
             self.stdout.write(line)
 
     def _wait(self, row: Deployment) -> None:
-        """Until the workers have compared."""
+        """Wait until the workers have finished the comparison."""
         while True:
             state = shadows.shadow_of(row).comparison
             if state is None or state["state"] not in _GOING:
@@ -73,7 +73,7 @@ class Command(DeploymentCommand):
 
 
 def lines_of(shadow: dict[str, Any]) -> list[str]:
-    """A shadow and its comparison, for people."""
+    """Return a shadow and its comparison as readable lines."""
     deployment = shadow["deployment"]
     lines = [
         f"Version {deployment['version']} is {deployment['observed']}"

@@ -13,7 +13,7 @@ from millrace_backend.commands import ProjectCommand
 
 from records.writing import Writer
 
-#: in the data folder: the process that holds the lock writes
+#: lock file in the data folder; the process that holds the lock writes
 LOCK = "generators.lock"
 WAIT_SECONDS = 1.0
 
