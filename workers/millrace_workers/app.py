@@ -1,4 +1,4 @@
-"""The Celery application: short tasks only, nothing here waits for a stream."""
+"""The Celery application. All tasks are short; none of them waits for a stream."""
 
 import os
 
@@ -12,7 +12,7 @@ app.conf.update(
     # A step is safe to repeat: state lives in the database and in the process table.
     task_acks_late=True,
     task_reject_on_worker_lost=True,
-    # A step that lost its broker is given up; the next tick repeats it.
+    # A step that loses the broker is canceled; the next tick repeats it.
     worker_cancel_long_running_tasks_on_connection_loss=True,
     task_soft_time_limit=120,
     task_time_limit=150,

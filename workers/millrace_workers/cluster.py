@@ -13,7 +13,7 @@ from confluent_kafka.cimpl import NewTopic
 from millrace_workers.model import Cause, Failure, Rejected, Unanswered
 
 ANSWER_SECONDS = 8.0
-#: error codes of Kafka's client for an unreachable cluster; all others are the cluster's answer
+#: error codes of Kafka's client for an unreachable cluster; all others are refusals by the cluster
 AWAY = frozenset(
     {
         KafkaError._TRANSPORT,
@@ -31,7 +31,7 @@ AWAY = frozenset(
 
 
 class KafkaTopics:
-    """Looks up and creates topics by Kafka's admin protocol.
+    """Looks up and creates topics through Kafka's admin API.
 
     `settings`: of the clients, under librdkafka's names.
     """
@@ -54,9 +54,9 @@ class KafkaTopics:
             self._not_let_in = error.str()
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
-        """Name to partitions of those needed topics that are there, after creating the rest.
+        """Create missing topics if `create` is set; return the partition counts of existing ones.
 
-        Raises Unanswered where the cluster does not answer, Rejected where it refuses.
+        Raises Unanswered if the cluster does not respond, Rejected if it refuses.
         """
         admin = AdminClient(self._config)
         try:
@@ -78,7 +78,7 @@ class KafkaTopics:
                 message = f"Kafka at {self._servers} rejected the request: {text}."
                 facts = {"servers": self._servers, "reason": text}
                 raise Rejected(Failure("kafka_refused", message, facts=facts)) from error
-            # Why a broker did not let the client in is an event of its own.
+            # The reason why a broker rejected the client arrives as a separate event.
             admin.poll(0)
             if self._not_let_in:
                 message = (

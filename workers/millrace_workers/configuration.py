@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Configuration:
-    """Where the parts of the system are."""
+    """Addresses, folders and limits of a worker."""
 
     data: Path
     redis_url: str
@@ -23,21 +23,23 @@ class Configuration:
     analyzer: str
     runtime: Path
     spark_master: str
-    #: bytes of a driver's log, above which it is put aside; one older part is kept
+    #: size in bytes above which a driver's log is rotated; one older part is kept
     driver_log_bytes: int
-    #: staged versions of a deployment that are kept beside those in use
+    #: number of a deployment's staged versions to keep besides those in use
     jobs_kept: int
-    #: a driver that has reported nothing for so long is degraded
+    #: seconds without a report after which a driver is degraded
     silent_seconds: float
-    #: a deployment that was degraded for so long is restarted
+    #: seconds after which a degraded driver is restarted
     degraded_seconds: float
-    #: the compiled operator; without it a job compiles it at its first start
+    #: JAR of the compiled stateful operator; without it, a job compiles it at its first start
     operator_jar: Path | None
 
     @classmethod
     def from_environment(cls) -> Configuration:
-        """Defaults are those of the embedded system. Raises KeyError for what has none,
-        ValueError for a number that is none and for settings of Kafka clients that cannot be used.
+        """Read the environment; the defaults are those of the embedded system.
+
+        Raises KeyError for a missing variable that has no default, ValueError for a malformed
+        number or unusable settings of Kafka clients.
         """
         jar = os.environ.get("MILLRACE_OPERATOR_JAR")
         return cls(

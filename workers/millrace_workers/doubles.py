@@ -29,7 +29,7 @@ AWAY = Cause("broker_unreachable", "Kafka at nowhere:1 does not answer")
 
 @dataclass
 class ScriptedLauncher:
-    """Keeps drivers in memory; they end on request, or at once in the mood ``dies``."""
+    """Drivers in memory; they end on request, or at once with exit code ``dies`` if it is set."""
 
     dies: int | None = None
     deaf: bool = False
@@ -40,13 +40,13 @@ class ScriptedLauncher:
     ended: dict[int, Ended] = field(default_factory=dict)
     started: list[JobSpec] = field(default_factory=list)
     killed: list[int] = field(default_factory=list)
-    #: the driver that waits for the checkpoint, and whether it was asked to take it
+    #: the standby, and whether it was asked to take over
     waits: Standby | None = None
     goes: bool = False
     _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1000))
 
     def start(self, spec: JobSpec) -> Process:
-        """A new pid, alive unless it dies at once."""
+        """Return a new process, which is alive unless ``dies`` is set."""
         if self.refuses:
             raise OSError(self.refuses)
         if self.holder:
@@ -60,7 +60,7 @@ class ScriptedLauncher:
         return process
 
     def start_standby(self, spec: JobSpec) -> None:
-        """One that is not prepared yet, or has died at once."""
+        """Start a standby that is not ready yet, or has ended already if ``dies`` is set."""
         if self.refuses:
             raise OSError(self.refuses)
         process = Process("here", next(self._pids), "boot/1")
@@ -70,21 +70,21 @@ class ScriptedLauncher:
         self.goes = False
 
     def standby(self, deployment_directory: Path) -> Standby | None:
-        """As scripted."""
+        """Return the standby, if any."""
         return self.waits
 
     def prepare(self) -> None:
-        """The driver that waits is prepared."""
+        """Mark the standby as ready."""
         if self.waits is None:
             raise AssertionError("no driver waits")
         self.waits = replace(self.waits, ready=True)
 
     def hand_over(self, deployment_directory: Path) -> None:
-        """Note it."""
+        """Note that the standby was asked to take over."""
         self.goes = True
 
     def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:
-        """It is alive from now on."""
+        """Make the standby the running driver."""
         found, self.waits = self.waits, None
         if found is None or found.ended is not None:
             return None
@@ -92,44 +92,44 @@ class ScriptedLauncher:
         return found.process
 
     def end_standby(self, deployment: int, deployment_directory: Path) -> None:
-        """Note the process that was ended."""
+        """End the standby, and note its pid if it was alive."""
         if self.waits is not None and self.waits.ended is None:
             self.killed.append(self.waits.process.pid)
         self.waits = None
 
     def find(self, deployment_directory: Path) -> Process | None:
-        """The driver that still lives, if any."""
+        """Return a living driver, if any."""
         return next(iter(self.alive.values()), None)
 
     def sees(self, deployment_directory: Path, process: Process) -> bool:
-        """Everything is here."""
+        """Return True: every driver runs on this host."""
         return True
 
     def poll(self, deployment_directory: Path, process: Process) -> Ended | None:
-        """As scripted."""
+        """Return None while the driver is alive, then how it ended."""
         if process.pid in self.alive:
             return None
         return self.ended.get(process.pid, Ended(None))
 
     def ask_to_stop(self, process: Process) -> None:
-        """Ends with 0, unless deaf."""
+        """End the driver with exit code 0, unless ``deaf`` is set."""
         if not self.deaf:
             self.lose(process.pid, 0)
 
     def kill(self, process: Process) -> None:
-        """Ends without a code."""
+        """End the driver without an exit code."""
         self.killed.append(process.pid)
         self.lose(process.pid, None)
 
     def threads(self, process: Process, log_file: Path) -> str:
-        """A dump of few words."""
+        """Return a short text in place of a dump."""
         return f"threads of {process.pid}"
 
     def forget(self, deployment: int) -> None:
-        """Nothing is kept here."""
+        """Do nothing: there is no list of drivers."""
 
     def lose(self, pid: int, exit_code: int | None) -> None:
-        """The driver is gone."""
+        """End a driver with this exit code."""
         if self.alive.pop(pid, None) is not None:
             self.ended[pid] = Ended(exit_code)
 
@@ -142,19 +142,19 @@ class ScriptedReports:
     pulses: dict[str, Pulse] = field(default_factory=dict)
 
     def last_state(self, report_id: str) -> StateReport | None:
-        """The scripted report."""
+        """Return the configured report."""
         return self.states.get(report_id)
 
     def pulse(self, report_id: str) -> Pulse | None:
-        """The scripted one, else none."""
+        """Return the configured pulse, or None."""
         return self.pulses.get(report_id)
 
     def grant(self, report_id: str) -> str:
-        """An address without a server."""
+        """Return an address where no server listens."""
         return f"redis://{report_id}@127.0.0.1:1/0"
 
     def forget(self, report_id: str) -> None:
-        """Drop the scripted report."""
+        """Drop the configured report."""
         self.states.pop(report_id, None)
 
 
@@ -163,32 +163,32 @@ class ScriptedCompiler:
     """Accepts every document unless a failure is configured."""
 
     failure: Failure | None = None
-    #: what writing a job ends in
+    #: error that writing a job raises
     disk: OSError | None = None
-    #: what the last check was asked about
+    #: options of the last check
     real_time: bool = False
     plain: bool = False
     #: topics between the queries of a plain program
     between_queries: list[str] = field(default_factory=list)
-    #: the identity of the plain program that is written
+    #: identity of the plain program that `write` stores
     program: str = ""
     written: list[dict[str, Any]] = field(default_factory=list)
 
     def check(
         self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
     ) -> Failure | None:
-        """The scripted failure."""
+        """Return the configured failure."""
         self.real_time, self.plain = real_time, plain
         return self.failure
 
     def between(self, document: dict[str, Any]) -> list[str]:
-        """As scripted."""
+        """Return the configured topics."""
         return self.between_queries
 
     def write(
         self, document: dict[str, Any], directory: Path, *, plain: bool = False
     ) -> Failure | None:
-        """A job that does nothing."""
+        """Write a job that does nothing."""
         if self.disk is not None:
             raise self.disk
         self.written.append(document)
@@ -200,7 +200,7 @@ class ScriptedCompiler:
 
 @dataclass
 class ScriptedTopics:
-    """A cluster in memory; ``away`` and ``refuses`` are its bad moods."""
+    """A cluster in memory that can be unreachable (``away``) or refuse requests (``refuses``)."""
 
     there: dict[str, int] = field(default_factory=dict)
     away: bool = False
@@ -208,7 +208,7 @@ class ScriptedTopics:
     asked: int = 0
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
-        """Creates what is missing if allowed."""
+        """Create missing topics if allowed; return those that exist."""
         self.asked += 1
         if self.away:
             raise Unanswered(AWAY)
@@ -222,7 +222,7 @@ class ScriptedTopics:
 
 @dataclass
 class Bench:
-    """A deployment in memory with all its tools, stepped by hand."""
+    """A deployment in memory with all its tools, which tests advance with `tick`."""
 
     deployment: Deployment
     launcher: ScriptedLauncher = field(default_factory=ScriptedLauncher)
@@ -232,11 +232,11 @@ class Bench:
     steps: list[tuple[str, str, Cause | None]] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
     now: float = 1000.0
-    #: a shadow that has ended
+    #: whether the deployment was deleted, as a shadow is when it has ended
     deleted: bool = False
-    #: bytes on the disk
+    #: free bytes on the disk
     free: int = 1_000_000_000
-    #: why no driver can be prepared beside the one that runs
+    #: why no standby can be prepared, if so
     cold: Cause | None = None
 
     # -- Record ---------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ class Bench:
         return run
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
-        """Forget the run; a crash is remembered."""
+        """Forget the run, but remember a crash."""
         self.outcomes.append(outcome)
         crashes = self.deployment.crashes
         if outcome in {"crashed", "killed"} and failure is not None:
@@ -287,16 +287,16 @@ class Bench:
         return before
 
     def delete(self) -> None:
-        """A shadow has ended."""
+        """Note the deletion. Raises Unanswered if the cluster is away."""
         if self.topics.away:
             raise Unanswered(AWAY)
         self.deleted = True
 
     def arrived(self) -> None:
-        """Nothing falls back any more."""
+        """Drop the fallback: the version has finished its first batch."""
         self.deployment = replace(self.deployment, fallback=None, has_state=True)
 
-    # -- the reconciler in small ----------------------------------------------------------------
+    # -- Minimal reconciler --------------------------------------------------------------------
     def tools(self) -> Tools:
         """The tools of one step."""
         return Tools(
@@ -315,7 +315,7 @@ class Bench:
         )
 
     def tick(self) -> str:
-        """Steps until the deployment stays where it is; the state it stays in."""
+        """Step until the state no longer changes, and return it."""
         for _ in range(20):
             left = step(self.deployment, self.tools())
             if left is None:
@@ -331,7 +331,7 @@ class Bench:
     def say(
         self, state: str, failure: Failure | None = None, *, detail: Cause | None = None
     ) -> None:
-        """The living driver reports this."""
+        """Have the running driver report this state."""
         if self.deployment.run is None:
             raise AssertionError("nothing runs that could report")
         self.reports.states[self.deployment.run.report_id] = StateReport(

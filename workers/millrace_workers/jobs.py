@@ -1,4 +1,4 @@
-"""Compiling a document into a job on disk, with the analyzer that the system runs."""
+"""Compiles documents into jobs on disk, with the analyzer of the system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMITS = Limits(seconds=30, waiting_seconds=60)
 
 
 class Jobs:
-    """Compiles as the page does, in a process of its own."""
+    """Compiles as for the page, in a separate process."""
 
     def __init__(self, analyzer: str, runtime: Path, operator_jar: Path | None) -> None:
         """`analyzer`: its address, host:port."""
@@ -27,7 +27,7 @@ class Jobs:
     def check(
         self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
     ) -> Failure | None:
-        """The first thing that stands in the way of a deployment, or None."""
+        """Return the first error that prevents a deployment, or None."""
         answer = self._pool.compile(
             document, self._analyzer, real_time=real_time, dialect=_dialect(plain)
         )
@@ -41,9 +41,9 @@ class Jobs:
     def write(
         self, document: dict[str, Any], directory: Path, *, plain: bool = False
     ) -> Failure | None:
-        """Write the whole bundle: what an export holds is what runs.
+        """Write the whole bundle, so that what runs is what an export contains.
 
-        A plain program has what drives it beside it.
+        For a plain program, the packages that drive it are added.
         """
         diagnostics = self._pool.bundle(
             document,

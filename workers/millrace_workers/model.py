@@ -1,4 +1,4 @@
-"""What a state sees of a deployment: the plain values of the backend, by their short names."""
+"""Deployments as the states see them: the plain values of the backend, under short names."""
 
 from deployments import plain_state
 from deployments.snapshots import (

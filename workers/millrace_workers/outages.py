@@ -1,4 +1,4 @@
-"""What a deployment waits for without limit: an outage is neither a failure nor a crash."""
+"""Outages, which a deployment waits for without limit: they are neither failures nor crashes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from millrace_workers.model import Cause, Outage
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
-#: bytes on the disk of the data folder, below which nothing is started
+#: free bytes on the disk of the data folder, below which nothing is started
 NEEDED_SPACE = 50_000_000
-#: failures that say that a part outside does not answer
+#: codes of failures that are outages
 CODES = frozenset(
     {
         "analyzer",
@@ -28,7 +28,7 @@ DISK_FULL = Cause(
 
 
 class Away(Exception):
-    """A part that the deployment needs does not answer; it is asked again later."""
+    """A service that the deployment needs does not respond; it is asked again later."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
@@ -41,7 +41,7 @@ def pause_after(attempts: int) -> float:
 
 
 def after(before: Outage | None, away: Away, now: float) -> Outage:
-    """The outage as it stands after one more attempt; it began with whatever was away first."""
+    """Return the outage after one more failed attempt; it has lasted since the first one."""
     attempts, since = (1, now) if before is None else (before.attempts + 1, before.since)
     cause, retry_at = away.cause, now + pause_after(attempts)
     return Outage(

@@ -1,4 +1,4 @@
-"""Kafka Streams itself, asked about a scenario in a process of its own (`cli.answering`)."""
+"""Runs Kafka Streams itself on a scenario, in a process of its own (`cli.answering`)."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-#: what the process knows of the environment: no secret of the server is among it
+#: environment variables that the process gets; none of them is a secret of the server
 ENVIRONMENT = (
     "PATH", "LANG", "LC_ALL", "HOME", "TMPDIR", "JAVA_HOME", "MILLRACE_CACHE", "MILLRACE_JARS",
     "MILLRACE_JAR_MIRROR", "SSL_CERT_FILE", "SSL_CERT_DIR",
 )  # fmt: skip
-#: the first time its jars are fetched and it is compiled
+#: limit for an answer; the first one includes downloading jars and compiling
 SECONDS = 600.0
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
 class KafkaStreams:
-    """Processes that answer, each with a folder below `data`."""
+    """Processes that run Kafka Streams, each with a folder below `data`."""
 
     data: Path
     root: Path = ROOT
 
     @property
     def available(self) -> bool:
-        """Whether the commands on documents are installed beside the workers."""
+        """Whether the commands for documents (`cli`) are installed beside the workers."""
         return (self.root / "cli" / "answering.py").is_file()
 
     @property
     def free(self) -> bool:
-        """Whether nothing runs: one Java of a gigabyte at a time is enough for a machine."""
+        """Whether no process runs: one JVM of a gigabyte at a time is enough for a machine."""
         running = []
         for pid in self.data.glob("verifications/*/pid"):
             with suppress(OSError, ValueError):
@@ -47,7 +47,7 @@ class KafkaStreams:
         return not any(running)
 
     def start(self, name: str, scenario: Mapping[str, Any]) -> None:
-        """Begin to answer. Raises OSError where nothing can be started."""
+        """Start a process for the scenario. Raises OSError if it cannot be started."""
         folder = self._folder(name)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
@@ -61,15 +61,15 @@ class KafkaStreams:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                # A group of its own is ended whole, with its Java.
+                # A process group of its own can be killed together with its JVM.
                 start_new_session=True,
             )
         (folder / "pid").write_text(str(process.pid), encoding="utf-8")
 
     def look(self, name: str) -> dict[str, Any]:
-        """`{"answer": …}` when it is done, before that `{"doing": a word of `cli.answering`}`.
+        """Return `{"answer": …}` when done, before that `{"doing": a word of `cli.answering`}`.
 
-        The answer is `{"error": …}` also where the process ended or took too long.
+        The answer is `{"error": …}` also if the process ended or took too long.
         """
         folder = self._folder(name)
         with suppress(OSError, ValueError):
@@ -90,7 +90,7 @@ class KafkaStreams:
         return {"doing": "jars"}
 
     def end(self, name: str) -> None:
-        """End what answers, and forget it."""
+        """Kill the process and delete its folder."""
         folder = self._folder(name)
         with suppress(OSError, ValueError):
             os.killpg(int((folder / "pid").read_text(encoding="utf-8")), signal.SIGKILL)
@@ -106,7 +106,7 @@ def _failed(code: str, message: str, **facts: str) -> dict[str, Any]:
 
 def _lives(pid: int) -> bool:
     with suppress(OSError):
-        # It may be a child of this process, which would stay as a zombie.
+        # A child of this process would otherwise remain as a zombie.
         ended, _ = os.waitpid(pid, os.WNOHANG)
         if ended:
             return False
@@ -119,7 +119,7 @@ def _lives(pid: int) -> bool:
 
 @dataclass
 class ScriptedStreams:
-    """Answers what a test has set, one look after the other; nothing runs."""
+    """Returns the configured answers, one for each call of `look`; nothing runs."""
 
     looks: list[dict[str, Any]]
     available: bool = True
@@ -132,7 +132,7 @@ class ScriptedStreams:
         self.started[name] = scenario
 
     def look(self, name: str) -> dict[str, Any]:
-        """The next look; the last one stays."""
+        """Return the next answer; the last one is repeated."""
         return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
 
     def end(self, name: str) -> None:

@@ -1,8 +1,8 @@
-"""The Celery tasks: thin, repeatable, never waiting for a stream.
+"""The Celery tasks: thin, repeatable, and never waiting for a stream.
 
-This is the only module that uses the backend: through ``deployments.reconciling``,
-``monitoring.recording`` for figures over time, and ``accounts.retention`` for what is deleted by
-its age.
+This is the only module that accesses the backend's data: through ``deployments.reconciling``,
+``monitoring`` for figures and alerts, ``topologies.verifying`` for verifications, and
+``accounts.retention`` for deletion by age.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from millrace_workers.streams import KafkaStreams
 
 log = logging.getLogger(__name__)
 
-#: steps that one call makes at most; the next tick goes on
+#: maximum number of steps in one call; the next tick continues
 STEPS_AT_ONCE = 12
-#: a worker that died in a step holds its deployment back for so long
+#: seconds for which a worker that died in a step blocks its deployment
 LOCK_SECONDS = 20
 #: interval of a worker's heartbeat during a step
 PULSE_SECONDS = 4.0
@@ -47,7 +47,7 @@ PULSE_SECONDS = 4.0
 
 @app.task(name="millrace_workers.tasks.reconcile_due")
 def reconcile_due() -> None:
-    """Queue a step for every deployment that is not at rest."""
+    """Queue a step for every deployment that is not at rest and every comparison that is due."""
     for deployment in reconciling.due_for_reconcile():
         reconcile.apply_async(args=(deployment,), expires=10)
     for comparison in reconciling.comparisons_due():
@@ -56,7 +56,7 @@ def reconcile_due() -> None:
 
 @app.task(name="millrace_workers.tasks.record_figures")
 def record_figures() -> None:
-    """Note what drivers reported last, then evaluate the rules of alerts (`monitoring`)."""
+    """Record what drivers reported last, then evaluate alert rules and queue due notifications."""
     try:
         recording.record_all()
     except RedisError as error:
@@ -68,13 +68,13 @@ def record_figures() -> None:
 
 @app.task(name="millrace_workers.tasks.deliver")
 def deliver(delivery_id: int) -> None:
-    """Send a notification of an alert; tried again later where it is not accepted."""
+    """Send a notification of an alert; it is retried later if it is not accepted."""
     notifying.deliver(delivery_id)
 
 
 @app.task(name="millrace_workers.tasks.verify")
 def verify(verification: str) -> None:
-    """Advance a comparison with Kafka Streams by a step, and again a little later."""
+    """Advance a comparison with Kafka Streams by one step, and schedule the next one."""
     try:
         pause = verifying.advance(verification, kafka_streams())
         if pause is not None:
@@ -91,7 +91,7 @@ def send_trace(start: Start) -> None:
 
 @app.task(name="millrace_workers.tasks.compare_outputs")
 def compare_outputs(shadow_id: int) -> None:
-    """Advance a comparison of outputs by a step, and again at once."""
+    """Advance a comparison of outputs by one step, and queue the next one."""
     if reconciling.compare_outputs(shadow_id):
         compare_outputs.apply_async(args=(shadow_id,))
 
@@ -112,7 +112,7 @@ def forget_old_state() -> None:
 
 @app.task(name="millrace_workers.tasks.reconcile")
 def reconcile(deployment_id: int) -> None:
-    """Step a deployment until it stays where it is; one worker at a time for each deployment."""
+    """Step a deployment until its state no longer changes; only one worker at a time does so."""
     with _alone(deployment_id) as alone, _without_redis(deployment_id):
         if not alone:
             return
@@ -146,28 +146,28 @@ class DatabaseRecord:
         self._deployment = deployment
 
     def step(self, name: str, state: str, detail: Cause | None = None) -> None:
-        """A step is running, done or failed."""
+        """Record the state of a step, and send the trace of a start that has ended."""
         changed = reconciling.record_step(self._deployment.id, name, state, detail)
         ended = state == "failed" or (name, state) == ("start", "done")
         if changed and ended and traces.enabled():
             send_trace.apply_async(args=(reconciling.last_start(self._deployment.id),), expires=60)
 
     def fail(self, failure: Failure) -> None:
-        """The cause that the page shows at its node."""
+        """Record the failure that the page shows at its node."""
         log.warning("deployment %s: %s", self._deployment.id, failure.message)
         reconciling.record_failure(self._deployment.id, failure.as_json())
 
     def clear_failure(self) -> None:
-        """The cause is gone."""
+        """Remove the failure."""
         reconciling.record_failure(self._deployment.id, None)
 
     def outage(self, outage: Outage) -> None:
-        """What it waits for."""
+        """Record what the deployment waits for."""
         log.warning("deployment %s waits: %s", self._deployment.id, outage.message)
         reconciling.record_outage(self._deployment.id, outage.as_json())
 
     def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
-        """A driver lives."""
+        """Record a running driver."""
         try:
             return reconciling.begin_run(
                 self._deployment.id,
@@ -182,7 +182,7 @@ class DatabaseRecord:
             raise RunExists(str(error)) from error
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
-        """The driver is gone."""
+        """Record the end of the driver, and revoke its access to Redis."""
         reconciling.end_run(
             self._deployment.id, outcome, None if failure is None else failure.as_json()
         )
@@ -198,16 +198,16 @@ class DatabaseRecord:
         return reconciling.fall_back(self._deployment.id)
 
     def delete(self) -> None:
-        """A shadow has ended: its topics, its folder and its row go."""
+        """Delete a shadow that has ended: its topics, its folder and its row."""
         reconciling.delete_ended(self._deployment.id)
 
     def arrived(self) -> None:
-        """The wanted version has done its first batch."""
+        """Record the first batch of the requested version."""
         reconciling.arrived(self._deployment.id)
 
 
 def tools_for(deployment: Deployment) -> Tools:
-    """The real parts behind a step."""
+    """Return the real tools of a step."""
     here = configuration()
     return Tools(
         launcher=launcher(),
@@ -226,16 +226,17 @@ def tools_for(deployment: Deployment) -> Tools:
 
 
 def cold(deployment: Deployment) -> Cause | None:
-    """Why the driver of a change cannot be prepared beside the one that runs."""
+    """Return why a change's driver cannot be prepared beside the running one, if so."""
     return reconciling.cold_reason(
         deployment.settings, deployment.directory, paused=deployment.paused
     )
 
 
 def driver_arguments(deployment: Deployment) -> tuple[str, ...]:
-    """Broker and Spark master; without a cluster, as many threads as the deployment may use.
+    """Return the command line arguments for the broker and the Spark master.
 
-    In real time each task has a thread, most of which wait: the job takes what it needs.
+    Without a cluster, Spark gets as many threads as the deployment may use. In real-time mode each
+    task has a thread, and most of these wait, so the job chooses their number.
     """
     here = configuration()
     cores = None if deployment.real_time else deployment.settings.get("cores")
@@ -244,7 +245,7 @@ def driver_arguments(deployment: Deployment) -> tuple[str, ...]:
         "--bootstrap-servers",
         here.bootstrap_servers,
         *(("--master", master) if master else ()),
-        # Without it the first deployment would take all of a cluster, and the second wait.
+        # Otherwise the first deployment would take the whole cluster, and the second would wait.
         *(
             ("--spark-config", f"spark.cores.max={cores}")
             if cores and here.spark_master.startswith("spark://")
@@ -280,7 +281,7 @@ def kafka_streams() -> KafkaStreams:
 
 @cache
 def jobs() -> Jobs:
-    """One process that compiles for each worker process."""
+    """Return this worker process's compiler, a single process."""
     found = configuration()
     return Jobs(found.analyzer, found.runtime, found.operator_jar)
 
@@ -297,7 +298,7 @@ def _pulse(deployment_id: int, lock: Lock, done: threading.Event) -> None:
 
 @contextmanager
 def _without_redis(deployment_id: int) -> Iterator[None]:
-    """A step that Redis does not answer is given up; the next tick repeats it."""
+    """Give up a step if Redis does not respond; the next tick repeats it."""
     try:
         yield
     except RedisError as error:
@@ -306,9 +307,9 @@ def _without_redis(deployment_id: int) -> Iterator[None]:
 
 @contextmanager
 def _alone(deployment_id: int) -> Iterator[bool]:
-    """Whether this call is the only one that steps the deployment."""
+    """Yield whether this call is the only one that steps the deployment."""
     client = redis.Redis.from_url(configuration().redis_url, socket_timeout=5)
-    # Extended by another thread than the one that took it.
+    # The lock is extended by another thread than the one that acquired it.
     name = f"millrace:reconcile:{deployment_id}"
     lock = client.lock(name, timeout=LOCK_SECONDS, thread_local=False)
     try:

@@ -29,8 +29,9 @@ def enabled() -> bool:
 
 
 def send(start: Start) -> None:
-    """Send the trace of a start. An endpoint that does not answer costs ten seconds and a warning
-    of OpenTelemetry in the log.
+    """Send the trace of a start.
+
+    An endpoint that does not respond costs ten seconds and a warning of OpenTelemetry in the log.
     """
     steps = [step for step in start["steps"] if step["started_at"] and step["finished_at"]]
     if not steps:

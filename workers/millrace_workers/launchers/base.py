@@ -1,4 +1,4 @@
-"""The contract of a launcher: start, find again, stop."""
+"""The interface of launchers, which start, find and stop drivers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from millrace_workers.model import Cause, Failure, Process
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What to start."""
+    """The command, folders and environment of a driver to start."""
 
     deployment: int
     job_directory: Path
@@ -20,7 +20,7 @@ class JobSpec:
     report_id: str
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
-    #: what drives the job, if not the job itself
+    #: module that drives the job, if the job does not run by itself
     module: str | None = None
 
 
@@ -34,7 +34,7 @@ class CheckpointInUse(OSError):
 
 
 class NotStarted(OSError):
-    """A driver could not be started; `failure` says why."""
+    """A driver could not be started; `failure` is the cause."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -43,17 +43,17 @@ class NotStarted(OSError):
 
 @dataclass(frozen=True)
 class Ended:
-    """A driver that is gone; ``exit_code`` is None where it was not observed."""
+    """A driver that has ended; ``exit_code`` is None if it was not observed."""
 
     exit_code: int | None
 
 
 @dataclass(frozen=True)
 class Standby:
-    """A driver that was started beside the one that runs, to take its place.
+    """A driver that was started beside the running one, to take over from it.
 
-    ``job`` and ``arguments`` are those of its command; ``ready``: it waits for the checkpoint,
-    prepared; ``ended``: it is gone.
+    ``job`` and ``arguments`` come from its command line; ``ready``: it is prepared and waits for
+    the checkpoint; ``ended``: it has ended.
     """
 
     process: Process
@@ -63,54 +63,54 @@ class Standby:
     ended: Ended | None = None
 
     def runs(self, spec: JobSpec) -> bool:
-        """Whether it was started for this."""
+        """Whether this standby was started for the same job and arguments."""
         return (self.job, self.arguments) == (spec.job_directory, spec.arguments)
 
 
 class Launcher(Protocol):
-    """Every answer is about the process as it is now, never about what was last known."""
+    """Starts, finds and stops drivers; every answer is about the process as it is now."""
 
     def start(self, spec: JobSpec) -> Process:
         """Start the job detached from this process.
 
-        Raises CheckpointInUse where another driver runs on the checkpoint, OSError where it cannot
+        Raises CheckpointInUse if another driver runs on the checkpoint, OSError if the job cannot
         be started.
         """
         ...
 
     def start_standby(self, spec: JobSpec) -> None:
-        """Start a driver that prepares itself and leaves the checkpoint to the one that runs.
+        """Start a driver that prepares itself and leaves the checkpoint to the running one.
 
-        Another one that waits is ended. Raises OSError where it cannot be started.
+        Another standby is ended. Raises OSError if the driver cannot be started.
         """
         ...
 
     def standby(self, deployment_directory: Path) -> Standby | None:
-        """The driver that was started last to take the place of another; it goes on waiting."""
+        """Return the standby, if any; asking for it keeps it waiting."""
         ...
 
     def hand_over(self, deployment_directory: Path) -> None:
-        """Have the driver that waits take the checkpoint, as soon as it is free."""
+        """Have the standby take the checkpoint as soon as it is free."""
         ...
 
     def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:
-        """Make the driver that waits the one of the deployment; None where it is gone."""
+        """Make the standby the driver of the deployment and return it; None if it has ended."""
         ...
 
     def end_standby(self, deployment: int, deployment_directory: Path) -> None:
-        """End the driver that waits, if there is one."""
+        """End the standby, if there is one."""
         ...
 
     def find(self, deployment_directory: Path) -> Process | None:
-        """The running driver that was started last on this host, by any worker."""
+        """Return the running driver that any worker on this host started last."""
         ...
 
     def sees(self, deployment_directory: Path, process: Process) -> bool:
-        """Whether this host can say if the driver lives; what another host runs, only that one."""
+        """Whether this host can observe the driver; one of another host is only observed there."""
         ...
 
     def poll(self, deployment_directory: Path, process: Process) -> Ended | None:
-        """None while the driver lives."""
+        """Return None while the driver is alive, then how it ended."""
         ...
 
     def ask_to_stop(self, process: Process) -> None:
@@ -118,13 +118,13 @@ class Launcher(Protocol):
         ...
 
     def kill(self, process: Process) -> None:
-        """End the driver and all it started, now."""
+        """Kill the driver and all processes that it started."""
         ...
 
     def threads(self, process: Process, log_file: Path) -> str:
-        """The thread dump of a driver that does not respond, as text; it is killed afterwards."""
+        """Return the thread dump of a driver that does not respond and will be killed."""
         ...
 
     def forget(self, deployment: int) -> None:
-        """The driver of this deployment has ended and will not return."""
+        """Forget the driver of this deployment, which has ended."""
         ...

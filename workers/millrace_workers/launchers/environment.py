@@ -1,14 +1,14 @@
-"""Which variables of a worker's environment its drivers get.
+"""The environment variables that a worker passes on to its drivers.
 
-Code of documents runs in drivers, so what opens the backend is not handed on: neither DATABASE_URL
-nor REDIS_URL, and nothing that is not named here.
+Drivers execute code of documents, so nothing that gives access to the backend is passed on: neither
+DATABASE_URL nor REDIS_URL, nor anything that is not listed here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: further names, separated by commas, that an installation hands on
+#: variable with more names, separated by commas, that an installation passes on
 MORE = "MILLRACE_DRIVER_ENVIRONMENT"
 ALLOWED = frozenset(
     [
@@ -31,15 +31,15 @@ S3 = frozenset(
         *("AWS_ENDPOINT_URL", "AWS_REGION"),
     ]
 )
-#: beginnings of names: locale, Spark, and the settings of Kafka clients
+#: prefixes of names: locale, Spark, and the settings of Kafka clients
 PREFIXES = ("LC_", "SPARK_", "PYSPARK_", "MILLRACE_KAFKA_")
 
 
 def of_driver(environment: Mapping[str, str], arguments: Iterable[str] = ()) -> dict[str, str]:
-    """The variables that a driver gets from its worker's environment; `arguments`: its options.
+    """Return the variables that a driver gets from its worker's environment.
 
-    Without lists of schema registries and of places to read from, a driver of the server may use
-    none.
+    `arguments`: the driver's options. Unset lists of schema registries and of readers are passed on
+    empty, so that a driver of the server may use none.
     """
     more = {name.strip() for name in environment.get(MORE, "").split(",")}
     if any(each.startswith("s3a://") for each in arguments):

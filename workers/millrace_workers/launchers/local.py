@@ -1,4 +1,4 @@
-"""Drivers as processes of this machine, each in a session of its own."""
+"""Launcher for drivers that are processes of this machine, each in its own session."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from millrace_workers.launchers.threads import dump
 from millrace_workers.model import Failure, Process
 
 START_DEADLINE_SECONDS = 15.0
-#: a shim writes down the end of its driver at once
+#: seconds to wait for a shim's exit note, which is written as soon as the driver ends
 EXIT_NOTE_SECONDS = 3.0
-#: in the folder of a deployment, the folders of drivers that were started beside another
+#: folder for the standbys of a deployment, with one folder for each
 STANDBYS = "standby"
-#: end of the name of their notes
+#: suffix of the names of their notes
 STANDBY = "-standby"
 SHIM = Path(__file__).with_name("shim.py")
 
 
 class LocalLauncher:
-    """Starts ``python job.py`` under a shim; finds it again by pid and start."""
+    """Starts ``python job.py`` under a shim, and finds it again by pid and start time."""
 
     def __init__(self, data: Path, host: str = "", log_bytes: int = LOG_BYTES) -> None:
         self.log_bytes = log_bytes
         self.host = host or socket.gethostname()
         self.drivers = data / "run" / "drivers"
-        #: shims are never waited for here, only kept from being finalised while they run
+        #: shims are not waited for; these references keep them from being finalized while they run
         self._shims: list[subprocess.Popen[bytes]] = []
 
     def start(self, spec: JobSpec) -> Process:
@@ -61,7 +61,7 @@ class LocalLauncher:
         return process
 
     def start_standby(self, spec: JobSpec) -> None:
-        """Start a driver in a folder of its own: its notes must not replace those of the other."""
+        """Start a driver in its own folder, to keep the notes of the running one."""
         directory = spec.log_file.parent
         self.end_standby(spec.deployment, directory)
         folder = directory / STANDBYS / spec.report_id
@@ -71,7 +71,7 @@ class LocalLauncher:
         self._list(f"{spec.deployment}{STANDBY}", note)
 
     def standby(self, deployment_directory: Path) -> Standby | None:
-        """As its shim noted it. It ends itself if nobody has asked for it for a while."""
+        """Return the standby in its shim's note. It ends itself unless this is called regularly."""
         folder = self._waiting(deployment_directory)
         if folder is None:
             return None
@@ -83,13 +83,13 @@ class LocalLauncher:
         return Standby(process, job, arguments, (folder / "ready").exists(), ended)
 
     def hand_over(self, deployment_directory: Path) -> None:
-        """A file beside its notes says so."""
+        """Create the file that the standby waits for."""
         folder = self._waiting(deployment_directory)
         if folder is not None:
             (folder / "go").touch()
 
     def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:
-        """Its notes become those of the deployment, at once."""
+        """Replace the notes of the deployment with those of the standby, atomically."""
         folder = self._waiting(deployment_directory)
         if folder is None:
             return None
@@ -104,7 +104,7 @@ class LocalLauncher:
         return process
 
     def end_standby(self, deployment: int, deployment_directory: Path) -> None:
-        """Whatever it has done is only preparation; its notes go with it."""
+        """Kill the standby, which has only prepared itself, and delete its notes."""
         folder = self._waiting(deployment_directory)
         if folder is not None:
             note = json.loads((folder / "process.json").read_text(encoding="utf-8"))
@@ -118,7 +118,7 @@ class LocalLauncher:
     def _launch(
         self, spec: JobSpec, directory: Path, when: str, arguments: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Start a driver under a shim that keeps its notes in a folder; the note of its process."""
+        """Start a driver under a shim that keeps its notes in `directory`; return its note."""
         home = spec.log_file.parent
         home.mkdir(parents=True, exist_ok=True)
         job = str(spec.job_directory / "job.py")
@@ -157,22 +157,22 @@ class LocalLauncher:
         return None
 
     def find(self, deployment_directory: Path) -> Process | None:
-        """The living driver named by the shim's note, if there is one."""
+        """Return the driver in the shim's note if it is alive."""
         note = _read(deployment_directory / "process.json")
         process = self._process(note) if note else None
         return process if process is not None and self._lives(process) else None
 
     def sees(self, deployment_directory: Path, process: Process) -> bool:
-        """Its own drivers, and those of other hosts that let go of their checkpoint."""
+        """Whether the driver runs on this host, or elsewhere and has released its checkpoint."""
         return process.host == self.host or _is_free(_lock_of(deployment_directory))
 
     def poll(self, deployment_directory: Path, process: Process) -> Ended | None:
-        """None while the driver lives; a zombie is not alive."""
+        """Return None while the driver is alive (a zombie is not), then how it ended."""
         if self._lives(process):
             return None
         deadline = time.monotonic() + EXIT_NOTE_SECONDS
         while True:
-            # Asked before the note is read: a shim that is gone by now has written it.
+            # Check this before reading the note: a shim that is gone by now has written it.
             noting = self._shim_lives(deployment_directory, process)
             for folder in _folders(deployment_directory):
                 ended = _read(folder / "exit.json")
@@ -183,13 +183,13 @@ class LocalLauncher:
             time.sleep(0.02)
 
     def ask_to_stop(self, process: Process) -> None:
-        """SIGTERM to the driver: it stops its query, then exits."""
+        """Send SIGTERM to the driver: it stops its query, then exits."""
         if self._lives(process):
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGTERM)
 
     def kill(self, process: Process) -> None:
-        """SIGKILL to the driver's whole process group (its JVM and Python workers too)."""
+        """Send SIGKILL to the driver's whole process group (its JVM and Python workers too)."""
         if not self._lives(process):
             return
         with suppress(psutil.NoSuchProcess, ProcessLookupError):
@@ -204,14 +204,14 @@ class LocalLauncher:
         return dump(process.pid, log_file) if self._lives(process) else ""
 
     def forget(self, deployment: int) -> None:
-        """Take the driver off the list that the launcher of the whole system ends with it."""
+        """Remove the driver from those that end with the whole system."""
         self._note(str(deployment)).unlink(missing_ok=True)
 
     def _lives(self, process: Process) -> bool:
         return process.host == self.host and born(process.pid) == process.born
 
     def _process(self, note: dict[str, Any]) -> Process | None:
-        """The driver in a shim's note; None where it had ended before the note was written."""
+        """Return the driver in a shim's note; None if it had ended before the note was written."""
         return None if note["born"] is None else Process(self.host, note["pid"], note["born"])
 
     @staticmethod
@@ -227,7 +227,7 @@ class LocalLauncher:
 
     @staticmethod
     def _wait_for(directory: Path, shim: int) -> dict[str, Any]:
-        """A shim's note. Raises CheckpointInUse where the shim was refused, OSError for none."""
+        """Wait for a shim's note. Raises CheckpointInUse, or NotStarted after the deadline."""
         deadline = time.monotonic() + START_DEADLINE_SECONDS
         while time.monotonic() < deadline:
             for name in ("process.json", "refused.json"):
@@ -244,12 +244,12 @@ class LocalLauncher:
 
 
 def _folders(deployment_directory: Path) -> list[Path]:
-    """Where shims keep their notes: of the driver that was started alone, and of others."""
+    """Return the folders with notes of shims: the deployment's own and those of its standbys."""
     return [deployment_directory, *(deployment_directory / STANDBYS).glob("*")]
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """A shim's note, or nothing."""
+    """Return a shim's note; empty if there is none."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -258,12 +258,12 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _lock_of(deployment_directory: Path) -> Path:
-    """Beside the checkpoint, not in it: a checkpoint may be replaced while its lock is held."""
+    """The lock file is beside the checkpoint, which may be replaced while the lock is held."""
     return deployment_directory / "checkpoint.lock"
 
 
 def _is_free(lock: Path) -> bool:
-    """Whether a driver has held this lock and none does any more."""
+    """Whether a driver has held this lock and none holds it now."""
     if not lock.exists():
         return False
     descriptor = locked(lock)

@@ -1,11 +1,11 @@
-"""Parent of one driver: starts it, waits for it, writes down how it ended.
+"""Parent of one driver: starts it, waits for it, and records how it ended.
 
-Runs detached from the worker: neither the worker's end nor its restart touches the driver.
-Usage: ``python shim.py DIRECTORY LOG LOCK LOG_BYTES now|later -- COMMAND...``. Writes
-``process.json``, or ``refused.json`` where another driver holds LOCK, and ``exit.json`` into
-DIRECTORY. With ``later`` the driver takes the lock itself, by the descriptor in MILLRACE_LOCK: both
-processes then hold it, as with ``now``. Temporary files of the driver are in a folder of its own,
-MILLRACE_SCRATCH, which is deleted after it. Standard library only.
+Runs detached from the worker, whose end or restart does not affect the driver. Usage: ``python
+shim.py DIRECTORY LOG LOCK LOG_BYTES now|later -- COMMAND...``. Writes ``process.json``, or
+``refused.json`` if another driver holds LOCK, and ``exit.json`` into DIRECTORY. With ``later``, the
+driver takes the lock itself, through the descriptor in MILLRACE_LOCK: both processes then hold it,
+as with ``now``. The driver's temporary files are in a folder of their own, MILLRACE_SCRATCH, which
+is deleted afterwards. Uses only the standard library.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 LINUX = sys.platform.startswith("linux")
-#: the driver before may still be ending
+#: seconds to wait for the lock: the previous driver may still be ending
 LOCK_SECONDS = 2.0
-#: default size at which a log is rotated
+#: default size in bytes above which a log is rotated
 LOG_BYTES = 20_000_000
 LOG_LOOK_SECONDS = 2.0
-#: time in which the remaining processes of a killed driver end
+#: seconds to wait for the remaining processes of a killed driver
 SWEEP_SECONDS = 10.0
 
 
 def born(pid: int) -> str | None:
-    """A name of the process's start that no other process with this pid shares.
+    """Return an identifier of the process's start that no other process with this pid shares.
 
-    None where no such process lives; a zombie does not. The system's clock is not asked: it may be
-    set while the process runs.
+    None if no such process is alive; a zombie is not. The system clock is not used, because it may
+    be set while the process runs.
     """
     if not LINUX:
         shown = subprocess.run(
@@ -54,20 +54,20 @@ def born(pid: int) -> str | None:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # From the third field on: the second, the name, may have blanks and brackets in it.
+    # Start at the third field: the second, the name, may contain blanks and brackets.
     fields = stat.rpartition(")")[2].split()
     state, start_ticks = fields[0], fields[19]
     return None if state in {"Z", "X"} else f"{boot}/{start_ticks}"
 
 
 def opened(path: Path) -> int:
-    """The descriptor of a lock file; nobody holds the lock by it yet."""
+    """Open a lock file without taking the lock, and return its descriptor."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def locked(path: Path, seconds: float = 0.0) -> int | None:
-    """The descriptor of a lock file that is ours from now on; None where another holds it."""
+    """Lock a file and return its descriptor; None if another process holds it all the time."""
     descriptor = opened(path)
     deadline = time.monotonic() + seconds
     while True:
@@ -92,7 +92,8 @@ def write(path: Path, content: dict[str, object]) -> None:
 def rotate(log: Path, limit: int) -> None:
     """Rotate a log that exceeds its limit (bytes) to ``.1``, in place of the previous one.
 
-    The driver keeps the file open, so it is copied and emptied: it goes on at its new end.
+    The driver keeps the file open, so it is copied and truncated; the driver appends at its new
+    end.
     """
     with suppress(OSError):
         if log.stat().st_size > limit:
@@ -101,10 +102,10 @@ def rotate(log: Path, limit: int) -> None:
 
 
 def wait_for(driver: subprocess.Popen[bytes], log: Path, limit: int) -> int:
-    """The driver's exit code, as soon as it ends; its log is kept small until then."""
+    """Return the driver's exit code as soon as it ends; rotate its log until then."""
     end = None
     if LINUX:
-        with suppress(OSError):  # a kernel without it
+        with suppress(OSError):  # not supported by older kernels
             end = os.pidfd_open(driver.pid)
     while True:
         rotate(log, limit)
@@ -115,7 +116,7 @@ def wait_for(driver: subprocess.Popen[bytes], log: Path, limit: int) -> int:
 
 
 def sweep(group: int) -> None:
-    """End what is left of a driver's group: its Java must not write the checkpoint any more."""
+    """Kill what is left of a driver's group, so that its JVM stops writing the checkpoint."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
     deadline = time.monotonic() + SWEEP_SECONDS
@@ -126,14 +127,14 @@ def sweep(group: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Start the driver and wait for its end, holding the lock as long as anything of it lives."""
+    """Start the driver and wait for it; hold the lock until all of its processes have ended."""
     directory, log_path, lock_path = (Path(each) for each in arguments[:3])
     log_bytes, later, command = int(arguments[3]), arguments[4] == "later", arguments[6:]
-    # The whole group is signalled; the shim itself stays to record the exit code.
+    # The whole group is signaled, but the shim must stay to record the exit code.
     for quiet in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(quiet, lambda _signal, _frame: None)
     if LINUX:
-        # Whatever the driver leaves behind becomes a child of this process, to be waited for.
+        # Orphans of the driver become children of this process, which can wait for them.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     lock = opened(lock_path) if later else locked(lock_path, LOCK_SECONDS)
     if lock is None:
@@ -148,7 +149,8 @@ def main(arguments: list[str]) -> int:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            # Held by the driver as well: the end of this process does not free the checkpoint.
+            # The driver holds the lock as well: the end of this process does not free the
+            # checkpoint.
             pass_fds=(lock,),
             process_group=0,
             env={**os.environ, "MILLRACE_LOCK": str(lock), "MILLRACE_SCRATCH": scratch},
@@ -167,7 +169,7 @@ def main(arguments: list[str]) -> int:
         },
     )
     code = wait_for(driver, log_path, log_bytes)
-    # The folder of a driver that was given up is gone.
+    # The folder of a standby that was given up has been deleted.
     with suppress(OSError):
         write(directory / "exit.json", {"pid": driver.pid, "exit_code": code, "at": time.time()})
     sweep(driver.pid)

@@ -10,17 +10,17 @@ from pathlib import Path
 import psutil
 
 ANSWER_SECONDS = 10.0
-#: a dump has come to its end when nothing was added for so long
+#: seconds without new output after which a dump is complete
 QUIET_SECONDS = 0.5
 BEGIN = "Full thread dump"
 MOST_BYTES = 4_000_000
 
 
 def dump(pid: int, log: Path) -> str:
-    """Have the driver's JVM write its threads into its log, and return them.
+    """Have the driver's JVM write a thread dump into its log, and return it.
 
-    SIGQUIT needs nothing but the JVM. A process that was stopped (SIGSTOP) is continued for it: it
-    could not answer. It may go on with its work until it is killed.
+    SIGQUIT needs nothing but the JVM. A process that was stopped by SIGSTOP is continued, because
+    it cannot respond otherwise; it may go on working until it is killed.
     """
     try:
         driver = psutil.Process(pid)

@@ -19,11 +19,11 @@ from millrace_compiler.driver_events import (
 
 from millrace_workers.model import Cause, Failure
 
-#: how far back a state event is looked for; progress and log events lie between
+#: number of newest events to search for a state event; progress and log events may follow it
 LOOK_BACK = 500
-#: log events may lie before the last progress
+#: number of newest events to search for progress; log events may follow it
 PULSE_LOOK_BACK = 10
-#: commands of a driver that reports
+#: Redis commands that a reporting driver needs
 REPORTING = [
     *("+ping", "+hello", "+auth", "+client|setinfo", "+client|setname"),
     *("+xadd", "+xtrim", "+set", "+expire", "+del", "+exists"),
@@ -32,9 +32,10 @@ REPORTING = [
 
 @dataclass(frozen=True)
 class StateReport:
-    """The last state a driver reported: starting, running, stopping, stopped or failed.
+    """The last state that a driver reported: starting, running, stopping, stopped or failed.
 
-    ``at``: when it was received, in epoch seconds; for a start with progress, the last time.
+    ``at``: when it was received, in epoch seconds; if the start has reported progress since, the
+    time of that.
     """
 
     state: str
@@ -46,12 +47,12 @@ class StateReport:
 
 @dataclass(frozen=True)
 class Pulse:
-    """The newest event of a driver, at `at` (epoch seconds), and how far its batch is."""
+    """The newest event of a driver, received at `at` (epoch seconds), and the age of its batch."""
 
     at: float
-    #: from the last progress or state event; None where neither is among the newest events
+    #: from the newest progress or state event; None if none is among the newest events
     state: str | None
-    #: for how long its batch has been at work, in seconds
+    #: how long the batch has been running, in seconds
     batch_seconds: float
 
 
@@ -63,10 +64,10 @@ class Reports:
         self._redis: redis.Redis = redis.Redis.from_url(url, socket_timeout=5)
 
     def last_state(self, report_id: str) -> StateReport | None:
-        """The newest state event of a run; None where there is none yet.
+        """Return the newest state of a run; None if there is none yet.
 
-        The event of a driver that has run for long may have been trimmed: then its progress counts.
-        Raises redis.RedisError where Redis does not answer.
+        The state event of a driver that has run for long may have been trimmed; then its progress
+        counts. Raises redis.RedisError if Redis does not respond.
         """
         progress: float | None = None
         step: StepEvent | None = None
@@ -83,9 +84,9 @@ class Reports:
         return None if progress is None else StateReport("running", progress, None)
 
     def pulse(self, report_id: str) -> Pulse | None:
-        """The newest sign of life of a run; None where nothing is known.
+        """Return the last sign of life of a run; None if nothing is known.
 
-        Raises redis.RedisError where Redis does not answer.
+        Raises redis.RedisError if Redis does not respond.
         """
         events = self._newest(report_id, PULSE_LOOK_BACK)
         if not events:
@@ -107,11 +108,11 @@ class Reports:
         return [event for event in found if event is not None]
 
     def grant(self, report_id: str) -> str:
-        """The address with which a driver reports into its own stream and does nothing else.
+        """Return the address with which a driver can report to its own stream and do nothing else.
 
         Safe to repeat: Redis forgets users when it restarts. An address without a password is
-        handed on as it is: that server lets in everybody.
-        Raises redis.RedisError where Redis does not answer or allows no new users.
+        returned unchanged, because that server accepts everyone. Raises redis.RedisError if Redis
+        does not respond or allows no new users.
         """
         address = urlsplit(self._url)
         if not address.password:
@@ -130,17 +131,17 @@ class Reports:
         return urlunsplit(address._replace(netloc=f"{name}:{password}@{host}"))
 
     def revoke(self, report_id: str) -> None:
-        """The run has ended: its user may not report any more."""
+        """Delete the Redis user of a run that has ended, so that it can no longer report."""
         if urlsplit(self._url).password:
             self._redis.acl_deluser(f"millrace-run-{report_id}")
 
     def forget(self, report_id: str) -> None:
-        """Drop the stream of a run whose number is used for the first time."""
+        """Delete what an earlier run left under this report id."""
         self._redis.delete(*run_keys(report_id))
 
 
 def failure_of(error: ErrorFields | None) -> Failure | None:
-    """The failure in a state event."""
+    """Return the failure in a state event, if any."""
     if error is None:
         return None
     message = error.get("message") or "The driver failed without a message."
@@ -149,5 +150,5 @@ def failure_of(error: ErrorFields | None) -> Failure | None:
 
 
 def _detail(step: StepEvent) -> Cause:
-    """Drivers of an earlier version report the sentence alone."""
+    """Return the progress in a step event; drivers of earlier versions report only its text."""
     return Cause(step.get("code", ""), step["detail"], facts=step.get("facts", {}))

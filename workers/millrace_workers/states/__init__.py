@@ -1,8 +1,8 @@
-"""The life of a deployment: one file for each state, each with one function ``step``.
+"""The life cycle of a deployment: one module for each state, each with a function ``step``.
 
-``step(deployment, tools)`` inspects the system once and returns the deployment's next state:
-a name of a state, or None to stay. It may be called again at any moment, by any worker,
-after any crash, so it asks the world what is there and never remembers.
+``step(deployment, tools)`` inspects the system once and returns the name of the deployment's next
+state, or None to stay. It may be called again at any time, by any worker, after any crash, so it
+inspects what is actually there and remembers nothing.
 """
 
 from collections.abc import Callable
@@ -69,7 +69,7 @@ TRANSITIONS: dict[str, frozenset[str]] = {
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Where the deployment goes next, or None to stay; an outage is written down and waited out."""
+    """Return the deployment's next state, or None to stay; record an outage and wait it out."""
     if deployment.waits(tools.now()):
         return None
     try:

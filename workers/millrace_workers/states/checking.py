@@ -11,7 +11,7 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Topics that are missing are created if the deployment may, else it is refused."""
+    """Create missing topics if the deployment allows it; otherwise refuse the deployment."""
     if not deployment.wants_to_run:
         return "stopping"
     tools.record.step("check", "running")
@@ -61,7 +61,7 @@ def _ensure(tools: Tools, needed: Mapping[str, int], *, create: bool) -> dict[st
 
 
 def _differing(needed: Iterable[Need], found: Mapping[str, int]) -> Cause | None:
-    """Topics with other numbers of partitions than the topology declares."""
+    """Report topics whose partition counts differ from those that the topology declares."""
     others = [each for each in needed if each.assumed and found[each.topic] != each.partitions]
     if not others:
         return None

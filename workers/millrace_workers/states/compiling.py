@@ -1,4 +1,4 @@
-"""Compile the wanted version; a running job is not touched by a version that is refused."""
+"""Compile the requested version; if it is refused, the running job is not affected."""
 
 from millrace_workers.model import Deployment, Failure
 from millrace_workers.outages import CODES, Away
@@ -6,12 +6,12 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """On to the checks, or refused."""
+    """Continue with the checks, or refuse the version."""
     if not deployment.wants_to_run:
         return "stopping"
     run = deployment.run
     if run is not None and run.version == deployment.version and not deployment.restart_requested:
-        # The change was cancelled before anything stopped.
+        # The change was canceled before anything stopped.
         return "running"
     tools.record.step("compile", "running")
     failure = deployment.forbidden or tools.compiler.check(
@@ -24,7 +24,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
 
 
 def refuse(deployment: Deployment, tools: Tools, name: str, failure: Failure) -> str:
-    """Note the failure at its step; what runs goes on running.
+    """Record the failure at its step; the running version continues.
 
     Raises Away for an outage, which is unrelated to the document.
     """

@@ -6,12 +6,12 @@ from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import after_end, arrived, control, fall_back, trouble
 
-#: thread dumps of a deployment that are kept
+#: number of thread dumps to keep for a deployment
 DUMPS_KEPT = 10
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Back if the driver responds again; else restart it, and keep what its threads did."""
+    """Leave if the driver responds again; otherwise restart it and keep its thread dump."""
     run = deployment.run
     if run is None:
         return "restarting" if deployment.wants_to_run else "stopping"
@@ -34,7 +34,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
 def _restart(deployment: Deployment, tools: Tools, run: Run, found: Failure) -> str:
     threads = tools.launcher.threads(run.process, deployment.log_file)
     tools.launcher.kill(run.process)
-    # A full disk must not keep a driver that hangs.
+    # A full disk must not prevent the restart.
     with contextlib.suppress(OSError):
         keep(deployment, run, f"{found.message}\n\n{threads}")
     failure = Failure(

@@ -1,4 +1,4 @@
-"""It does not run and would not by itself; the cause is shown at the node."""
+"""The deployment has failed and is not restarted; the cause is shown at the node."""
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools

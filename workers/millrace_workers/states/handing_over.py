@@ -1,4 +1,4 @@
-"""The wanted version is prepared beside the driver that runs, and then takes its checkpoint."""
+"""Prepares the requested version beside the running driver; then it takes over the checkpoint."""
 
 from millrace_workers.launchers import JobSpec, Standby
 from millrace_workers.model import Cause, Deployment, Failure, Run
@@ -7,7 +7,7 @@ from millrace_workers.states.compiling import refuse
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import control, fell_back, lost, not_started, reported
 
-#: a driver that has not prepared itself within so long is given up
+#: seconds without a report after which a standby that is not ready is given up
 PREPARE_PATIENCE_SECONDS = 300.0
 PREPARING = Cause(
     "standby_prepares", "The new driver is being prepared; the previous one continues."
@@ -15,7 +15,7 @@ PREPARING = Cause(
 
 
 def begin(deployment: Deployment, tools: Tools, spec: JobSpec) -> str | None:
-    """Start the driver that is to take over; stop the other one first where that cannot be."""
+    """Start a standby; if none can be prepared, stop the running driver first."""
     cold = tools.cold(deployment)
     if cold is not None:
         tools.record.step("stage", "done", cold)
@@ -34,9 +34,9 @@ def begin(deployment: Deployment, tools: Tools, spec: JobSpec) -> str | None:
 def go_on(
     deployment: Deployment, tools: Tools, run: Run, spec: JobSpec, standby: Standby
 ) -> str | None:
-    """Wait until the new driver is prepared; where it ends before, nothing was stopped for it."""
+    """Wait until the standby is ready; if it ends before, the running driver continues."""
     if tools.launcher.poll(deployment.directory, run.process) is not None:
-        # However the previous driver ended, there is nothing to wait for.
+        # The running driver has ended, for whatever reason: there is nothing to wait for.
         tools.record.step("stage", "done")
         return "stopping"
     report = tools.reports.last_state(spec.report_id)
@@ -44,7 +44,7 @@ def go_on(
         tools.launcher.end_standby(deployment.id, deployment.directory)
         if standby.ended.exit_code == 0:
             return (
-                None  # Nobody looked at it for long, or everything was ended: another is started.
+                None  # It gave up waiting, or the whole system was stopped: another one is started.
             )
         cause = reported(report) or lost(standby.ended)
         if cause.code in CODES:

@@ -1,4 +1,4 @@
-"""A driver is alive and reads nothing, as requested; it is monitored like one that reads."""
+"""The driver is alive but reads nothing, as requested; it is monitored like a running one."""
 
 from millrace_workers.model import Deployment
 from millrace_workers.states import running
@@ -6,5 +6,5 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Running as soon as the driver reports that it reads again."""
+    """Change to running as soon as the driver reports that it reads again."""
     return running.step(deployment, tools)

@@ -15,7 +15,7 @@ def wait_after(crashes: int) -> float:
 
 
 def look_again(deployment: Deployment, tools: Tools) -> None:
-    """Raises Away while what ended the driver lasts: a driver takes seconds to find it out."""
+    """Raise Away while the outage lasts; a new driver would need seconds to notice it."""
     try:
         tools.topics.ensure({}, create=False)
     except Unanswered as error:
@@ -25,7 +25,7 @@ def look_again(deployment: Deployment, tools: Tools) -> None:
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Start again after the wait; failed after too many crashes in a short time."""
+    """Start again after the wait; fail after too many crashes within a short time."""
     if not deployment.wants_to_run:
         return "stopping"
     recent = [at for at in deployment.crashes if tools.now() - at < WINDOW_SECONDS]

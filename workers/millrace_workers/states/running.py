@@ -15,7 +15,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if deployment.restart_requested:
         if deployment.paused:
             return "stopping"
-        # In another dialect it is another program.
+        # A change of dialect needs another program.
         return "staging" if deployment.staged else "compiling"
     ended = tools.launcher.poll(deployment.directory, run.process)
     if ended is not None:

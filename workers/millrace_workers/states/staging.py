@@ -1,4 +1,4 @@
-"""Write the job beside the running one, and start its driver; only then the other is stopped."""
+"""Stage the job and start its driver beside the running one, which is stopped only then."""
 
 import shutil
 
@@ -12,13 +12,13 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Stage the code, then start it: beside what runs where both fit, else after stopping that."""
+    """Stage the code and start it: beside the running driver if possible, else after it."""
     if not deployment.wants_to_run:
         return "stopping"
     run = deployment.run
     same = run is not None and run.version == deployment.version
     if same and not deployment.restart_requested:
-        # The change was cancelled before anything stopped.
+        # The change was canceled before anything stopped.
         tools.launcher.end_standby(deployment.id, deployment.directory)
         return "running"
     standby = tools.launcher.standby(deployment.directory)
@@ -26,12 +26,12 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         spec = spec_of(deployment, tools)
         if standby.runs(spec):
             return handing_over.go_on(deployment, tools, run, spec, standby)
-        # Something else is wanted since it was started.
+        # Something else was requested since it was started.
         tools.launcher.end_standby(deployment.id, deployment.directory)
         return "compiling"
     tools.launcher.end_standby(deployment.id, deployment.directory)
     tools.record.step("stage", "running")
-    # A driver that runs has its code where it was staged.
+    # The code of the running driver is already staged.
     if not (same and deployment.staged):
         left = _write(deployment, tools)
         if left is not None:
@@ -43,7 +43,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
 
 
 def _write(deployment: Deployment, tools: Tools) -> str | None:
-    """Stage the code of the wanted version; the next state where that is not possible."""
+    """Stage the code of the requested version; return the next state if that is not possible."""
     target = deployment.job_directory
     fresh = target.with_name(target.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)

@@ -20,14 +20,14 @@ from millrace_workers.states.watching import (
     not_started,
 )
 
-#: runs a program of the plain dialect as it is
+#: module that runs a program of the plain dialect unchanged
 PLAIN_DRIVER = "millrace_runtime.plain.driving"
-#: a driver that has reported nothing for so long is restarted
+#: seconds without a report after which a starting driver is restarted
 START_PATIENCE_SECONDS = 120.0
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Running as soon as the driver reports it."""
+    """Change to running as soon as the driver reports it."""
     if not deployment.wants_to_run:
         return "stopping"
     if deployment.run is None:
@@ -63,7 +63,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
 
 
 def forget_old_jobs(deployment: Deployment, kept: int) -> None:
-    """Remove staged versions but those in use and the newest others; they can be staged again."""
+    """Delete staged versions, which can be staged again, except those in use and the newest."""
     used = {deployment.version, deployment.fallback}
     if deployment.run is not None:
         used.add(deployment.run.version)
@@ -103,7 +103,7 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
 
 
 def _adopted(deployment: Deployment, tools: Tools, spec: JobSpec) -> Process | None:
-    """The driver that was prepared for this start; one for another start is ended."""
+    """Return the driver that was prepared for this start; end one that was prepared for another."""
     standby = tools.launcher.standby(deployment.directory)
     if standby is None:
         return None
@@ -116,7 +116,7 @@ def _adopted(deployment: Deployment, tools: Tools, spec: JobSpec) -> Process | N
 
 
 def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
-    """How the next driver of a deployment is started."""
+    """Return how to start the next driver of a deployment."""
     report_id = f"{deployment.id}-{deployment.next_epoch}"
     return JobSpec(
         deployment=deployment.id,
@@ -139,7 +139,7 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
             *follows_of(deployment.follows),
         ),
         environment={
-            # An address with a password: command lines can be read by all.
+            # The address contains a password, and command lines are readable by all.
             "MILLRACE_REPORT": tools.reports.grant(report_id),
             "MILLRACE_DEPLOYMENT": str(deployment.id),
             "MILLRACE_HOST": socket.gethostname(),
@@ -148,7 +148,7 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
 
 
 def _next_spec(deployment: Deployment, tools: Tools) -> JobSpec:
-    """How the next driver is started; no driver runs, so its checkpoint can be settled."""
+    """Return how to start the next driver, and settle its checkpoint, which no driver is using."""
     if not deployment.plain:
         plain_state.enter_exact(deployment.directory, deployment.document)
         return spec_of(deployment, tools)
@@ -179,7 +179,7 @@ def _plain_checkpoint(deployment: Deployment, folder: Path) -> tuple[str, ...]:
 
 
 def checkpoint_of(deployment: Deployment) -> tuple[str, ...]:
-    """The job's command line arguments for where its checkpoint lies."""
+    """Return the job's command line arguments for the location of its checkpoint."""
     folder = str(deployment.checkpoint)
     if deployment.state_location is None:
         return ("--checkpoint", folder)
@@ -187,7 +187,7 @@ def checkpoint_of(deployment: Deployment) -> tuple[str, ...]:
 
 
 def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ...]:
-    """The job's command line arguments for what was decided about its stores."""
+    """Return the job's command line arguments for decisions about its stores."""
     texts = {
         store: what if isinstance(what, str) else f"convert:{what['convert']}"
         for store, what in decisions.items()
@@ -196,12 +196,12 @@ def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ..
 
 
 def beginning_of(beginning: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The job's command line arguments for where it begins."""
+    """Return the job's command line arguments for the requested beginning."""
     return () if beginning is None else (f"--begin={json.dumps(beginning, sort_keys=True)}",)
 
 
 def follows_of(follows: Follows | None) -> tuple[str, ...]:
-    """The job's command line arguments for what a shadow follows."""
+    """Return the job's command line arguments for the deployment that a shadow follows."""
     if follows is None:
         return ()
     begin = ("--copy-state",) if follows.copies_state else ("--start", "earliest")
@@ -209,7 +209,7 @@ def follows_of(follows: Follows | None) -> tuple[str, ...]:
 
 
 def records_of(decisions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The job's command line arguments for what was decided about single records."""
+    """Return the job's command line arguments for decisions about single records."""
     return tuple(
         f"--{each['decision'].replace('_', '-')}-record="
         f"{each['topic']}:{each['partition']}:{each['offset']}"
@@ -218,7 +218,7 @@ def records_of(decisions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
-    """The job's command line arguments that the deployment's settings ask for."""
+    """Return the job's command line arguments for the deployment's settings."""
     found: list[str] = []
     if settings.get("real_time_ms"):
         found += ["--real-time", f"{settings['real_time_ms']} ms"]

@@ -1,4 +1,4 @@
-"""Nothing runs, as wanted."""
+"""Nothing runs, as requested."""
 
 from millrace_workers.model import Deployment, Unanswered
 from millrace_workers.outages import Away
@@ -6,7 +6,7 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Start when the user wants it to run; a shadow that is to end is deleted."""
+    """Start if that is requested; delete a shadow that is to end."""
     if deployment.ending:
         try:
             tools.record.delete()

@@ -1,4 +1,4 @@
-"""Stop the driver: ask, wait, then end it."""
+"""Stop the driver: ask, wait, then kill it."""
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.starting import spec_of
@@ -9,10 +9,10 @@ DEADLINE_SECONDS = 20.0
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Stopped once the driver is gone; on to the start where one is wanted.
+    """Wait until the driver has ended; then start again if that is requested.
 
-    A driver that is drained ends by itself, however long that takes; one that does not respond any
-    more is ended.
+    A draining driver ends by itself, however long that takes; one that no longer responds is
+    killed.
     """
     run = deployment.run
     if not deployment.wants_to_run:
@@ -37,12 +37,12 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     deployment.control.unlink(missing_ok=True)
     if not deployment.wants_to_run:
         return "stopped"
-    # Another version may be wanted since the stop began.
+    # Another version may have been requested since the stop began.
     return "starting" if deployment.staged else "compiling"
 
 
 def _hand_over(deployment: Deployment, tools: Tools) -> None:
-    """Have the driver that was prepared for this change wait for the checkpoint's lock."""
+    """Have the standby that was prepared for this change wait for the checkpoint's lock."""
     standby = tools.launcher.standby(deployment.directory)
     if standby is not None and standby.runs(spec_of(deployment, tools)):
         tools.launcher.hand_over(deployment.directory)

@@ -1,4 +1,4 @@
-"""What a state may use: the compiler, the launcher, the reports, and words to the user."""
+"""The tools that a state may use: launcher, reports, record, compiler and topics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from millrace_workers.monitors import Pulse, StateReport
 
 
 class ReportReader(Protocol):
-    """Reads what drivers say."""
+    """Reads what drivers report."""
 
     def last_state(self, report_id: str) -> StateReport | None:
         """The newest state a driver reported."""
@@ -28,51 +28,51 @@ class ReportReader(Protocol):
         ...
 
     def forget(self, report_id: str) -> None:
-        """Drop what an earlier run left under this name."""
+        """Delete what an earlier run left under this report id."""
         ...
 
 
 class Record(Protocol):
-    """Writes down what happened; each call is one transaction with its event."""
+    """Records what happened; each call is one transaction with its event."""
 
     def step(self, name: str, state: str, detail: Cause | None = None) -> None:
-        """A step of the deployment: running, done or failed."""
+        """Record the state of a step: running, done or failed."""
         ...
 
     def fail(self, failure: Failure) -> None:
-        """The cause that the page shows at the node."""
+        """Record the failure that the page shows at its node."""
         ...
 
     def clear_failure(self) -> None:
-        """The cause is gone."""
+        """Remove the failure."""
         ...
 
     def outage(self, outage: Outage) -> None:
-        """The deployment waits; the next state but a restart ends the wait."""
+        """Record what the deployment waits for; the wait ends with any next state but a restart."""
         ...
 
     def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
-        """A driver lives. Raises RunExists where another one does already."""
+        """Record a running driver. Raises RunExists if another one is alive."""
         ...
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
-        """The driver is gone: stopped, crashed, failed or killed, or ended by an outage."""
+        """Record the end of the driver: stopped, crashed, failed, killed or outage."""
         ...
 
     def keep_version(self, version: int) -> None:
-        """The wanted version was refused: request the running one again."""
+        """Request the running version again, because the requested one was refused."""
         ...
 
     def fall_back(self) -> int | None:
-        """The wanted version failed before its first batch: request the one before; its number."""
+        """Request the previous version, as this one never finished a batch; return its number."""
         ...
 
     def delete(self) -> None:
-        """A shadow has ended: delete it. Raises Unanswered where Kafka does not answer."""
+        """Delete a shadow that has ended. Raises Unanswered if Kafka does not respond."""
         ...
 
     def arrived(self) -> None:
-        """The wanted version has done its first batch: nothing falls back any more."""
+        """Record that the requested version has finished its first batch: the fallback ends."""
         ...
 
 
@@ -81,12 +81,12 @@ class RunExists(RuntimeError):
 
 
 class CompileJob(Protocol):
-    """Compiles a document and writes the job; returns the failure where it is refused."""
+    """Compiles documents and writes jobs; a refused document results in a failure."""
 
     def check(
         self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
     ) -> Failure | None:
-        """None where the document compiles."""
+        """Return the first error, or None if the document compiles."""
         ...
 
     def between(self, document: dict[str, Any]) -> list[str]:
@@ -96,7 +96,7 @@ class CompileJob(Protocol):
     def write(
         self, document: dict[str, Any], directory: Path, *, plain: bool = False
     ) -> Failure | None:
-        """Write everything the job needs into the directory, or the reason why not."""
+        """Write everything the job needs into the directory; return the failure, if any."""
         ...
 
 
@@ -104,32 +104,32 @@ class Topics(Protocol):
     """The topics of the cluster, as far as a deployment needs them."""
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
-        """Create what is missing (name to partitions) if allowed; what is there afterwards.
+        """Create missing topics (name to partitions) if allowed; return those that then exist.
 
-        Raises Unanswered where the cluster does not answer, Rejected where it refuses.
+        Raises Unanswered if the cluster does not respond, Rejected if it refuses.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Tools:
-    """One set for one step."""
+    """Everything that one step may use."""
 
     launcher: Launcher
     reports: ReportReader
     record: Record
     compiler: CompileJob
     topics: Topics
-    #: seconds since the epoch
+    #: current time in seconds since the epoch
     now: Callable[[], float]
-    #: command line arguments that say where a driver runs and what it talks to
+    #: command line arguments for the broker and the Spark master
     driver_arguments: Callable[[Deployment], tuple[str, ...]]
-    #: staged versions that are kept beside those in use
+    #: number of staged versions to keep besides those in use
     jobs_kept: int
-    #: a driver that has reported nothing for so long is degraded; then, after more, restarted
+    #: seconds without a report until a driver is degraded, and seconds from then until its restart
     silent_seconds: float
     degraded_seconds: float
-    #: why a driver cannot be prepared beside the one that runs; None: it can
+    #: why no standby can be prepared beside the running driver; None if it can
     cold: Callable[[Deployment], Cause | None]
     #: bytes free on the disk of a folder
     free_space: Callable[[Path], int]

@@ -6,7 +6,7 @@ from millrace_workers.states.watching import after_end
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """The process table is the truth, and the driver's own word how far it is."""
+    """Determine the state from the process table and from the driver's last report."""
     if not deployment.wants_to_run:
         return "stopping"
     if deployment.run is None:

@@ -1,4 +1,4 @@
-"""What the end of a driver means, wherever it is noticed."""
+"""Checks of a running driver, and the consequences of its end, wherever it is noticed."""
 
 from millrace_workers.launchers import Ended, NotStarted
 from millrace_workers.model import Deployment, Failure
@@ -6,17 +6,17 @@ from millrace_workers.monitors import Pulse, StateReport
 from millrace_workers.outages import CODES, Away, after
 from millrace_workers.states.tools import Tools
 
-#: exit codes of a job that say that starting it again would end the same way:
-#: 2 refused (the design, the checkpoint, an option), 3 stopped by a record
+#: exit codes of a job that would end the same way again: 2 refused (the design, the checkpoint, an
+#: option), 3 stopped by a record
 LASTING = frozenset({2, 3})
-#: a batch that has not ended for so long is degraded, unless the settings say otherwise
+#: seconds after which a running batch is degraded, unless the settings say otherwise
 BATCH_DEADLINE_SECONDS = 600.0
-#: the failure that stays to be seen while the version before runs again
+#: code of the failure that stays visible while the previous version runs again
 FELL_BACK = "fell_back"
 
 
 def control(deployment: Deployment) -> None:
-    """Have the driver's control file say what is wanted. Safe to repeat."""
+    """Write the requested command into the driver's control file, or delete it. Safe to repeat."""
     word = "drain" if deployment.draining else "pause" if deployment.paused else None
     file = deployment.control
     if word is None:
@@ -29,9 +29,9 @@ def control(deployment: Deployment) -> None:
 
 
 def trouble(deployment: Deployment, tools: Tools, pulse: Pulse | None) -> Failure | None:
-    """What is wrong with a driver that lives: it is silent, or its batch does not end.
+    """Return what is wrong with a living driver: it is silent, or its batch does not end.
 
-    Without a report, for example in a new Redis, nothing is known.
+    Without a report, for example after Redis was replaced, nothing is known.
     """
     if pulse is None:
         return None
@@ -56,7 +56,7 @@ def trouble(deployment: Deployment, tools: Tools, pulse: Pulse | None) -> Failur
 
 
 def arrived(deployment: Deployment, tools: Tools) -> bool:
-    """Whether the version that runs has done its first batch; notes it."""
+    """Record the first batch of the running version; return whether there was one to record."""
     if (deployment.fallback is not None or not deployment.has_state) and deployment.arrived:
         tools.record.arrived()
         return True
@@ -64,7 +64,7 @@ def arrived(deployment: Deployment, tools: Tools) -> bool:
 
 
 def fall_back(deployment: Deployment, tools: Tools, cause: Failure) -> str:
-    """Start the version again that ran before, on the state that it left."""
+    """Request the previous version again, with the state that it left."""
     before = tools.record.fall_back()
     message = (
         f"Version {deployment.version} ended before its first batch: {cause.message} "
@@ -75,7 +75,7 @@ def fall_back(deployment: Deployment, tools: Tools, cause: Failure) -> str:
 
 
 def fell_back(message: str, version: int, before: int | None, cause: Failure) -> Failure:
-    """The failure of a version whose place the one before it keeps."""
+    """The failure of a version in whose place the previous one runs."""
     return Failure(
         FELL_BACK,
         message,
@@ -114,9 +114,10 @@ def not_started(error: OSError) -> Failure:
 def after_end(
     deployment: Deployment, tools: Tools, ended: Ended, report: StateReport | None
 ) -> str | None:
-    """Failed if the driver reports a lasting fault, otherwise restart; an outage is no crash.
+    """Restart, or fail if the driver reports a lasting fault; an outage is not a crash.
 
-    A driver that was asked to stop, by the end of the whole system, has not crashed.
+    A driver that exits with 0 was asked to stop, by the end of the whole system, and has not
+    crashed.
     """
     if ended.exit_code == 0:
         tools.record.end_run("stopped")
