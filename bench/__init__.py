@@ -1,1 +1,1 @@
-"""Benchmarks: records per second, Kafka to Kafka; frames per second of the page."""
+"""Benchmarks of throughput, latency, state, start-up, faults, and the page."""

@@ -1,4 +1,4 @@
-"""A real broker for benchmarks: one JVM on free ports, data in a scratch folder."""
+"""A real broker for benchmarks: one JVM on free ports, with its data in a temporary folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from launcher.services import broker as embedded
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody uses now."""
+    """Return ports of 127.0.0.1 that are free now."""
     probes = [socket.socket() for _ in range(count)]
     try:
         for probe in probes:
@@ -27,7 +27,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class Broker:
-    """A running broker; `with Broker() as broker:`."""
+    """A broker that runs within a `with` block: `with Broker() as broker:`."""
 
     def __init__(self) -> None:
         os.environ.update(java.environment())
@@ -46,7 +46,7 @@ class Broker:
         self._folder.cleanup()
 
     def start(self) -> None:
-        """Starts and waits until it answers."""
+        """Start the broker and wait until it responds."""
         folder = Path(self._folder.name)
         self._process = subprocess.Popen(
             embedded.java_command(folder, self._properties),
@@ -60,7 +60,7 @@ class Broker:
             time.sleep(0.2)
 
     def stop(self, *, kill: bool = False) -> None:
-        """Stops it; data stay until the end of the block."""
+        """Stop the broker. Its data is kept until the end of the block."""
         if self._process is not None:
             (self._process.kill if kill else self._process.terminate)()
             self._process.wait(timeout=30)

@@ -32,7 +32,7 @@ def hundred_nodes() -> dict[str, Any]:
 
 
 def ten_nodes() -> dict[str, Any]:
-    """Ten nodes with three stores: a table that is joined, a count in windows, a reduction."""
+    """Ten nodes with three stores: a table that is joined, a windowed count, a reduction."""
     nodes = [
         node("lines", "source.stream", topics=["lines"], key=_STRING, value=_STRING),
         node("names", "source.table", topic="names", key=_STRING, value=_STRING),
@@ -57,12 +57,12 @@ def node(id: str, kind: str, **params: Any) -> dict[str, Any]:
 
 
 def chain(*ends: str) -> list[dict[str, str]]:
-    """Edges from each to the next; the last may name a port."""
+    """Return edges from each node to the next; the last may name a port."""
     return [edge(first, second) for first, second in itertools.pairwise(ends)]
 
 
 def edge(source: str, target: str) -> dict[str, str]:
-    """``edge("a", "b.port")``; the port may be left out."""
+    """Return an edge, ``edge("a", "b.port")``; the port is optional."""
     name, _, port = target.partition(".")
     made = {"source": source, "target": name}
     return {**made, "target_port": port} if port else made
@@ -74,7 +74,7 @@ def document(name: str, nodes: list[Any], edges: list[Any]) -> dict[str, Any]:
 
 
 def word_count() -> dict[str, Any]:
-    """Lines become words, words are counted, each update is written; two sub-topologies."""
+    """Lines are split into words, which are counted; each update is written. Two sub-topologies."""
     nodes = [
         node("lines", "source.stream", topics=["start-lines"], key=_STRING, value=_STRING),
         node("words", "flat_map_values", values="split(value, ' ')"),

@@ -13,13 +13,13 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 SOURCE, SINK = "chaos-purchases", "chaos-counts"
 PARTITIONS, ITEMS = 4, 500
-#: whatever happened, everything is well again within this time
+#: maximum seconds until the system has recovered from a fault
 PATIENCE_SECONDS = 240.0
 WINDOW_START = 1_767_225_600_000
 
 
 class Writer(threading.Thread):
-    """Writes so many purchases a second until it is stopped, also over outages of the broker."""
+    """Writes purchases at a rate until it is stopped, also during outages of the broker."""
 
     def __init__(self, servers: str, rate: int, seed: int) -> None:
         super().__init__(name="writer", daemon=True)
@@ -34,12 +34,12 @@ class Writer(threading.Thread):
         )
         self._rate, self._random = rate, random.Random(seed)  # noqa: S311
         self._ended = threading.Event()
-        #: by item, those that the broker has
+        #: acknowledged purchases, by item
         self.written: Counter[str] = Counter()
         self.total = 0
 
     def run(self) -> None:
-        """Write at the rate; what could not be written in time is written later."""
+        """Write at the rate; purchases that could not be written in time are written later."""
         began, asked = time.monotonic(), 0
         while not self._ended.is_set():
             while asked < (time.monotonic() - began) * self._rate and not self._ended.is_set():
@@ -64,7 +64,7 @@ class Writer(threading.Thread):
         self.total += 1
 
     def stop(self) -> None:
-        """Write no more, and wait until the broker has all."""
+        """Stop writing, and wait until the broker has all purchases."""
         self._ended.set()
         self.join(PATIENCE_SECONDS)
 
@@ -98,7 +98,7 @@ class Reader(threading.Thread):
         while not self._ended.is_set():
             for message in self._consumer.consume(1_000, 0.2):
                 if message.error() is not None:
-                    continue  # the broker is away
+                    continue  # the broker cannot be reached
                 key, value = message.key(), message.value()
                 if key is None or value is None:
                     raise RuntimeError("a count without an item")
@@ -114,7 +114,7 @@ class Reader(threading.Thread):
                 self.heard = now
 
     def stop(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._ended.set()
         self.join(30)
         self._consumer.close()

@@ -1,4 +1,4 @@
-"""The built page with a made-up topology of any size behind it, and live figures every second."""
+"""A server of the built page, with a generated topology of any size and figures every second."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def document(nodes: int) -> dict[str, Any]:
-    """Lanes of eight nodes, from a topic to a topic."""
+    """Return lanes of eight nodes, each from a topic to a topic."""
     made: list[dict[str, Any]] = []
     edges: list[dict[str, str]] = []
     for number in range(nodes):
@@ -41,7 +41,7 @@ def document(nodes: int) -> dict[str, Any]:
             kind, label, params = "sink.topic", f"Counts {lane}", {"topic": f"counts-{lane}"}
         else:
             kind, label, params = _STEPS[place - 1]
-        # Three columns of lanes: a picture as wide as it is high.
+        # Three columns of lanes make the picture about as wide as it is high.
         column, row = lane % 3, lane // 3
         position = {"x": (column * LANE + place) * 264, "y": row * 112}
         node = {"id": f"n{number}", "kind": kind, "label": label, "params": params}
@@ -57,7 +57,7 @@ def document(nodes: int) -> dict[str, Any]:
 
 
 def compiled(shown: dict[str, Any]) -> dict[str, Any]:
-    """An answer of the compiler: no problems, a sentence and types for every node, a plan."""
+    """Return a compiler's answer: no diagnostics, a summary and types for each node, and a plan."""
     port = {"role": "stream", "key": "STRING", "value": "STRING", "key_changed": False}
     names = [node["id"] for node in shown["nodes"]]
     return {
@@ -118,7 +118,7 @@ class PageServer:
         return answers.get(path)
 
     def topology(self) -> dict[str, Any]:
-        """The topology as lists show it."""
+        """Return the topology in the form of the list."""
         return {
             "id": 1,
             "workspace": "main",
@@ -134,7 +134,7 @@ class PageServer:
         }
 
     def deployment(self) -> dict[str, Any]:
-        """A deployment that runs."""
+        """Return a running deployment."""
         run = {"id": 1, "epoch": 1, "version": 1, "pid": 1, "host": "here", "report_id": "1-1"}
         return {
             "id": 1,
@@ -157,7 +157,7 @@ class PageServer:
         }
 
     def report(self) -> dict[str, Any]:
-        """Figures that all differ from those of the second before."""
+        """Return figures that all differ from those of the previous second."""
         self.reports += 1
         done = self.reports * 1000
         names = [node["id"] for node in self.document["nodes"]]
@@ -204,7 +204,7 @@ class PageServer:
         }
 
     def events(self) -> Iterator[bytes]:
-        """A snapshot, then a report every second."""
+        """Yield a snapshot, then a report every second."""
         snapshot = {
             "topology": self.topology(),
             "deployment": self.deployment(),
@@ -223,24 +223,21 @@ def _event(name: str, data: Any) -> bytes:
 
 @contextmanager
 def page_server(nodes: int) -> Iterator[str]:
-    """A server with a topology of so many nodes; the address of its page."""
+    """Run a server with a topology of this size; yield the address of its page."""
     content = PageServer(nodes)
 
     class Handler(BaseHTTPRequestHandler):
-        """Files of the page, answers of the API, one stream of events."""
+        """Serves the page's files, API responses and a stream of events."""
 
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            """Answer."""
             self._answer()
 
         def do_POST(self) -> None:
-            """Answer."""
             self._answer()
 
         def do_PUT(self) -> None:
-            """Answer."""
             self._answer()
 
         def _answer(self) -> None:
@@ -275,11 +272,11 @@ def page_server(nodes: int) -> Iterator[str]:
                     self.wfile.write(text)
                     self.wfile.flush()
             except OSError:
-                # The page was closed.
+                # The browser has closed the page.
                 return
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""Figures as a table: a name, seconds of the wall clock, seconds of the processor, a limit."""
+"""Figures as a table: name, seconds of wall-clock time, seconds of CPU time, limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psutil
 
 @dataclass(frozen=True)
 class Row:
-    """One measured thing; seconds throughout."""
+    """One measurement, in seconds."""
 
     name: str
     wall: float
@@ -20,7 +20,7 @@ class Row:
 
 
 def show(rows: Iterable[Row]) -> None:
-    """Print the table and the machine's load, on which wall-clock times depend."""
+    """Print the table and the machine's load, which affects wall-clock times."""
     print(f"{'':44}{'wall s':>9}{'cpu s':>9}{'limit s':>9}")
     for row in rows:
         limit = "" if row.limit is None else f"{row.limit:9.2f}"
@@ -29,7 +29,7 @@ def show(rows: Iterable[Row]) -> None:
 
 
 def processor_seconds(*processes: psutil.Process) -> float:
-    """What processes and all below them have used so far."""
+    """Return the CPU seconds that processes and their descendants have used so far."""
     used = 0.0
     for each in {each for root in processes for each in (root, *root.children(recursive=True))}:
         try:

@@ -1,12 +1,12 @@
-"""How long the output pauses while one version takes the place of another.
+"""The pause of the output while one version replaces another.
 
     ./millrace bench change -- --keys 1000 1000000 --changes 3
 
-A system of its own is started as a person does it. Records are written at a rate and counted by key
-while versions are deployed in turns: under each guarantee, with stores of so many keys. Shown is
-the longest time without an output around each change (the last output of the old driver to the
-first of the new one), and the time from the request to that first output. `--cold` stops the old
-driver first, as a machine without memory for both does.
+Starts a separate system in the way a person does. Records are written at a rate and counted by key,
+while versions are deployed in turns: with each guarantee, with stores of the given numbers of keys.
+Prints the longest time without output around each change (from the last output of the old driver to
+the first of the new one), and the time from the request to that first output. `--cold` stops the
+old driver first, as on a machine without memory for both.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PATIENCE_SECONDS = 400.0
 
 
 def counting(name: str, guarantee: str, *, checked: bool) -> dict[str, Any]:
-    """Records by key; the other version has one more step before the store."""
+    """Return a document that counts records by key; `checked` adds a step before the store."""
     text = {"format": "string"}
     nodes = [
         node("records", "source.stream", topics=[f"{name}-in"], key=text, value=text),
@@ -57,7 +57,7 @@ def counting(name: str, guarantee: str, *, checked: bool) -> dict[str, Any]:
 
 
 class Outputs(threading.Thread):
-    """Notes when outputs arrive that a reader of committed records sees."""
+    """Records when committed outputs arrive."""
 
     def __init__(self, servers: str, topic: str) -> None:
         super().__init__(daemon=True)
@@ -73,7 +73,7 @@ class Outputs(threading.Thread):
         self._consumer.assign([TopicPartition(topic, n, 0) for n in range(PARTITIONS)])
         self._ended = threading.Event()
         self.count = 0
-        #: monotonic seconds, where 50 ms or more passed between two outputs
+        #: monotonic seconds of two successive outputs, if they are 50 ms or more apart
         self.gaps: list[tuple[float, float]] = []
         self.last = time.monotonic()
 
@@ -90,14 +90,14 @@ class Outputs(threading.Thread):
         self._consumer.close()
 
     def stop(self) -> None:
-        """Leave."""
+        """Stop reading."""
         self._ended.set()
         self.join()
 
 
 @dataclass
 class Change:
-    """One deployment that is changed."""
+    """A deployment whose version is changed."""
 
     system: System
     api: Api
@@ -108,11 +108,11 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Of its topology and topics."""
+        """The name of its topology, and the prefix of its topics."""
         return f"{self.guarantee.replace('_', '-')}-{self.keys}"
 
     def measure(self, changes: int) -> tuple[list[float], list[float]]:
-        """Pauses, and seconds from each request to the first output of the new version."""
+        """Return the pauses, and seconds from each request to the new version's first output."""
         servers = self.system.bootstrap_servers
         for end in ("in", "out"):
             create_topic(servers, f"{self.name}-{end}", PARTITIONS)
@@ -139,7 +139,7 @@ class Change:
         return [each[0] for each in found], [each[1] for each in found]
 
     def _change(self, version: int, outputs: Outputs) -> tuple[float, float]:
-        # State that has settled: the batches that filled it are done, and written as snapshots.
+        # Wait until the state has settled: its batches are done, and it is saved as snapshots.
         time.sleep(10)
         before, asked = len(outputs.gaps), time.monotonic()
         body = {"version": version, "settings": {"create_topics": True, **self.settings}}
@@ -159,7 +159,7 @@ class Change:
         return bool(runs and found["observed"] == "running")
 
     def _write(self, servers: str, ended: threading.Event) -> None:
-        """Each key once, as fast as they are taken; then at the rate."""
+        """Write each key once, as fast as possible, then continue at the rate."""
         producer = Producer({"bootstrap.servers": servers, "linger.ms": 5, "log_level": 0})
         began, number = time.monotonic(), 0
         while not ended.is_set():

@@ -1,14 +1,14 @@
-"""Random faults while purchases are counted exactly once under load, and what readers see of them.
+"""Random faults under load, while purchases are counted exactly once, and their effect on readers.
 
     ./millrace bench chaos -- --minutes 10 --rate 2000
 
-A system of its own is started as a person does it. Parts of it are killed (-9) or stopped (SIGSTOP)
-at random, its disk is full for a while, the topology is deployed in two versions in turns, and the
-driver is restarted. Faults of the job and of the broker come one after the other; beside them, if
-`--beside` is given, come those of the other services. A full disk needs the right to mount a file
-system. A reader of committed records checks that the counts of each item come once and in order; at
-the end the output and the store are compared with what was written. Shown are the faults, and for
-each kind the time until everything that was written before it had its update ("recovered").
+Starts a separate system in the way a person does. Its parts are killed (-9) or stopped (SIGSTOP) at
+random, its disk is filled for a while, two versions of the topology are deployed in turns, and the
+driver is restarted. Faults of the job and of the broker follow one another; with `--beside`, faults
+of the other services occur at the same time. Filling the disk requires the right to mount a file
+system. A reader of committed records checks that the counts of each item arrive once and in order;
+at the end, the output and the store are compared with the input. Prints the faults and, for each
+kind, the time until all records written before it have their updates ("recovered").
 """
 
 from __future__ import annotations
@@ -46,12 +46,13 @@ from tests.e2e.system import System, running_system
 from tests.e2e.topics import create_topic
 
 SERVICES = ("worker", "beat", "backend", "redis", "analyzer", "broker")
-#: of the data folder where it can be a disk of its own: logs, checkpoint and topics of ten minutes
+#: size of the data folder's own disk, if it can be mounted: logs, checkpoint and topics of ten
+#: minutes
 DISK_BYTES = 3_000_000_000
 
 
 def counting(*, checked: bool) -> dict[str, Any]:
-    """Purchases per item and hour; the other version has one more step before the store."""
+    """Return a document that counts purchases per item and hour; `checked` adds a step."""
     text = {"format": "string"}
     nodes = [
         node("purchases", "source.stream", topics=[SOURCE], key=text, value=text),
@@ -70,18 +71,18 @@ def counting(*, checked: bool) -> dict[str, Any]:
 
 @dataclass
 class Fault:
-    """One fault: what it was, and how long until all was well; None if it never was."""
+    """A fault and the seconds until recovery, or None if the system did not recover."""
 
     kind: str
     at: float
     recovered: float | None = None
-    #: the longest time without output
+    #: longest time without output, in seconds
     gap: float = 0.0
 
 
 @dataclass
 class Chaos:
-    """A system under load, and ways to disturb it."""
+    """A system under load, and faults to inject."""
 
     system: System
     api: Api
@@ -90,7 +91,7 @@ class Chaos:
     deployment: int
     chosen: random.Random
     stop_seconds: float
-    #: whether the data folder is a disk of its own
+    #: whether the data folder is on its own disk
     disk: bool
     faults: list[Fault] = field(default_factory=list)
     _version: int = 1
@@ -98,7 +99,7 @@ class Chaos:
 
     # -- what is there --------------------------------------------------------------------------
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """The API's answer, asked again while the backend or what it needs is away."""
+        """Return the API's response; retry while the backend or a service that it needs is down."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -109,7 +110,7 @@ class Chaos:
                 time.sleep(0.5)
 
     def services(self) -> dict[str, dict[str, Any]]:
-        """The services by name as the supervisor knows them."""
+        """Return the services of the supervisor, by name."""
         while True:
             with suppress(ValueError, OSError):
                 state = json.loads((self.system.data / "run" / "state.json").read_text())
@@ -117,7 +118,7 @@ class Chaos:
             time.sleep(0.05)
 
     def family(self, who: str) -> list[psutil.Process]:
-        """The living processes of a service (not its drivers), or of the driver; parent first."""
+        """Return the running processes of a service (not drivers) or the driver, parent first."""
         if who in {"driver", "JVM"}:
             run = self.ask("GET", f"/deployments/{self.deployment}")["run"]
             pid = None if run is None else run["pid"]
@@ -131,13 +132,13 @@ class Chaos:
 
     # -- faults ---------------------------------------------------------------------------------
     def kill(self, *names: str) -> None:
-        """kill -9 of each, at once."""
+        """Kill the main process of each with SIGKILL, at the same time."""
         for process in [first for who in names for first in self.family(who)[:1]]:
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
 
     def stop(self, who: str) -> None:
-        """SIGSTOP for a while, of all its processes."""
+        """Stop all processes of a part with SIGSTOP for a while."""
         family = self.family(who)
         for process in family:
             with suppress(psutil.NoSuchProcess):
@@ -148,7 +149,7 @@ class Chaos:
                 process.resume()
 
     def fill(self) -> None:
-        """The disk of the data folder has no room for a while."""
+        """Fill the disk of the data folder for a while."""
         filler = self.system.data / "filler"
         deadline = None
         while deadline is None or time.monotonic() < deadline:
@@ -156,19 +157,19 @@ class Chaos:
                 with filler.open("ab", buffering=0) as file:
                     while True:
                         file.write(bytes(1_000_000))
-            except OSError:  # it is full, until somebody deletes a file
+            except OSError:  # the disk is full, until another process deletes a file
                 deadline = deadline or time.monotonic() + self.stop_seconds
             time.sleep(0.1)
         filler.unlink()
 
     def redeploy(self) -> None:
-        """The other version takes the place of the one that runs."""
+        """Deploy the other version in place of the running one."""
         self._version = 3 - self._version
         body = {"version": self._version}
         self.ask("POST", f"/deployments/{self.deployment}/redeploy", body)
 
     def everything(self) -> None:
-        """kill -9 of the driver and all services."""
+        """Kill the driver and all services with SIGKILL."""
         self.kill("driver", *SERVICES)
 
     def kinds(self) -> dict[str, Callable[[], None]]:
@@ -188,7 +189,7 @@ class Chaos:
         }
 
     def disturb(self, kind: str) -> Fault:
-        """One fault, and the time until what was written before has its updates."""
+        """Inject one fault, and wait until all records written before have their updates."""
         before = self.writer.total
         self.reader.gap, self.reader.heard = 0.0, time.monotonic()
         fault = Fault(kind, time.monotonic())
@@ -211,7 +212,7 @@ class Chaos:
         if found["observed"] == "failed":
             raise RuntimeError(f"the deployment failed: {found['failure']}")
         run = found["run"]
-        # Until its first batch, a version that is disturbed gives way to the one before.
+        # If a new version is disturbed before its first batch, the previous one replaces it.
         right = run is not None and run["version"] == self._version and found["fallback"] is None
         return (
             right
@@ -220,7 +221,7 @@ class Chaos:
         )
 
     def run(self, seconds: float, *, beside: bool) -> None:
-        """Disturb until the time is over: every kind once in a random order, then again."""
+        """Inject faults until the time is over: each kind once in random order, then again."""
         own = [kind for kind in self.kinds() if kind.split()[-1] not in SERVICES[:-1]]
         rest = [kind for kind in self.kinds() if kind not in own]
         series = [own, rest] if beside else [own + rest]
@@ -256,7 +257,9 @@ class Chaos:
         return f"{keep}; written {self.writer.total}, read {self.reader.total}; {self.services()}"
 
     def check(self) -> None:
-        """All is as in a run without faults. Raises RuntimeError for what is not."""
+        """Compare the results with those of a run without faults. Raises RuntimeError if they
+        differ.
+        """
         self.writer.stop()
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.reader.total < self.writer.total and time.monotonic() < deadline:
@@ -280,7 +283,7 @@ class Chaos:
         print(f"{there.total():,} purchases, {unknown:,} of them never acknowledged")
 
     def _purchases(self) -> Counter[str]:
-        """The records of the topic, by item: the truth, whatever the producer was told."""
+        """Return the records in the topic by item, whatever was reported to the producer."""
         consumer = Consumer(
             {"bootstrap.servers": self.system.bootstrap_servers, "group.id": "purchases"}
         )
@@ -315,7 +318,7 @@ class Chaos:
 
 
 def _belongs(process: psutil.Process, who: str) -> bool:
-    """Whether it is alive, and a process of that part: drivers are children of workers."""
+    """Return whether a process is alive and belongs to a part: drivers are children of workers."""
     try:
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
@@ -328,7 +331,7 @@ def _belongs(process: psutil.Process, who: str) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to."""
+    """The result of a run."""
 
     faults: list[Fault]
     records: int
@@ -337,7 +340,7 @@ class Outcome:
 
 @contextmanager
 def disk_of_its_own(folder: Path) -> Iterator[bool]:
-    """Mounts a small disk at the folder; False where this process may not."""
+    """Mount a small disk at the folder; yield False if this process may not mount one."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", str(folder)]
     mounted = shutil.which("mount") is not None and (
@@ -353,7 +356,7 @@ def disk_of_its_own(folder: Path) -> Iterator[bool]:
 def run(
     folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float, *, beside: bool = False
 ) -> Outcome:
-    """A whole run. Raises RuntimeError for a wrong result, or what was not recovered from."""
+    """Run the benchmark. Raises RuntimeError for a wrong result or a missing recovery."""
     with (
         disk_of_its_own(folder / "data") as disk,
         running_system(folder, free_ports(1)[0]) as system,

@@ -1,9 +1,9 @@
-"""What `exactly_once` costs: the same job over the same records under both guarantees, in turns.
+"""The cost of `exactly_once`: the same job on the same records with both guarantees, in turns.
 
     ./millrace bench guarantees -- --records 500000 --batch 100000
 
-Two sub-topologies: orders counted by their item, behind a repartition. One process and one broker;
-the first round warms both, the ratio is that of the seconds of the rounds behind it.
+Two sub-topologies: orders are repartitioned by item and counted. There is one process and one
+broker. The first round warms up both; the ratio is that of the seconds of the later rounds.
 """
 
 from __future__ import annotations

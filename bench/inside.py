@@ -1,13 +1,13 @@
-"""What it costs to try a topology and to look into one that runs.
+"""The cost of simulating a topology, and of inspecting one that is running.
 
     ./millrace bench inside -- --keys 1000000
 
-A system of its own is started as a person does it. Shown are: the first simulation after the start
-and later ones; ten people who simulate at once; reading one key, and a page of 100 rows, of a store
-of so many keys while its deployment runs; and what a backlog takes while a page shows the
-deployment's figures and the records of an edge, and while nobody looks, in turns: seconds, and
-processor seconds of the driver and of all services. *The page's share* is the median over pairs of
-turns; a program becomes faster for minutes, so that turns far apart cannot be compared.
+Starts a separate system in the way a person does. Prints: the first simulation after the start and
+later ones; ten people who simulate at once; reading one key, and a page of 100 rows, of a store
+with the given number of keys while its deployment is running; and the cost of a backlog while a
+page shows the deployment's figures and the records of an edge, and without a page, in turns:
+seconds, and CPU seconds of the driver and of all services. *The page's share* is the median over
+pairs of turns; a program becomes faster for minutes, so distant turns cannot be compared.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tests.e2e.system import System, running_system
 from tests.e2e.topics import create_topic
 
 PEOPLE = 10
-#: of each person
+#: simulations by each person
 TIMES = 5
 LOOKUPS = 60
 PAGES = 30
@@ -55,7 +55,7 @@ PATIENCE_SECONDS = 400.0
 
 
 def counting() -> dict[str, Any]:
-    """Records counted by their value in a store that can be read."""
+    """Return a document that counts records by value, with a store that can be read."""
     text = {"format": "string"}
     nodes = [
         node("records", "source.stream", topics=[SOURCE], key=text, value=text),
@@ -75,20 +75,20 @@ def counting() -> dict[str, Any]:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Its seconds."""
+    """Return the seconds that the function takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def paced(work: Callable[[], Any]) -> float:
-    """The same, and no more often than a person may ask."""
+    """Wait as long as the rate limit requires, then measure like `timed`."""
     time.sleep(0.6)
     return timed(work)
 
 
 def simulate(api: Api) -> None:
-    """Once, to the end."""
+    """Run one simulation and wait for its result."""
     body = {"document": ten_nodes(), "inputs": lines()}
     deadline = time.monotonic() + PATIENCE_SECONDS
     while api.call("POST", "/workspaces/main/simulations", body)["result"] is None:
@@ -98,7 +98,7 @@ def simulate(api: Api) -> None:
 
 
 def simulations(system: System, api: Api) -> Iterator[Row]:
-    """By one person, then by all at once."""
+    """Measure simulations by one person, then by all at once."""
     yield Row("simulation, first", timed(lambda: simulate(api)), 0.0)
     own = [timed(lambda: simulate(api)) for _ in range(10)]
     yield Row("simulation, later", statistics.median(own), 0.0, SIMULATION_LIMIT)
@@ -115,14 +115,14 @@ def simulations(system: System, api: Api) -> Iterator[Row]:
 
 
 def person(system: System, api: Api, number: int) -> Api:
-    """Another editor, signed in."""
+    """Sign in another editor."""
     body = {"username": f"person{number}", "display_name": f"Person {number}", "role": "editor"}
     made = api.call("POST", "/workspaces/main/members", body)
     return Api(system.address, made["sign_in_link"])
 
 
 class Records:
-    """Writes records, and sees how many updates there are."""
+    """Writes records and waits for their updates."""
 
     def __init__(self, servers: str, keys: int) -> None:
         self._producer = Producer({"bootstrap.servers": servers, "linger.ms": 20, "log_level": 0})
@@ -133,7 +133,7 @@ class Records:
         self.written = 0
 
     def write(self, count: int) -> None:
-        """The next ones; every key comes in turn."""
+        """Write the next records; all keys are written in turn."""
         for number in range(self.written, self.written + count):
             while True:
                 try:
@@ -145,11 +145,11 @@ class Records:
         self.written += count
 
     def key(self, number: int) -> str:
-        """One of the keys."""
+        """Return the key of a record."""
         return f"key-{number % self._keys:012}"
 
     def wait(self) -> None:
-        """Until each has its update."""
+        """Wait until each record has its update."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self._updates() < self.written:
             if time.monotonic() > deadline:
@@ -165,7 +165,7 @@ class Records:
 
 
 def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
-    """Of keys and of pages, while the deployment runs."""
+    """Measure reads of keys and of pages, while the deployment is running."""
     chosen = random.Random(7)  # noqa: S311
 
     def read(query: dict[str, Any]) -> int:
@@ -200,7 +200,7 @@ def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
 
 @contextmanager
 def looking(api: Api, deployment: int, topology: int) -> Iterator[None]:
-    """As an open page does it: it listens to figures, and asks for an edge's records."""
+    """Act like an open page: listen to figures, and request an edge's records."""
     ended = threading.Event()
 
     def listen() -> None:
@@ -228,17 +228,17 @@ def looking(api: Api, deployment: int, topology: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Drained:
-    """What a backlog took, in seconds."""
+    """The cost of processing a backlog, in seconds."""
 
     wall: float
-    #: of the processor
+    #: CPU seconds
     driver: float
-    #: of the processor, with the broker and the server
+    #: CPU seconds, including all services
     everything: float
 
 
 def drained(system: System, api: Api, deployment: int, records: Records, backlog: int) -> Drained:
-    """From the resumption until a backlog has been worked off."""
+    """Measure the time from resuming the deployment until its backlog has been processed."""
     api.call("POST", f"/deployments/{deployment}/pause")
     api.until(deployment, "paused", 60)
     records.write(backlog)
@@ -260,7 +260,7 @@ def drained(system: System, api: Api, deployment: int, records: Records, backlog
 def looked_at(
     system: System, api: Api, deployment: int, records: Records, backlog: int, rounds: int
 ) -> Iterator[Row]:
-    """A backlog while nobody looks and while a page does, and the page's share."""
+    """Measure a backlog without and with an open page, and print the page's share."""
     topology = api.call("GET", f"/deployments/{deployment}")["topology"]
 
     def one() -> Drained:

@@ -1,11 +1,11 @@
-"""Frames per second of the designer while it is panned, zoomed and dragged in, with live figures.
+"""Frames per second of the designer during pan, zoom and drag, with live figures.
 
     ./millrace bench page -- --nodes 500
 
-The page is the built one, in a real Chromium, with a made-up topology and figures every second. For
-each gesture: frames per second, the longest frame, and how many milliseconds of each frame the
-page's main thread was at work. The last is processor time: below 16 a screen of 60 Hz misses
-nothing on a machine that is free. `--limit` fails where a gesture needs more.
+Runs the built page in a real Chromium, with a generated topology and figures every second. Prints,
+for each gesture, the frames per second, the longest frame, and the milliseconds of each frame for
+which the page's main thread was busy. The last is CPU time: below 16, a screen of 60 Hz misses no
+frame on an idle machine. `--limit` fails if a gesture needs more.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ COLLECT = "() => { cancelAnimationFrame(window.__frame); return window.__frames;
 
 @dataclass(frozen=True)
 class Measured:
-    """One gesture."""
+    """The measurements of one gesture."""
 
     name: str
     frames: int
     per_second: float
     #: milliseconds
     longest: float
-    #: milliseconds of the main thread per frame
+    #: milliseconds per frame for which the main thread was busy
     work: float
 
 
 def measure(page: Page, session: CDPSession, name: str, gesture: Callable[[], None]) -> Measured:
-    """Do a gesture and count what the page did meanwhile."""
+    """Perform a gesture and measure the page's frames and work during it."""
     page.evaluate(RECORD)
     before = _work(session)
     gesture()
@@ -72,7 +72,7 @@ def _work(session: CDPSession) -> float:
 
 
 def gestures(page: Page) -> dict[str, Callable[[], None]]:
-    """What is measured, in this order."""
+    """Return the gestures in the order in which they are measured."""
     canvas = page.locator(".react-flow").bounding_box()
     assert canvas is not None
     middle = (canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2)
@@ -108,7 +108,7 @@ def gestures(page: Page) -> dict[str, Callable[[], None]]:
 
 
 def run(nodes: int) -> list[Measured]:
-    """All gestures, in the design and with live figures."""
+    """Measure all gestures, in the design layer and with live figures."""
     found = chromium.find()
     if found is None:
         raise SystemExit("There is no Chromium here; see MILLRACE_CHROMIUM.")
@@ -120,7 +120,7 @@ def run(nodes: int) -> list[Measured]:
         page.locator(".react-flow__node").first.wait_for(timeout=60_000)
         page.wait_for_timeout(1_500)
         session = page.context.new_cdp_session(page)
-        # Time of the processor, not of the clock: other work on the machine does not count.
+        # CPU time instead of wall-clock time: other work on the machine does not count.
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
         for layer in ("Design", "Runtime"):
             page.get_by_role("radio", name=layer).click()

@@ -1,9 +1,9 @@
-"""How long a record takes from its producer to a consumer of its result: real time, micro-batches.
+"""The latency from a record's producer to a consumer of its result: real-time mode, micro-batches.
 
     ./millrace bench realtime -- --records 1500 --rate 50 --batch "60 seconds"
 
-A fold by key over four partitions, Kafka to Kafka, in one process and on one broker, both triggers
-one after the other. Each record is written on its own; its value says which one it is.
+An aggregation by key with four partitions, Kafka to Kafka, in one process and on one broker, with
+both triggers in succession. Each record is written separately; its value is its number.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from bench._broker import Broker
 
 PARTITIONS = 4
 KEYS = 100
-#: Records before the measured ones: code is compiled by then.
+#: records before the measured ones, so that code is compiled by then
 WARM = 300
 
 
 def counted(source: str, target: str, *, by_value: bool) -> Topology:
-    """A fold over each key's records, the latest value; `by_value` repartitions them first."""
+    """Aggregate each key's records to the latest value; `by_value` repartitions them first."""
     topology = Topology("latency", partitions={source: PARTITIONS})
     records = topology.stream(source, key=string(), value=string())
     grouped = records.group_by("key") if by_value else records.group_by_key()
@@ -48,7 +48,7 @@ def counted(source: str, target: str, *, by_value: bool) -> Topology:
 def measure(
     spark: Any, address: str, arguments: argparse.Namespace, *, real_time: bool, by_value: bool
 ) -> dict[str, Any]:
-    """Milliseconds from record to result: p50, p90, p99."""
+    """Return the latency from record to result in ms: p50, p90, p99."""
     run = uuid.uuid4().hex
     source, target = f"in-{run}", f"out-{run}"
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
@@ -83,7 +83,7 @@ def measure(
 
 
 def latencies(address: str, source: str, target: str, arguments: argparse.Namespace) -> list[float]:
-    """Writes the records at their rate; ms until the consumer has the result of each."""
+    """Write the records at their rate; return the ms until the consumer has the result of each."""
     total = WARM + arguments.records
     sent, arrived = [0.0] * total, [0.0] * total
     consumer = Consumer(
@@ -112,7 +112,7 @@ def latencies(address: str, source: str, target: str, arguments: argparse.Namesp
         sent[number] = time.perf_counter()
         producer.produce(source, key=f"key-{number % KEYS}", value=str(number))
         producer.poll(0)
-        if number == 0:  # the query is not there yet
+        if number == 0:  # the query has not started yet
             producer.flush(30)
             while not arrived[0] and time.monotonic() < deadline:
                 time.sleep(0.05)

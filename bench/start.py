@@ -1,11 +1,11 @@
-"""How long a deployment takes to run, part by part, and a record to be seen.
+"""The time until a deployment is running, by phase, and until a record is visible.
 
     ./millrace bench start -- --probes 20
 
-A word count is compiled and its driver started as a worker starts it, against a broker and a Redis
-of its own. Shown are the driver's parts until it says that it runs, the first micro-batch, the time
-from a record's acknowledgement by the broker to the report that counts it (the page shows it a few
-milliseconds later), and the stop.
+Compiles a word count and starts its driver as a worker does, with a separate broker and Redis.
+Prints the driver's phases until it reports that it is running, the first micro-batch, the time from
+the broker's acknowledgement of a record to the report that counts it (the page shows it a few
+milliseconds later), and the time to stop.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PATIENCE_SECONDS = 600.0
 
 @contextmanager
 def redis_server(folder: Path) -> Iterator[str]:
-    """The embedded Redis on a free port; its address."""
+    """Run the embedded Redis on a free port; yield its URL."""
     password, port = secrets.token_urlsafe(12), free_ports(1)[0]
     settings = embedded_redis.configure(folder, port, password)
     url = f"redis://:{password}@127.0.0.1:{port}/0"
@@ -63,7 +63,7 @@ def redis_server(folder: Path) -> Iterator[str]:
 
 
 class Driver:
-    """A running job and what it reports."""
+    """A running driver and its reports."""
 
     def __init__(self, job: Path, broker: str, url: str, scratch: Path) -> None:
         self._redis = redis.Redis.from_url(url)
@@ -81,11 +81,11 @@ class Driver:
         self._seen = psutil.Process(self.process.pid)
 
     def worked(self) -> float:
-        """Processor seconds so far."""
+        """Return the CPU seconds used so far."""
         return processor_seconds(self._seen)
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Its reports as they come. Raises RuntimeError where none comes any more."""
+        """Yield reports as they arrive. Raises RuntimeError when there are no more."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             found: Any = self._redis.xread({"millrace:run:bench": self._at}, block=200)
@@ -96,14 +96,14 @@ class Driver:
         raise RuntimeError(f"the driver is silent; see {self._log.name}")
 
     def stop(self) -> None:
-        """As a worker stops it."""
+        """Stop the driver as a worker does."""
         self.process.terminate()
         self.process.wait(120)
         self._log.close()
 
 
 def measure(job: Path, broker: str, url: str, scratch: Path, probes: int) -> list[Row]:
-    """Start, probe, stop."""
+    """Measure the start, the latency of records, and the stop."""
     began = time.monotonic()
     driver = Driver(job, broker, url, scratch)
     rows = []
@@ -133,12 +133,12 @@ def measure(job: Path, broker: str, url: str, scratch: Path, probes: int) -> lis
 
 
 def _probe(driver: Driver, broker: str, number: int) -> float:
-    """Seconds from the acknowledgement of a record to the report that counts it."""
+    """Return the seconds from a record's acknowledgement to the report that counts it."""
     producer = Producer({"bootstrap.servers": broker, "linger.ms": 0})
     producer.produce("start-lines", f"word{number} again", "probe")
     producer.flush(30)
     began = time.monotonic()
-    # One line was there at the start; every line has one record of the source node.
+    # One line was there at the start, and the source node emits one record per line.
     for event in driver.events():
         lines = event.get("nodes", {}).get("lines", {}) if event["event"] == "progress" else {}
         if lines.get("out", 0) >= number + 2:

@@ -1,15 +1,14 @@
-"""What state costs: the first micro-batch after a restart, later ones, and the heap.
+"""The cost of state: the first micro-batch after a restart, later ones, and the heap.
 
     ./millrace bench state -- --keys 10000 --keys 1000000
 
-A count in windows of a day and a join of two streams get a number of keys from a broker. Then the
-session ends, another one goes on with the checkpoint, and its first micro-batch has 2,000 records:
-*Spark opens* is what Spark takes for reading the state's files from the checkpoint, *first batch*
-the whole of it. Later micro-batches show what a record costs, on two cores: *any key* when each of
-all keys is as likely as another, so that few are in the cache and many keys have one record in a
-micro-batch; *few keys* when records have one of 10,000 keys, whatever the number in the state.
-*heap* is what the JVM still holds after a collection, less what it held before the state was
-opened.
+A count in windows of a day and a join of two streams read a number of keys from a broker. Then the
+session ends, another one resumes from the checkpoint, and its first micro-batch has 2,000 records:
+*Spark opens* is the time in which Spark reads the state's files from the checkpoint, *first batch*
+the whole of the micro-batch. Later micro-batches show the cost of a record on two cores: *any key*
+draws from all keys, so that few are in the cache and many keys have one record in a micro-batch;
+*few keys* draws from 10,000 keys, whatever the number in the state. *heap* is the memory that the
+JVM uses after a garbage collection, minus what it used before the state was opened.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _DAY = 86_400_000
 
 
 def documents(prefix: str = "state") -> dict[str, dict[str, Any]]:
-    """What is measured, by name; each reads the topic `PREFIX-NAME`."""
+    """Return the measured documents by name; each reads the topic `PREFIX-NAME`."""
     counted = [
         node("in", "source.stream", topics=[f"{prefix}-windows"], key=_STRING, value=_STRING),
         node("count", "count", window={"type": "tumbling", "size": _DAY, "grace": 0}),
@@ -96,7 +95,7 @@ class Input:
         self._time = _DAY
 
     def write(self, keys: Iterator[int], value: str) -> None:
-        """One record for each key, a millisecond apart."""
+        """Write one record for each key, a millisecond apart."""
         for number in keys:
             self._time += 1
             while True:
@@ -112,7 +111,7 @@ class Input:
 
 @contextmanager
 def spark_session() -> Iterator[Any]:
-    """A session that has opened no state yet."""
+    """Yield a session that has not opened any state."""
     spark: Any = session.create(
         "millrace-bench",
         master="local[2]",
@@ -121,8 +120,8 @@ def spark_session() -> Iterator[Any]:
             "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
             "spark.sql.streaming.numRecentProgressUpdates": "1000",
             "spark.sql.streaming.metricsEnabled": "true",
-            # Spark saves the state's files this often, by default each minute, and replays the
-            # changes of batches that came after it.
+            # The interval at which Spark saves the state's files, by default a minute. A restart
+            # replays the changes of later batches.
             "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
         },
     )
@@ -134,7 +133,7 @@ def spark_session() -> Iterator[Any]:
 
 
 def run(spark: Any, address: str, document: dict[str, Any], checkpoint: str) -> list[Any]:
-    """Goes on with a checkpoint until everything was read; the progress of its batches."""
+    """Run from a checkpoint until all records are read; return the progress of the batches."""
     graph = compiled(document, session_analyzer(spark)).task_graph or {}
     name = uuid.uuid4().hex
     kafka = Kafka(spark, address, run=name, max_records=BATCH)
@@ -152,30 +151,30 @@ def run(spark: Any, address: str, document: dict[str, Any], checkpoint: str) -> 
 
 
 def heap(spark: Any) -> float:
-    """MB of the heap that are in use after a collection."""
+    """Return the MB of heap in use after a garbage collection."""
     runtime = spark._jvm.java.lang.Runtime.getRuntime()
     spark._jvm.java.lang.System.gc()
     return float(runtime.totalMemory() - runtime.freeMemory()) / 1e6
 
 
 def seconds(progress: list[Any]) -> float:
-    """What batches took, without their commit."""
+    """Return the seconds of batches, without their commit."""
     return sum(int(each["durationMs"]["addBatch"]) for each in progress) / 1e3
 
 
 def a_record(progress: list[Any]) -> float:
-    """Microseconds."""
+    """Return the microseconds per record."""
     return seconds(progress) / sum(int(each["numInputRows"]) for each in progress) * 1e6
 
 
 def opened(progress: Any) -> float:
-    """Seconds in which Spark read the state's files, the longest of the tasks."""
+    """Return the seconds in which Spark read the state's files, in the slowest task."""
     metrics = progress["stateOperators"][0]["customMetrics"]
     return float(metrics.get("rocksdbLoadLatencyMs", metrics.get("rocksdbLoadLatency", 0))) / 1e3
 
 
 def measure(address: str, name: str, keys: int) -> dict[str, float]:
-    """Fills the state with so many keys and restarts on it."""
+    """Fill the state with this number of keys, then restart from its checkpoint."""
     document, chosen = documents()[name], random.Random(keys)  # noqa: S311 - the same each time
     checkpoint = tempfile.mkdtemp(prefix="millrace-bench-", dir=session.local_dir())
     topic, other = Input(address, f"state-{name}"), Input(address, f"warm-{name}")
@@ -189,7 +188,7 @@ def measure(address: str, name: str, keys: int) -> dict[str, float]:
             run(spark, address, document, checkpoint)
             time.sleep(SAVED)
         with spark_session() as spark:
-            # What a JVM does for the first time is no cost of state.
+            # Work that a JVM does only once is not a cost of state.
             warm = tempfile.mkdtemp(prefix="millrace-bench-", dir=session.local_dir())
             for value in "ab":
                 other.write(some(FIRST), value)

@@ -1,11 +1,11 @@
-"""Records per second, Kafka to Kafka: Millrace on Spark beside a Kafka Streams application.
+"""Records per second, Kafka to Kafka: Millrace on Spark, and a Kafka Streams application.
 
     ./millrace bench throughput -- --records 2000000
 
-Both run the same documents against the same broker on this machine, with two threads. Spark runs
-in one process: the first rounds warm it, the last is measured from start to the end of the query.
-Beside records per second of the wall clock stands the processor time that the engine took for one
-record: it is the same on a machine that has other work to do.
+Both run the same documents with the same broker on this machine, with two threads. Spark runs in
+one process: the first rounds warm it up, and the last is measured from the start to the end of the
+query. Beside records per second of wall-clock time, the table shows the engine's CPU time per
+record, which does not depend on the load of the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TABLE = "bench-items"
 PARTITIONS = 4
 KEYS = 10_000
 ROUNDS = 3
-#: of every 60 seconds of records the sessions take the first 30: three of each key, 10 s apart
+#: of every 60 seconds of records, the sessions use the first 30: three per key, 10 s apart
 BURST_EVERY, BURST = 60_000, 30_000
 _ORDERS = {
     "id": "orders",
@@ -71,10 +71,10 @@ _UPDATES = {"id": "updates", "kind": "to_stream", "params": {}}
 
 
 def documents() -> dict[str, dict[str, Any]]:
-    """What is measured, each under the name of its topology.
+    """Return the measured documents by name.
 
-    No state; a count by key; a count by key and minute; sessions, each once when it has closed; a
-    lookup; a join of two tables by a foreign key.
+    No state; a count by key; a count by key and minute; sessions, each emitted once when it has
+    closed; a lookup; a join of two tables by a foreign key.
     """
     stateless = [
         _step("big", "filter", predicate="value.amount > 10"),
@@ -118,7 +118,7 @@ def documents() -> dict[str, dict[str, Any]]:
 
 
 def _with_items(document: dict[str, Any]) -> None:
-    """The table of items becomes the right input of the node `join`."""
+    """Make the table of items the right input of the node `join`."""
     document["topics"][TABLE] = {"partitions": PARTITIONS}
     document["nodes"].append(_ITEMS)
     document["edges"][0]["target_port"] = "left"
@@ -130,7 +130,7 @@ def _step(id: str, kind: str, **params: Any) -> dict[str, Any]:
 
 
 def document_of(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
-    """A document with these steps in a line between the orders and a topic."""
+    """Return a document with these steps in a chain from the orders to a topic."""
     sink = _step("out", "sink.topic", topic=f"bench-{name}")
     nodes = [_ORDERS, *steps, sink]
     return {
@@ -146,9 +146,9 @@ def document_of(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def fill(address: str, records: int) -> None:
-    """Writes the input: JSON values under ten thousand keys, timestamps a millisecond apart.
+    """Write the input: JSON values with ten thousand keys, timestamps a millisecond apart.
 
-    The table has a row for each key, older than all that is joined with it.
+    The table has a row for each key, older than all records that are joined with it.
     """
     from confluent_kafka import Producer
     from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
@@ -182,7 +182,7 @@ def fill(address: str, records: int) -> None:
 def on_spark(
     spark: Any, address: str, document: dict[str, Any], *, most: int, guarantee: str | None = None
 ) -> dict[str, Any]:
-    """Runs a compiled document over everything there is, in batches of at most so many."""
+    """Run a compiled document on all records, in batches of at most `most` records."""
     settings = {"processing_guarantee": guarantee} if guarantee else {}
     graph = compiled(document, session_analyzer(spark)).task_graph or {}
     run = uuid.uuid4().hex
@@ -208,7 +208,7 @@ def on_spark(
 
 
 def figures(records: int, seconds: float, worked: float) -> dict[str, Any]:
-    """Records per second, and microseconds of a processor per record."""
+    """Return the records per second, and the CPU microseconds per record."""
     return {
         "records": records,
         "seconds": round(seconds, 2),
@@ -218,9 +218,9 @@ def figures(records: int, seconds: float, worked: float) -> dict[str, Any]:
 
 
 def on_kafka_streams(address: str, document: dict[str, Any], records: int) -> dict[str, Any]:
-    """The same document as a Kafka Streams application with two threads.
+    """Run the same document as a Kafka Streams application with two threads.
 
-    It is a process of its own: its processor time holds its start as well.
+    It is a separate process, whose CPU time includes its start.
     """
     worked = _of_children()
     with tempfile.TemporaryDirectory() as scratch:
@@ -283,7 +283,7 @@ def main() -> int:
 
 
 def show(found: dict[tuple[str, str], dict[str, Any]]) -> None:
-    """One row per topology: both engines, and how many times as fast Millrace is."""
+    """Print one row per topology: both engines, and the ratio of Millrace's throughput."""
     print(f"{'':12}{'Kafka Streams':>24}{'Millrace':>24}{'ratio':>8}")
     print(f"{'topology':12}" + f"{'records/s':>13}{'µs/record':>11}" * 2)
     for name in dict.fromkeys(name for name, _ in found):

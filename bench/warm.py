@@ -1,10 +1,10 @@
-"""What a person waits for while editing: a compilation and a simulation in a warm process.
+"""The time that a person waits while editing: compilation and simulation in a warm process.
 
     ./millrace bench warm
 
-A graph of a hundred nodes is compiled with an analyzer that has seen its expressions; a stateful
-topology of ten nodes is simulated with twenty records, each in a micro-batch of its own and all in
-as few as possible. Of several rounds the quickest counts. The first round is shown as well.
+Compiles a graph of a hundred nodes with an analyzer that has already analyzed its expressions, and
+simulates a stateful topology of ten nodes with twenty records, one per micro-batch and in as few
+micro-batches as possible. Prints the fastest of several rounds, and the first round.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def lines() -> list[dict[str, Any]]:
 
 
 def measured(name: str, rounds: int, limit: float, work: Callable[[], Any]) -> list[Row]:
-    """The first round, and the quickest of the others."""
+    """Measure the first round, and the fastest of the others."""
     found = []
     process = psutil.Process()
     for _ in range(rounds + 1):

@@ -1,1 +1,1 @@
-"""What keeps the project in order: checks, tests, golden files, the API's text, benchmarks."""
+"""Development commands: checks, tests, golden files, the API's text, benchmarks."""

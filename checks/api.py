@@ -1,4 +1,4 @@
-"""``./millrace api``: the public shapes as committed text, and the page's types made from them."""
+"""``./millrace api``: regenerate the committed API text, and the page's types from it."""
 
 from __future__ import annotations
 

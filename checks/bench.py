@@ -1,4 +1,4 @@
-"""``./millrace bench``: the benchmarks of bench/, one process each, one after the other."""
+"""``./millrace bench``: run benchmarks of bench/, each in a process, one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = places.REPOSITORY / "bench"
 
 
 def main(arguments: list[str]) -> int:
-    """Run the named benchmarks, or all; what follows `--` goes to them."""
+    """Run the named benchmarks, or all; options after `--` are passed to them."""
     own, _, passed_on = _split(arguments[1:])
     parser = commands.parser("bench")
     known = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))

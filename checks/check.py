@@ -10,12 +10,12 @@ from launcher import commands, node, places
 from launcher.console import say
 
 BIN = places.VENV / "bin"
-#: tests that start nothing: no Spark, no broker, no Redis, no browser
+#: tests that need no Spark, broker, Redis or browser
 FAST = "not spark and not kafka and not services and not browser and not slow"
 
 
 def main(arguments: list[str]) -> int:
-    """Dispatch of the two."""
+    """Run ``fmt`` or ``check``, whichever ``arguments`` names."""
     commands.parser(arguments[0]).parse_args(arguments[1:])
     return fmt() if arguments[0] == "fmt" else check()
 
@@ -33,11 +33,11 @@ def fmt() -> int:
 
 
 def check() -> int:
-    """Everything that needs no service; under a minute."""
+    """Run all checks that need no service; takes less than a minute."""
     began = time.monotonic()
     node.ensure_packages()
     steps = [
-        # The longest first: two run at a time.
+        # Two steps run at a time, so the longest come first.
         Step("mypy", [str(BIN / "mypy")]),
         Step("unit tests", unit_tests(), "Run it alone: ./millrace test PATH"),
         Step("vitest", ["npm", "test", "--silent", "--workspace", "frontend"]),

@@ -1,4 +1,4 @@
-"""A Chromium for the journeys: the machine's own, Debian's where allowed, else Playwright's."""
+"""A Chromium for the journeys: the machine's own, Debian's if permitted, or Playwright's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find() -> str | None:
-    """The Chromium to drive: MILLRACE_CHROMIUM, one on PATH, or one that Playwright installed."""
+    """Return the path of Chromium: MILLRACE_CHROMIUM, one on PATH, or Playwright's; else None."""
     given = os.environ.get("MILLRACE_CHROMIUM")
     if given:
         return given
@@ -26,7 +26,7 @@ def find() -> str | None:
 
 
 def ensure() -> tuple[str | None, str]:
-    """A Chromium, installed if there is none; else None and why there is none."""
+    """Return a Chromium, installed if necessary, or None and the reason."""
     found = find()
     if found:
         return found, ""

@@ -9,12 +9,12 @@ from checks.steps import environment
 from launcher import commands, places
 from launcher.console import say
 
-# What the golden tests write.
+# folders that the golden tests write to
 WRITTEN = ("tests/golden", "compiler/millrace_compiler/examples", "docs/operators")
 
 
 def main(arguments: list[str]) -> int:
-    """Run the golden tests in writing mode: they write what they would have compared."""
+    """Run the golden tests in write mode, in which they write the files instead of comparing."""
     parser = commands.parser("golden")
     parser.add_argument("name", nargs="?", help="only goldens whose name fits")
     options = parser.parse_args(arguments[1:])

@@ -1,4 +1,4 @@
-"""``./millrace new-operator FAMILY/NAME``: a new kind and its test, to be filled in."""
+"""``./millrace new-operator FAMILY/NAME``: create a new kind and its test as templates."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_{kind}_is_in_the_palette_with_everything_a_newcomer_reads() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Write both files; nothing that exists is touched."""
+    """Write both files, without overwriting existing ones."""
     parser = commands.parser("new-operator")
     parser.add_argument("name", metavar="FAMILY/NAME", help="for instance stateless/sample")
     written = create(parser.parse_args(arguments[1:]).name)
@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> int:
 
 
 def create(name: str, operators: Path = OPERATORS, tests: Path = TESTS) -> list[Path]:
-    """The declaration and its test. Raises Problem for a family or a name that will not do."""
+    """Write the declaration and its test. Raises Problem for an invalid family or name."""
     family, _, kind = name.partition("/")
     families = sorted(path.parent.name for path in operators.glob("*/__init__.py"))
     if family not in families:

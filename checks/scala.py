@@ -1,7 +1,7 @@
-"""``python -m checks.scala [--check]``: scalafmt over the Scala sources, set by .scalafmt.conf.
+"""``python -m checks.scala [--check]``: run scalafmt on the Scala sources, with .scalafmt.conf.
 
-A start of scalafmt takes some ten seconds of processor time. Digests of files that are known to be
-formatted are kept in the cache folder, so only edited files are looked at.
+Starting scalafmt takes some ten seconds of CPU time. Digests of formatted files are stored in the
+cache folder, so that only edited files are checked.
 """
 
 from __future__ import annotations

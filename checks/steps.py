@@ -1,4 +1,4 @@
-"""A command made of steps: each a process, shown with its time, its output only if it fails."""
+"""Commands that consist of steps, each a process whose output is shown only if it fails."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Step:
 
 
 def run_all(steps: Sequence[Step], *, at_once: int) -> bool:
-    """Run all steps, several at a time, also after a failure; True if all succeeded."""
+    """Run all steps, even if one fails, `at_once` at a time; return whether all succeeded."""
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         return all(list(pool.map(run, steps)))
 
 
 def run(step: Step) -> bool:
-    """Run one step; a failure shows all of its output."""
+    """Run one step; print its output if it fails."""
     began = time.monotonic()
     try:
         done = subprocess.run(
@@ -55,5 +55,5 @@ def run(step: Step) -> bool:
 
 
 def environment() -> dict[str, str]:
-    """What the steps run in: the project's packages on the path."""
+    """Return the environment of the steps, with the project's packages on the import path."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(places.PYTHON_PATH)}

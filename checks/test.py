@@ -1,4 +1,4 @@
-"""``./millrace test`` and ``e2e``: every runner, doing all its set-up itself, and one sum."""
+"""``./millrace test`` and ``e2e``: run all tests, with their set-up, and print one total."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ NOTHING_COLLECTED = 5
 
 @dataclass
 class Sum:
-    """What the runners counted."""
+    """The numbers of tests that passed, failed or were skipped."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
 
     def add(self, other: Sum) -> None:
-        """Add another runner's figures."""
+        """Add the numbers of another runner."""
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
 
 
 def main(arguments: list[str]) -> int:
-    """All tests, or those of the given paths; the last line is `N passed, N failed`."""
+    """Run all tests, or those in the paths; the last line is `N passed, N failed`."""
     parser = commands.parser(arguments[0])
     parser.add_argument("paths", nargs="*", help="files or folders of tests (default: all)")
     parser.add_argument("-k", default=None, help="only tests whose name fits, as for pytest")
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
 
 
 def prepare(paths: Sequence[str]) -> None:
-    """What tests may need: jars, the operator, the page, a browser. Problems end here."""
+    """Prepare what the tests need: jars, operator, page and browser. May raise Problem."""
     jars.ensure("broker", "connector", "oracle")
     build_operator()
     if not paths or any("e2e" in path for path in paths):
@@ -93,7 +93,7 @@ def prepare(paths: Sequence[str]) -> None:
 
 
 def pytest(name: str, options: Sequence[str], paths: Sequence[str]) -> Sum:
-    """One run of pytest; a run that could not even begin counts as a failure."""
+    """Run pytest; a run that fails without a failed test counts as one failure."""
     say(f"test: {name}")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
         report = Path(folder) / "report.xml"
@@ -124,7 +124,7 @@ def run_pytest(arguments: Sequence[str]) -> int:
 
 
 def read_junit(report: Path) -> Sum:
-    """The figures of a JUnit file; an error while a test was set up is a failure too."""
+    """Return the numbers of a JUnit file; an error during set-up counts as a failure."""
     result = Sum()
     for suite in ET.parse(report).getroot().iter("testsuite"):  # noqa: S314
         figures = {
@@ -136,7 +136,7 @@ def read_junit(report: Path) -> Sum:
 
 
 def vitest(paths: Sequence[str]) -> Sum:
-    """The page's own tests."""
+    """Run the page's own tests."""
     say("test: the page")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
         report = Path(folder) / "report.json"
@@ -162,7 +162,7 @@ def vitest(paths: Sequence[str]) -> Sum:
 
 
 def from_caller(path: str) -> str:
-    """A path as its caller meant it: relative to where ./millrace was called."""
+    """Resolve a path relative to the folder in which ./millrace was called."""
     called_from = Path(os.environ.get("MILLRACE_CALLED_FROM", "."))
     return str((called_from / path).resolve())
 

@@ -1,4 +1,4 @@
-"""The commands a tester uses: compile, describe, simulate, conformance, run, verify."""
+"""Commands on documents and checkpoints: compile, describe, simulate, run, verify and others."""
 
 from cli.main import main
 

@@ -1,9 +1,9 @@
-"""`python -m cli.answering FOLDER`: compares Kafka Streams with what Millrace found.
+"""`python -m cli.answering FOLDER`: compare Kafka Streams with the results of Millrace.
 
-The folder has `scenario.json`, with what Millrace `found` for it. `progress` gets a word for what
-is done now: `jars` are fetched if they are not there yet, the oracle is compiled and started
-(`start`), the scenario runs (`run`). `answer.json` gets `{"differences": [a difference, …]}` or
-`{"error": {"code": …, "facts": …, "message": a sentence}}`.
+The folder has `scenario.json`, with Millrace's results in `found`. The file `progress` contains the
+current step: `jars` (download them if they are missing), `start` (compile and start the oracle) or
+`run` (run the scenario). `answer.json` receives `{"differences": [a difference, …]}` or `{"error":
+{"code": …, "facts": …, "message": a sentence}}`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from millrace_runtime.errors import MillraceError
 from cli.oracle import Oracle
 from launcher import jars
 
-#: differences that an answer has at most
+#: maximum number of differences in an answer
 MOST_DIFFERENCES = 50
 
 
 def main(folder: Path) -> int:
-    """Always writes an answer; the exit code is 0."""
+    """Write an answer in any case, and return exit code 0."""
     scenario = json.loads((folder / "scenario.json").read_text(encoding="utf-8"))
 
     def progress(word: str) -> None:

@@ -1,4 +1,4 @@
-"""Options of the commands on documents: a function `NAME_options` for each."""
+"""Options of the commands on documents, in a function `NAME_options` for each command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from launcher.commands import CLI, COMMANDS
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all of them. Names and help are those of launcher/commands.py."""
+    """Return the parser of all commands. Names and help come from launcher/commands.py."""
     made = argparse.ArgumentParser(prog="millrace", description="Kafka Streams on Spark.")
     parsers = made.add_subparsers(dest="name", required=True, metavar="COMMAND")
     for command in COMMANDS.values():
@@ -279,7 +279,7 @@ def verify_options(p: argparse.ArgumentParser) -> None:
 
 
 class Lazily:
-    """A command's function, imported when it is called: `--help` needs no Spark."""
+    """A command's function, imported when it is called, so that `--help` does not load Spark."""
 
     def __init__(self, module: str, function: str) -> None:
         self.module = module

@@ -1,4 +1,4 @@
-"""`compare-state`."""
+"""`compare-state`: what a new version does with the state of the old one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS = {
 
 
 def compare_state_command(arguments: argparse.Namespace) -> int:
-    """Print what becomes of each store and source. Exit 2 where a document is refused."""
+    """Print the outcome for each store and source. Exit code 2 if a document is refused."""
     with analyzer() as known:
         found = [_compiled(path, known) for path in (arguments.old, arguments.new)]
     refused = [each for one in found if isinstance(one, list) for each in one]
@@ -44,7 +44,7 @@ def compare_state_command(arguments: argparse.Namespace) -> int:
 
 
 def _compiled(path: str, known: Analyzer) -> Compilation | list[dict[str, Any]]:
-    """A document compiled, or the diagnostics for which it is refused."""
+    """Compile a document; return the compilation, or the diagnostics if it is refused."""
     try:
         return compile_document(read_document(path), known).require()
     except Refused as refused:
@@ -55,7 +55,7 @@ def _compiled(path: str, known: Analyzer) -> Compilation | list[dict[str, Any]]:
 
 
 def change_text(change: StateChange) -> str:
-    """The answer for people, one line for each store and each topic."""
+    """Return the comparison as text, with one line for each store and each topic."""
     rows = [("store", "kind", "verdict", "because of")]
     rows += [
         (s.id, s.kind, s.verdict, ", ".join(_WORDS[reason] for reason in s.reasons))

@@ -1,4 +1,4 @@
-"""`compile` and `describe`."""
+"""`compile` and `describe`: a job or a description from a document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cli.documents import analyzer, read_document, show_diagnostics
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
-    """Writes the job; exit 2 and diagnostics for a graph that is refused."""
+    """Write the job; exit code 2 and diagnostics for a document that is refused."""
     document = read_document(arguments.document)
     with analyzer() as known:
         compilation = compile_document(
@@ -48,7 +48,7 @@ def compile_command(arguments: argparse.Namespace) -> int:
 
 
 def profile_of(arguments: argparse.Namespace, title: str) -> Profile:
-    """How the job runs on Kubernetes. Raises ProfileError."""
+    """Return the profile of the job on Kubernetes. Raises ProfileError."""
     fields = {field.name for field in dataclasses.fields(Profile)}
     given = {name: value for name, value in vars(arguments).items() if name in fields}
     chosen = {name: value for name, value in given.items() if value not in ("", None)}
@@ -56,7 +56,7 @@ def profile_of(arguments: argparse.Namespace, title: str) -> Profile:
 
 
 def describe_command(arguments: argparse.Namespace) -> int:
-    """Prints what Topology#describe would. Raises Refused for a graph that is refused."""
+    """Print the output of Topology#describe. Raises Refused for a document that is refused."""
     document = read_document(arguments.document)
     with analyzer() as known:
         description = describe(document, known)

@@ -1,9 +1,9 @@
-"""`verify --random N --describe`: `describe` compared with Kafka Streams' own description.
+"""`verify --random N --describe`: compare `describe` with Kafka Streams' own description.
 
-Nothing runs: a topology is described from its shape. So the random documents of `oracle.fuzz`
-are made harder here by what only a description shows: topics of several partitions, repartition
-topics of a given width and name, processors that share a store, a topic that is read twice, stores
-without a changelog.
+Nothing runs, because a description depends only on the topology's shape. The random documents of
+`oracle.fuzz` are extended by features that only a description shows: topics with several
+partitions, repartition topics with a number of partitions and a name, processors that share a
+store, a topic that is read twice, stores without a changelog.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class PassOn(Processor):
 
 
 def described_scenario(seed: int, number: int, *, wide: bool = False) -> dict[str, Any]:
-    """A random document to be described; the same seed and number give the same one."""
+    """Return a random document to describe, which is determined by seed and number."""
     scenario = fuzz.scenario(seed, number, wide=wide)
     draw = random.Random(f"describe/{seed}/{number}")  # noqa: S311 - to be repeated, not secret
     document = scenario["topology"]
-    # Kafka Streams forgets the sources of a suppressed or cogrouped table when it looks for
-    # co-partitioning; the contract does not, so nothing is made to differ there.
+    # Kafka Streams loses the sources of a suppressed or cogrouped table in its co-partitioning
+    # check. Our rules do not, so these documents get equal partitions.
     even = any(node["kind"] in ("suppress", "cogroup") for node in document["nodes"])
     _no_patterns(document)
     _partitions(document, draw, even=even)
@@ -68,7 +68,7 @@ def _plain(source: dict[str, Any]) -> bool:
 
 
 def _no_patterns(document: Document) -> None:
-    """Topics in the place of patterns: no description knows what a pattern will match."""
+    """Replace patterns by topics: a description does not know what a pattern will match."""
     for node in document["nodes"]:
         pattern = node["params"].pop("topic_pattern", None)
         if pattern is not None:
@@ -76,14 +76,14 @@ def _no_patterns(document: Document) -> None:
 
 
 def _partitions(document: Document, draw: random.Random, *, even: bool) -> None:
-    """Mostly the same number of partitions for all topics, so that joins are co-partitioned."""
+    """Set numbers of partitions, mostly equal ones, so that joins are co-partitioned."""
     usual = draw.randint(1, 4)
     topics = document.setdefault("topics", {})
     for node in document["nodes"]:
         params = node["params"]
         if node["kind"].startswith("source."):
             named = [params["topic"]] if "topic" in params else params.get("topics", [])
-            # Kafka Streams forgets one of two sources of the same topics, and what it must fit.
+            # Kafka Streams loses one of two sources of the same topics, and its co-partitioning.
             width = draw.randint(1, 4) if draw.random() < 0.1 and not even else usual
             for topic in named:
                 topics.setdefault(topic, {"partitions": width})
@@ -94,7 +94,7 @@ def _repartitions(document: Document, draw: random.Random, *, even: bool) -> Non
         if node["kind"] == "repartition":
             if draw.random() < 0.4 and not even:
                 node["params"]["partitions"] = draw.randint(1, 5)
-            # The oracle finds a node's parts by how their names begin.
+            # The oracle finds the parts of a node by a prefix of their names.
             if draw.random() < 0.4 or "name" in node["params"]:
                 node["params"]["name"] = f"{node['id']}-wide"
 
@@ -106,7 +106,7 @@ def _silent_stores(document: Document, draw: random.Random) -> None:
 
 
 def _read_again(document: Document, source: dict[str, Any]) -> None:
-    """A second source of the same topic, with a sink of its own."""
+    """Add a second source of the same topic, with its own sink."""
     document["nodes"] += [
         {**source, "id": "read-again", "params": dict(source["params"])},
         {"id": "copied", "kind": "sink.topic", "params": {"topic": "copied-rows"}},
@@ -115,7 +115,7 @@ def _read_again(document: Document, source: dict[str, Any]) -> None:
 
 
 def _processors(document: Document, sources: list[dict[str, Any]]) -> dict[str, str]:
-    """A processor behind each source; all of them share one store, which makes them one task."""
+    """Add a processor after each source; a shared store puts all of them into one task."""
     store = {"name": "shared-rows", "key_type": "STRING", "value_type": "STRING"}
     document["nodes"].append({"id": "shared", "kind": "store.key_value", "params": store})
     names = {}
@@ -137,10 +137,10 @@ def _processors(document: Document, sources: list[dict[str, Any]]) -> dict[str, 
 
 
 def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: dict[str, Any]) -> list[str]:
-    """The differences; Kafka Streams' description becomes the scenario's `expected`."""
+    """Return the differences; Kafka Streams' description becomes the scenario's `expected`."""
     try:
         recorded = json.dumps(oracle.run(scenario))
-        # A joiner that asks for its time is a step of its own there, behind a join of pairs.
+        # Kafka Streams runs a joiner that reads its time as a separate step after a join of pairs.
         scenario["expected"] = json.loads(re.sub(r"-pairs(?=-(?:left|right)-)", "", recorded))
     except MillraceError as error:
         if not error.message.startswith("TopologyException"):
@@ -150,7 +150,7 @@ def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: dict[str, A
 
 
 def description(analyzer: Analyzer, scenario: dict[str, Any]) -> dict[str, Any]:
-    """What `describe --json` gives, or the refusal, as a result of a scenario."""
+    """Return the output of `describe --json`, or the refusal, as the result of a scenario."""
     compilation = compile_document(scenario["topology"], analyzer)
     if not compilation.ok:
         first = next(d for d in compilation.diagnostics if d.severity == "error")

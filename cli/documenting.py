@@ -1,4 +1,4 @@
-"""`document`: the topology document of a program."""
+"""`document`: convert a program to a topology document."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from millrace_runtime.program import load_program
 
 
 def document_command(arguments: argparse.Namespace) -> int:
-    """Writes the document; a MillraceError with file and line for a program that fails."""
-    # What the program prints is not part of the document.
+    """Write the document. Raises MillraceError with file and line for a program that fails."""
+    # The program's output must not become part of the document.
     with contextlib.redirect_stdout(sys.stderr):
         topology = load_program(arguments.program)
         try:

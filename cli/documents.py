@@ -1,4 +1,4 @@
-"""Documents from files, diagnostics to people, and the analyzer that compiling needs."""
+"""Input files, diagnostics on standard error, and the analyzer that compiling needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from millrace_runtime.input_lines import checked_line, invalid_line
 
 @contextlib.contextmanager
 def analyzer() -> Iterator[Analyzer]:
-    """The analyzer that MILLRACE_ANALYZER names if it answers, else one of our own."""
+    """Yield the analyzer that MILLRACE_ANALYZER names if it responds, else a new one."""
     running = SocketAnalyzer.from_environment()
     if running is not None:
         with contextlib.suppress(AnalyzerUnavailable):
@@ -42,9 +42,9 @@ def analyzer() -> Iterator[Analyzer]:
 
 
 def read_text(path: str) -> str:
-    """A file's text; a MillraceError where it cannot be read."""
+    """Return a file's text. Raises MillraceError if it cannot be read."""
     try:
-        # A mark of byte order, as some editors write it, is no part of the text.
+        # "utf-8-sig" removes the byte order mark that some editors write.
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise MillraceError(
@@ -62,9 +62,9 @@ def keep(folder: Path, found: Mapping[str, Any]) -> Path:
 
 
 def read_document(path: str) -> dict[str, Any]:
-    """A topology document; a scenario file counts as its topology.
+    """Return a topology document; for a scenario file, its topology.
 
-    Raises DocumentError for text that is no document.
+    Raises DocumentError for text that is not a document.
     """
     document = load_document(read_text(path))
     if "topology" in document and "nodes" not in document:
@@ -95,12 +95,12 @@ def _no_number(text: str) -> float:
 
 
 def diagnostics_of(error: DocumentError) -> list[dict[str, Any]]:
-    """What is wrong with a text that is no document."""
+    """Return the diagnostics of text that is not a document."""
     return [each.to_json() for each in error.diagnostics]
 
 
 def show_diagnostics(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = False) -> None:
-    """Diagnostics on standard error."""
+    """Print diagnostics to standard error."""
     if as_json:
         print(json.dumps({"diagnostics": diagnostics}, ensure_ascii=False), file=sys.stderr)
         return

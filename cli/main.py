@@ -1,4 +1,4 @@
-"""Command lines to functions. Every command gives an exit code: 0 done, 2 refused, 1 failed."""
+"""Dispatch of command lines. Exit codes: 0 success, 1 failure, 2 refused, 3 a record stopped it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from launcher import processes
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs a command; problems are sentences on standard error, never a traceback."""
+    """Run a command. Errors are printed to standard error as sentences, without a traceback."""
     arguments = parser().parse_args(list(argv))
     try:
         code: int = arguments.command(arguments)
@@ -36,10 +36,10 @@ def main(argv: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        # A Java that was interrupted while it started would wait for Python without limit.
+        # A Java process that is interrupted during its start would wait for Python forever.
         processes.kill_children()
         return 128 + signal.SIGINT
-    except BrokenPipeError:  # the reader of our output has gone
+    except BrokenPipeError:  # the reader of the output has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # a full disk, a folder that may not be written

@@ -1,4 +1,4 @@
-"""One warm JVM with Kafka Streams in it: a scenario goes in, what the library did comes out."""
+"""A warm JVM with Kafka Streams, which runs scenarios and returns the library's results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from oracle.fuzz.wide import AVRO, PROTOBUF
 HERE = Path(__file__).resolve().parents[1] / "oracle"
 KAFKA_VERSION = "4.3.1"
 
-# What Spark's expressions reach into, as Spark's own launcher opens it.
+# packages that Spark's expressions access, opened as Spark's own launcher opens them
 _OPENED = (
     "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
     "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch",
@@ -30,9 +30,9 @@ _OPENED = (
 
 
 class Oracle:
-    """The running oracle; `with Oracle() as oracle: oracle.run(scenario)`.
+    """A running oracle; `with Oracle() as oracle: oracle.run(scenario)`.
 
-    `remember`: a folder in which answers are kept, one file for each scenario.
+    `remember`: a folder that caches answers, one file for each scenario.
     """
 
     def __init__(self, *, remember: Path | None = None) -> None:
@@ -58,9 +58,10 @@ class Oracle:
         self.close()
 
     def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
-        """`outputs`, `dropped`, `stores` and `error` as a scenario's `expected` has them.
+        """Return `outputs`, `dropped`, `stores` and `error` in the form of a scenario's `expected`.
 
-        Raises MillraceError `oracle_cannot` for what the library's test driver cannot run.
+        Raises MillraceError with the code `oracle_cannot` for what the library's test driver cannot
+        run.
         """
         question = json.dumps({**scenario, "topology": _readable(scenario["topology"])})
         known = self._remembered(question)
@@ -76,7 +77,7 @@ class Oracle:
         return answer
 
     def close(self) -> None:
-        """Ends the JVM."""
+        """Stop the JVM."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
@@ -107,8 +108,10 @@ class Oracle:
 
 
 def _readable(topology: dict[str, Any]) -> dict[str, Any]:
-    """The same topology with what the oracle cannot read as JSON: records and results are lines
-    of JSON either way. Only schemas of records that become STRUCT<g, n, s> are known.
+    """Replace formats that the oracle cannot read by JSON.
+
+    Records and results are lines of JSON in both cases. Only schemas of records that become
+    STRUCT<g, n, s> are supported.
     """
     nodes = []
     for node in topology["nodes"]:
@@ -134,7 +137,7 @@ def command(*words: str, scratch: str, quick_start: bool = False) -> list[str]:
 
 
 def _class_path() -> str:
-    """Kafka's jars first (its own clients and RocksDB), Spark's after them; Spark's slf4j."""
+    """Return Kafka's jars, with its own clients and RocksDB, before Spark's; slf4j is Spark's."""
     kept = [
         str(jar)
         for jar in jars.ensure("oracle")["oracle"]
@@ -144,7 +147,7 @@ def _class_path() -> str:
 
 
 def _jar(path: str) -> Path:
-    """The compiled oracle, compiled again when its sources changed."""
+    """Return the compiled oracle, compiling it if its sources have changed."""
     target = cache_dir() / f"millrace-oracle-{_version()}.jar"
     with (cache_dir() / "oracle.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -159,7 +162,7 @@ def _sources() -> list[Path]:
 
 @functools.cache
 def _version() -> str:
-    """Of the oracle: other sources may answer otherwise."""
+    """Return a version of the oracle that changes with its sources, for cached answers."""
     digest = hashlib.sha256(KAFKA_VERSION.encode())
     for source in _sources():
         digest.update(source.read_bytes())

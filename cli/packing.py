@@ -1,9 +1,9 @@
-"""Several documents as one: they share the fixed cost of a micro-batch, and nothing else.
+"""Packing of several documents into one, which share only the fixed cost of a micro-batch.
 
 A micro-batch costs Spark about as much for one small topology as for twenty. Parts of a document
-that no edge, topic or store connects do not see each other, so documents with names of their own
-can be run side by side in one query: round n gives each of them its n-th line. What one of them
-gave is then identified by its names.
+that no edge, topic or store connects are independent, so documents with distinct names can run side
+by side in one query: round n processes the n-th line of each. Names identify the outputs of each
+document.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from millrace_runtime.simulation import Cut, Line, Result
 Scenario = dict[str, Any]
 Batch = list[tuple[int, Line]]
 
-# What would not be the same beside others: a run-time topic's name, the one wall clock, and
-# processor code, which may ask for either.
+# Features that depend on the other documents of a pack: a topic's name at run time, the single wall
+# clock, and processor code, which may use either.
 _SEEN_TOPIC = re.compile(r"\b(topic|offset)\b")
 _NAMING = {"topic", "topics", "topic_expression", "topic_pattern"}
 
 
 def packable(scenario: Scenario) -> bool:
-    """Whether the scenario gives the same beside others as alone, names apart."""
+    """Return whether the scenario yields the same results in a pack as alone, except for names."""
     settings = scenario["topology"].get("settings") or {}
     if "dead_letter_topic" in settings or scenario["expected"].get("error"):
         return False
@@ -38,7 +38,7 @@ def packable(scenario: Scenario) -> bool:
 
 
 def loops(topology: dict[str, Any]) -> bool:
-    """Whether the topology reads a topic that it writes."""
+    """Return whether the topology reads a topic that it writes."""
     read: set[str] = set()
     written: set[str] = set()
     for node in topology["nodes"]:
@@ -49,7 +49,7 @@ def loops(topology: dict[str, Any]) -> bool:
 
 
 def _packable(params: dict[str, Any]) -> bool:
-    # A buffer's bytes count the names of topics.
+    # The size of a buffer in bytes includes the names of topics.
     if not params.keys().isdisjoint({"topic_pattern", "topic_expression", "code", "max_bytes"}):
         return False
     named = {name: value for name, value in params.items() if name not in _NAMING}
@@ -68,7 +68,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def packs(scenarios: Iterable[Scenario], size: int) -> Iterator[list[Scenario]]:
-    """Packable scenarios of equal settings, at most `size` together."""
+    """Yield groups of at most `size` scenarios with equal settings."""
     groups: dict[str, list[Scenario]] = defaultdict(list)
     for scenario in scenarios:
         settings = scenario["topology"].get("settings") or {}
@@ -86,7 +86,7 @@ class Pack:
 
     @property
     def document(self) -> dict[str, Any]:
-        """All the documents, with names of their own."""
+        """All documents as one, with prefixed names."""
         parts = [_renamed(each["topology"], _prefix(n)) for n, each in enumerate(self.scenarios)]
         joined: dict[str, Any] = {
             "format": parts[0]["format"],
@@ -101,7 +101,7 @@ class Pack:
         return joined
 
     def batches(self, cut: Cut) -> list[Batch]:
-        """Round by round; of each scenario a round has one line, while there are any."""
+        """Return the rounds, each with one line of every scenario that has lines left."""
         chance = random.Random(cut.seed)  # noqa: S311 - cuts are to be repeatable
         batches: list[Batch] = []
         for place in range(max(len(each["inputs"]) for each in self.scenarios)):

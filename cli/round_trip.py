@@ -1,7 +1,7 @@
-"""`verify --program`: a document's program gives the document back.
+"""`verify --program`: check that a document's program converts back to the document.
 
-Nothing runs. A topology is compiled, its program is read, and the document of the program is
-compiled again: the plan, the description, the texts of the nodes and the program are the same.
+Nothing runs. A topology is compiled, its program is loaded, and the program's document is compiled
+again: plan, description, texts of the nodes and program must be the same.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Document = dict[str, Any]
 
 
 def round_trip(document: Document, analyzer: Analyzer) -> list[str]:
-    """What a document loses on its way through its program, in words; empty for none.
+    """Return what a document loses in its program, in words; empty if nothing is lost.
 
     Raises:
-        Refused: for a document that gives no program.
+        Refused: for a document that does not compile.
     """
     first = compile_document(document, analyzer).require()
     with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:

@@ -1,4 +1,4 @@
-"""`run`: the compiled job on a real broker, in the foreground."""
+"""`run`: run the compiled job with a real broker, in the foreground."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from cli.documents import read_document
 from launcher import processes
 from launcher.console import say
 
-#: a job ends its micro-batch first
+#: maximum seconds to wait for a job that is stopping, which finishes its micro-batch first
 STOP_SECONDS = 60.0
 
 
 def _plain(arguments: argparse.Namespace) -> dict[str, str]:
-    """The environment in which `python job.py` of the plain dialect finds Kafka's connector."""
+    """Return an environment in which the plain dialect's job.py finds Kafka's connector."""
     place = storage_jars(arguments.checkpoint or "")
     jars = [str(jar) for jar in (*connector_jars(), *place)]
     options = ["--driver-class-path", os.pathsep.join(jars), "--jars", ",".join(jars)]
@@ -37,7 +37,7 @@ def _plain(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _kafka_config(file: Path) -> list[str]:
-    """Options with the settings of Kafka clients that an exact job finds in its environment."""
+    """Return options with the settings of Kafka clients, which exact jobs read from variables."""
     options = kafka_options(None, os.environ)
     if not options:
         return []
@@ -46,11 +46,11 @@ def _kafka_config(file: Path) -> list[str]:
 
 
 def run_command(arguments: argparse.Namespace) -> int:
-    """Compiles into a scratch folder and runs job.py as a deployment would."""
+    """Compile into a temporary folder and run job.py as a deployment would."""
     document = read_document(arguments.document)
     name = str(document.get("name") or "topology")
     data = Path(os.environ.get("MILLRACE_DATA") or Path.cwd() / ".millrace")
-    # A name is any text; a folder's name is not.
+    # The name may contain characters that a folder's name may not.
     folder = quote(name, safe="").replace(".", "%2E")
     checkpoint = arguments.checkpoint or str(data / "run" / "checkpoints" / folder)
     with tempfile.TemporaryDirectory(prefix="millrace-run-") as scratch:
@@ -87,10 +87,11 @@ def run_command(arguments: argparse.Namespace) -> int:
 def _until_it_ends(
     command: list[str], folder: Path, environment: dict[str, str] | None = None
 ) -> int:
-    """The job's exit code; 130 if Ctrl-C, SIGTERM or SIGHUP stopped it. A second one kills it.
+    """Return the job's exit code, or 130 if Ctrl-C, SIGTERM or SIGHUP stopped it.
 
-    The job has a session of its own, so that a terminal's Ctrl-C reaches this process alone: a
-    driver, its Java and its Python workers that all end at once have a traceback each to show.
+    A second signal kills the job. It runs in its own session, so that a terminal's Ctrl-C reaches
+    only this process: a driver, its Java and its Python workers would otherwise each print a
+    traceback.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""`simulate` and `conformance`: compiled jobs on Spark, without Kafka, in one warm session."""
+"""`simulate` and `conformance`: run compiled jobs on Spark, without Kafka, in one warm session."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from cli.packing import Pack
 
 
 class Warm:
-    """One warm session in which documents are compiled and run, one after the other or two.
+    """A warm session that compiles and runs documents, one or two at a time.
 
-    A process has one Spark session: all that are open share it, the last one ends it.
-    `unbatched`: the operator runs without Spark's micro-batches around it, for tests.
+    A process has only one Spark session, which all open instances share; the last one to close
+    stops it. `unbatched`: run the operator without Spark's micro-batches, for tests.
     """
 
     _open = 0
@@ -60,13 +60,13 @@ class Warm:
         self._compiling = threading.Lock()
 
     def close(self) -> None:
-        """Ends the session, unless another one is open."""
+        """Stop the session, unless another instance is open."""
         Warm._open -= 1
         if Warm._open == 0:
             self.spark.stop()
 
     def compile(self, document: dict[str, Any], dialect: Dialect = "exact") -> Compilation:
-        """Compiles a document; one at a time."""
+        """Compile a document; only one is compiled at a time."""
         with self._compiling:
             return compile_document(document, self.analyzer, dialect=dialect)
 
@@ -79,7 +79,7 @@ class Warm:
         *,
         restart_each: bool = False,
     ) -> Result:
-        """Runs compiled code on input lines, in a session of its own settings."""
+        """Run compiled code on input lines, in a session with its own settings."""
         if compilation.dialect == "plain":
             return self._simulate_plain(compilation, lines, cut, restart_each=restart_each)
         with _explained():
@@ -99,7 +99,7 @@ class Warm:
             return simulator.run(lines)
 
     def simulate_pack(self, pack: Pack, cut: Cut, *, restart_each: bool = False) -> Result:
-        """Runs several documents as one; see `Pack.results`."""
+        """Run several documents as one; see `Pack.results`."""
         document = pack.document
         compilation = self.compile(document)
         if not compilation.ok:
@@ -109,7 +109,7 @@ class Warm:
             return simulator.run_batches(pack.batches(cut))
 
     def _task_graph(self, compilation: Compilation) -> dict[str, Any]:
-        """The task graph of the generated program: what a deployment of it runs."""
+        """Return the task graph of the generated program, which a deployment of it would run."""
         document = document_of(compilation)
         with self._compiling:
             return compiled(document, self.analyzer).task_graph or {}
@@ -137,7 +137,7 @@ class Warm:
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Whatever Spark raises comes out as a MillraceError."""
+    """Convert Spark's exceptions to MillraceErrors."""
     try:
         yield
     except MillraceError:
@@ -149,7 +149,7 @@ def _explained() -> Iterator[None]:
 
 
 def document_of(compilation: Compilation) -> dict[str, Any]:
-    """The document that the generated program builds."""
+    """Return the document that the generated program builds."""
     if compilation.code is None:
         raise MillraceError("not_compiled", "The document has errors, so there is no code to run.")
     with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
@@ -159,11 +159,11 @@ def document_of(compilation: Compilation) -> dict[str, Any]:
 
 
 def simulate_command(arguments: argparse.Namespace) -> int:
-    """Prints output lines; exit 2 for a refused graph, 3 where a record stops it."""
+    """Print output lines; exit code 2 for a refused document, 3 if a record stops the run."""
     cut = Cut.parse(arguments.cut)
     document = read_document(arguments.document)
     lines = read_lines(arguments.inputs)
-    if arguments.output:  # before the work, not after it
+    if arguments.output:  # fails before the work instead of after it
         Path(arguments.output).touch()
     warm = Warm()
     try:
@@ -186,11 +186,11 @@ def simulate_command(arguments: argparse.Namespace) -> int:
 
 
 def _warn_of_topics(compilation: Compilation, lines: list[dict[str, Any]]) -> None:
-    """Records of topics that nothing reads are named; they are passed over, as on a broker."""
+    """Warn about records of topics that the topology does not read; they are ignored."""
     read: set[str] = set()
     for operator in compilation.graph.operators.values():
         if isinstance(operator, Source):
-            if not operator.topic_names():  # a pattern: any topic may be read
+            if not operator.topic_names():  # a pattern, which may match any topic
                 return
             read.update(operator.topic_names())
     given = {line["topic"] for line in lines if "topic" in line}
@@ -213,7 +213,7 @@ def _write_lines(outputs: Iterable[dict[str, Any]], path: str | None) -> None:
 
 
 def conformance_command(arguments: argparse.Namespace) -> int:
-    """Writes one result file per scenario."""
+    """Write one result file per scenario."""
     cut = Cut.parse(arguments.cut)
     scenarios = load_scenarios(arguments.folder, arguments.only)
     out = Path(arguments.out)
@@ -249,7 +249,7 @@ def conformance_command(arguments: argparse.Namespace) -> int:
 
 
 def load_scenarios(folder: str | Path, only: str | None = None) -> list[dict[str, Any]]:
-    """The scenario files of a folder in the order of their names."""
+    """Return the scenarios of a folder, in the order of their file names."""
     wanted = set(only.split(",")) if only else None
     found = []
     for path in sorted(Path(folder).glob("*.json")):
@@ -270,7 +270,7 @@ def run_scenario(
     restart_each: bool = False,
     dialect: Dialect = "exact",
 ) -> dict[str, Any]:
-    """The result of one scenario, as its result file holds it."""
+    """Return the result of one scenario in the form of its result file."""
     name = scenario["id"]
     document = scenario["topology"]
     try:

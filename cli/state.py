@@ -1,4 +1,4 @@
-"""`state`: the rows of a store, read from a checkpoint."""
+"""`state`: print the rows of a store, read from a checkpoint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from launcher import places
 
 
 def state_command(arguments: argparse.Namespace) -> int:
-    """Print the stores of a checkpoint, or a page of one. Exit 2 where it cannot be read."""
+    """Print the stores of a checkpoint, or a page of one. Exit code 2 if it cannot be read."""
     folder = _folder(arguments.checkpoint)
     if arguments.store is None and storage.is_local(folder):
         _list(folder, as_json=arguments.json)
@@ -47,7 +47,7 @@ def show(spark: SparkSession, arguments: argparse.Namespace) -> None:
 
 
 def _folder(given: str) -> str:
-    """The checkpoint of a deployment's number, or the folder or URI as it was given."""
+    """Return the checkpoint of a deployment by its number, or the folder or URI unchanged."""
     if given.isdecimal() and not Path(given).exists():
         return checkpoint.location_of(places.data() / "deployments" / given / "checkpoint")
     return given
@@ -85,7 +85,7 @@ def _query(arguments: argparse.Namespace) -> StateQuery:
 
 
 def _time(text: str | None) -> int | None:
-    """Milliseconds from milliseconds or ISO 8601. Raises MillraceError `query_invalid`."""
+    """Convert milliseconds or ISO 8601 to milliseconds. Raises MillraceError `query_invalid`."""
     if text is None:
         return None
     if text.isdecimal():
@@ -111,7 +111,7 @@ def _values(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(page: dict[str, Any]) -> None:
-    """Rows to standard output, separated by tabs; what they are as of to standard error."""
+    """Print rows to standard output, separated by tabs, and their batch and times to stderr."""
     times = ", ".join(f"{each['task']} {_iso(each['stream_time'])}" for each in page["tasks"])
     print(
         f"{page['store']['name']} as of batch {page['batch']}, {_iso(page['committed_at'])}"

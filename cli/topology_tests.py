@@ -1,9 +1,9 @@
-"""`test-topology`: the tests kept with a topology, run on Spark, and what differs.
+"""`test-topology`: run the tests of a topology on Spark, and print the differences.
 
-A test is a JSON file: `inputs` (input lines), `expected` (`outputs`, and optionally `dropped`,
-`stores`, `error`), and optionally `title`, `compare` and `cuts`, as scenario files have them. What
-`expected` leaves out is not compared; `after` and `timestamp` only if every record states them.
-`expected.conditions` are predicates over records of a topic or rows of a store.
+A test is a JSON file with the fields of a scenario file: `inputs` (input lines), `expected`
+(`outputs`, and optionally `dropped`, `stores`, `error`), and optionally `title`, `compare` and
+`cuts`. Parts that `expected` omits are not compared; `after` and `timestamp` only if every record
+has them. `expected.conditions` are predicates over records of a topic or rows of a store.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CUTS = ("each", "all")
 
 
 def test_topology_command(arguments: argparse.Namespace) -> int:
-    """Run every test; 0 if all pass, 1 if one fails, 2 for a refused graph or a faulty test."""
+    """Run all tests. Exit code 0: all pass; 1: one fails; 2: a refused document or invalid test."""
     document = read_document(arguments.document)
     tests = find_tests(arguments.document, arguments.tests)
     warm = Warm()
@@ -59,7 +59,7 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
 
 
 def _expects(warm: Warm, compilation: Compilation, test: dict[str, Any]) -> Expectations:
-    """What a test expects. Raises MillraceError that names the test of a faulty condition."""
+    """Return what a test expects. Raises MillraceError that names an invalid test."""
     try:
         return Expectations(warm.spark, warm.analyzer, compilation, test["expected"])
     except MillraceError as error:
@@ -69,7 +69,7 @@ def _expects(warm: Warm, compilation: Compilation, test: dict[str, Any]) -> Expe
 def run_test(
     warm: Warm, document: dict[str, Any], test: dict[str, Any], expects: Expectations
 ) -> dict[str, Any]:
-    """Run one test in each of its cuts: `{"id", "title", "passed", "differences": [texts]}`."""
+    """Run a test in each of its cuts; return `{"id", "title", "passed", "differences": [text]}`."""
     scenario = {**test, "topology": document}
     found = []
     for cut in test["cuts"]:
@@ -94,10 +94,10 @@ def _lines(result: dict[str, Any]) -> list[str]:
 
 
 def find_tests(document: str, folder: str | None) -> list[dict[str, Any]]:
-    """The tests of a folder in the order of their names.
+    """Return the tests of a folder, in the order of their file names.
 
-    Without a folder: the document itself where it is a scenario file, else the folder `tests`
-    beside it. Raises MillraceError where there is no test, or one that cannot be run.
+    Without a folder: the document itself if it is a scenario file, else the folder `tests` beside
+    it. Raises MillraceError if there is no test, or an invalid one.
     """
     if folder is None:
         whole = load_document(read_text(document))
@@ -123,7 +123,7 @@ def find_tests(document: str, folder: str | None) -> list[dict[str, Any]]:
 
 
 def _checked(test: Any, path: Path) -> dict[str, Any]:
-    """A test with its defaults, or a MillraceError that names what cannot be run."""
+    """Return a test with its defaults. Raises MillraceError that names the invalid field."""
     if not isinstance(test, dict):
         raise _faulty(path, "a test is an object with inputs and expected")
     unknown = [name for name in test if name not in FIELDS]

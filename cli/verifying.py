@@ -1,4 +1,4 @@
-"""`verify`: the same document and records on Kafka Streams and on Spark, and what differs."""
+"""`verify`: run a document and records on Kafka Streams and on Spark, and print the differences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from oracle import fuzz
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
-    """Exit 0: equal; 1: something differs.
+    """Return exit code 0 if the results are equal, else 1.
 
     With --describe or --program nothing runs: see `describing` and `round_trip`.
     """
@@ -70,7 +70,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
 
 
 def _outcome(found: list[str]) -> int:
-    """The differences, printed; the exit code."""
+    """Print the differences and return the exit code."""
     for difference in found:
         print(difference)
     print("equal" if not found else f"{len(found)} differences", file=sys.stderr)
@@ -85,14 +85,14 @@ def verify(
     *,
     restart_each: bool = False,
 ) -> list[str]:
-    """What differs; the scenario gets what Kafka Streams did as its `expected`."""
+    """Return the differences; the results of Kafka Streams become the scenario's `expected`."""
     scenario["expected"] = oracle.run(scenario)
     result = run_scenario(warm, scenario, cut, restart_each=restart_each)
     return differences(scenario, result, cut.kind)
 
 
 def _random(arguments: argparse.Namespace, cut: Cut) -> int:
-    """Random scenarios; those that differ are kept, and those seen before are not run again."""
+    """Verify random scenarios. Those that differ are stored; those already verified are skipped."""
     folder = Path(arguments.keep or Path(".millrace") / "verify")
     folder.mkdir(parents=True, exist_ok=True)
     drawn = functools.partial(fuzz.scenario, wide=arguments.wide, times=arguments.times)
@@ -130,7 +130,7 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
 
 
 def _descriptions(arguments: argparse.Namespace) -> int:
-    """Random documents, described by both; those that differ are kept."""
+    """Compare both descriptions of random documents, and store the scenarios that differ."""
     folder = Path(arguments.keep or Path(".millrace") / "verify")
     folder.mkdir(parents=True, exist_ok=True)
     counts: Counter[str] = Counter()
@@ -140,7 +140,7 @@ def _descriptions(arguments: argparse.Namespace) -> int:
             scenario = described_scenario(arguments.seed, number, wide=arguments.wide)
             try:
                 found = verify_description(oracle, known, scenario)
-            except MillraceError:  # what Kafka Streams cannot be asked, such as Avro
+            except MillraceError:  # not supported by the oracle, such as Avro
                 counts["not compared"] += 1
                 continue
             counts["differ" if found else "equal"] += 1
@@ -156,7 +156,7 @@ def _descriptions(arguments: argparse.Namespace) -> int:
 
 
 def _programs(arguments: argparse.Namespace) -> int:
-    """Random documents, each through its program and back."""
+    """Convert random documents to programs and back."""
     counts: Counter[str] = Counter()
     started = time.monotonic()
     with analyzer() as known:
@@ -179,7 +179,7 @@ def _programs(arguments: argparse.Namespace) -> int:
 
 
 def _description(arguments: argparse.Namespace) -> int:
-    """One document, described by both."""
+    """Compare both descriptions of one document."""
     document = read_document(arguments.document)
     with analyzer() as known:
         compile_document(document, known).require()
@@ -197,7 +197,7 @@ def _description(arguments: argparse.Namespace) -> int:
 
 
 def _coverage(seen: _Seen, seed: int, *, wide: bool) -> str:
-    """Of each kind of node: in how many of the compared topologies it was."""
+    """Return, for each kind of node, the number of compared topologies that contain it."""
     held: Counter[str] = Counter()
     for number, result in seen.results.items():
         if result in ("equal", "differs"):
@@ -207,7 +207,7 @@ def _coverage(seen: _Seen, seed: int, *, wide: bool) -> str:
 
 
 class _Random:
-    """Compares random scenarios, many to a query; what differs there is looked at alone."""
+    """Compares random scenarios, many in one query; those that differ there run again alone."""
 
     def __init__(self, warm: Warm, oracle: Oracle, cut: Cut, restart_each: bool, size: int) -> None:
         self._warm = warm
@@ -225,7 +225,7 @@ class _Random:
         self._held.close()
 
     def over(self, numbered: dict[int, dict[str, Any]]) -> Iterator[tuple[int, str]]:
-        """The numbers with what came of each, in any order."""
+        """Yield the number and the result of each scenario, in any order."""
         wanted: dict[str, int] = {}
         scenarios = []
         for number, scenario in numbered.items():
@@ -258,13 +258,13 @@ class _Random:
 
     @functools.cached_property
     def _batched(self) -> Warm:
-        """With Spark's micro-batches: one after the other has what the topology itself wrote."""
+        """A session with Spark's micro-batches, in which a topology can read its own output."""
         return self._held.enter_context(contextlib.closing(Warm()))
 
     def _pack(
         self, group: list[dict[str, Any]]
     ) -> Iterator[tuple[dict[str, Any], list[str] | None]]:
-        """Each scenario with what differs; None where the pack as a whole did not run."""
+        """Yield each scenario with its differences, or with None if the pack did not run."""
         pack = Pack(group)
         try:
             result = self._warm.simulate_pack(pack, self._cut, restart_each=self._restart_each)
@@ -284,7 +284,7 @@ class _Random:
 
 
 class _Seen:
-    """What earlier runs found, one line each, so that a run can be broken off and taken up."""
+    """The results of earlier runs, one per line, so that an interrupted run can be resumed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -292,7 +292,7 @@ class _Seen:
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 entry = json.loads(line)
-                # Cases that differed run again: the rule may have been fixed since.
+                # Scenarios that differed run again, because the cause may have been fixed since.
                 if entry["result"] != "differs":
                     self.results[entry["number"]] = entry["result"]
 

@@ -1,4 +1,4 @@
-"""`verify --dialect plain`: what differs from Kafka Streams, and whether it was reported."""
+"""`verify --dialect plain`: differences from Kafka Streams, and whether they were reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from oracle import fuzz
 def verify_plain(
     warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, *, restart_each: bool
 ) -> int:
-    """Exit 0: each difference was reported; 1: one was not, or the document is refused."""
+    """Return exit code 0 if all differences were reported; 1 if not, or for a refused document."""
     scenario["expected"] = oracle.run(scenario)
     result = run_scenario(warm, scenario, cut, restart_each=restart_each, dialect="plain")
     if "outputs" not in result:
@@ -41,7 +41,7 @@ def verify_plain(
 
 
 def verify_plain_random(arguments: argparse.Namespace, cut: Cut) -> int:
-    """Random scenarios that plain Spark can express; those that are wrong are kept. Exit 1: any."""
+    """Verify random scenarios that plain Spark can express; store wrong ones. Exit code 1: any."""
     folder = Path(arguments.keep or Path(".millrace") / "verify")
     folder.mkdir(parents=True, exist_ok=True)
     counts: Counter[str] = Counter()
@@ -69,14 +69,14 @@ def verify_plain_random(arguments: argparse.Namespace, cut: Cut) -> int:
 def _verified(
     warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, restart_each: bool
 ) -> tuple[str, str]:
-    """The verdict on a random scenario, and the first difference that nothing explains."""
+    """Return the verdict on a random scenario, and its first unexplained difference."""
     if cut.kind != "each" and "all" not in scenario["cuts"]:
         return "not compared", ""
     if not warm.compile(scenario["topology"], "plain").ok:
         return "refused", ""
     try:
         scenario["expected"] = oracle.run(scenario)
-    except MillraceError:  # what Kafka Streams' test driver cannot run
+    except MillraceError:  # Kafka Streams' test driver cannot run it
         return "not compared", ""
     result = run_scenario(warm, scenario, cut, restart_each=restart_each, dialect="plain")
     found = verdict(scenario, result, cut.kind)

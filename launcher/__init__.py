@@ -1,1 +1,1 @@
-"""The machine of one's own: what ``./millrace up`` starts, and what every command needs."""
+"""The launcher of a local system: `./millrace up`, and the basis of all other commands."""

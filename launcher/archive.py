@@ -1,7 +1,7 @@
-"""Archives of loaded classes, with which a Java starts in a third of the time.
+"""Archives of loaded classes (class data sharing), which cut the start of a Java to a third.
 
-The first run of a program writes, as it ends, which classes it had loaded and verified (class data
-sharing); later runs map that file. A Java that finds the archive unfit goes on without it.
+When the first run of a program ends, it writes the classes that it has loaded and verified; later
+runs map that file. If a Java rejects the archive, it continues without it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 from launcher import places
 
-#: an archive that does not fit is no news
+#: a rejected archive is not worth a log line
 QUIET = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
-#: seconds that writing an archive may take at the end of a first run
+#: maximum seconds for writing an archive at the end of a first run
 WRITING_SECONDS = 45.0
 
 
 class Archive:
-    """The archive of one program: a Java and the jars that it runs."""
+    """The archive of one program, which depends on the Java and on the jars that it runs."""
 
     def __init__(self, name: str, jars: Iterable[Path]) -> None:
         digest = hashlib.sha256()
@@ -33,16 +33,17 @@ class Archive:
         for jar in jars:
             with suppress(OSError):
                 found = jar.stat()
-                # A Java refuses an archive of jars whose size or time is another.
+                # Java rejects an archive if the size or the time of a jar has changed.
                 digest.update(f"{jar} {found.st_size} {found.st_mtime_ns}\n".encode())
         self.path = places.cache() / f"{name}-{digest.hexdigest()[:16]}.jsa"
         self._fresh = self.path.with_suffix(".new")
 
     def ready(self) -> bool:
-        """Whether there is an archive to start from."""
+        """Return whether there is a complete archive."""
         with suppress(OSError):
             if self._fresh.exists():
-                # Its head is written last: what a kill left half done begins with zeros.
+                # The header is written last: an archive that a kill left incomplete begins with
+                # zeros.
                 with self._fresh.open("rb") as stream:
                     whole = any(stream.read(4))
                 if whole:
@@ -52,11 +53,11 @@ class Archive:
         return self.path.exists()
 
     def use(self) -> list[str]:
-        """Options of a Java that starts from the archive, if there is one."""
+        """Return options that make a Java use the archive, if there is one."""
         return [f"-XX:SharedArchiveFile={self.path}", *QUIET] if self.ready() else []
 
     def use_or_make(self) -> list[str]:
-        """The same; without an archive, options to write it at the end of this run."""
+        """Return the options of `use`, or without an archive, options to write one at exit."""
         if self.ready() or not _can_be_made():
             return self.use()
         with suppress(OSError):
@@ -73,7 +74,7 @@ def spark() -> Archive:
 
 
 def with_options(options: list[str]) -> dict[str, str]:
-    """An environment in which Spark's launcher hands these options to its Java."""
+    """Return an environment in which Spark's launcher passes these options to its Java."""
     if not options:
         return {}
     given = os.environ.get("SPARK_SUBMIT_OPTS", "")
@@ -81,6 +82,6 @@ def with_options(options: list[str]) -> dict[str, str]:
 
 
 def _can_be_made() -> bool:
-    """It stands on the archive of Java's own classes, which not every Java comes with."""
+    """Return whether this Java includes the archive of its own classes, which ours extends."""
     home = Path(os.environ.get("JAVA_HOME", ""))
     return any(home.resolve().glob("lib/*/classes.jsa"))

@@ -1,6 +1,6 @@
-"""The commands of ``./millrace``: names, arguments and help, declared here and nowhere else.
+"""The commands of ``./millrace``: names, arguments and help, which are declared only here.
 
-Standard library only: the script shows the usage before its environment exists.
+Uses only the standard library, because the script prints the usage before its environment exists.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 from dataclasses import dataclass
 
 CLI = "cli.main"
-#: the column at which help begins in the usage
+#: column of the help texts in the usage
 COLUMN = 44
 
 
@@ -19,10 +19,10 @@ class Command:
 
     name: str
     module: str
-    #: as the usage shows them
+    #: in the form of the usage
     arguments: str
     help: str
-    #: False: the command starts no Java
+    #: False if the command does not start a Java
     java: bool = True
 
 

@@ -1,4 +1,4 @@
-"""What the commands say: progress lines, and problems as sentences that name a way out."""
+"""Output of the commands: progress lines, and problems as sentences with a remedy."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class Problem(Exception):
 
 
 def say(text: str) -> None:
-    """One line of progress on standard error: standard output is for results."""
+    """Print a line of progress to standard error: standard output is for results."""
     print(text, file=sys.stderr, flush=True)
 
 
 def megabytes(size: int) -> str:
-    """A size in bytes as people read it."""
+    """Return a size in bytes as readable text."""
     return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1000:.0f} kB"

@@ -14,17 +14,17 @@ from typing import Any
 from launcher import commands, drivers, places
 from launcher.console import Problem, say
 
-#: the end of a first run also writes the archives from which later starts are quick
+#: long, because the first run also writes the archives for faster starts when it ends
 STOP_SECONDS = 180.0
 
 
 def main(arguments: list[str]) -> int:
-    """Dispatch of the three."""
+    """Run ``down``, ``status`` or ``logs``."""
     return {"down": down, "status": status, "logs": logs}[arguments[0]](arguments[1:])
 
 
 def down(arguments: list[str]) -> int:
-    """Stop the running system and wait until nothing of it is left."""
+    """Stop the running system and wait until all of its processes have ended."""
     commands.parser("down").parse_args(arguments)
     launcher = running_launcher()
     if launcher is None and not held("guardian.lock"):
@@ -47,7 +47,7 @@ def down(arguments: list[str]) -> int:
 
 
 def status(arguments: list[str]) -> int:
-    """A table of services; exit code 0 if all of them run, 3 if nothing runs, 1 otherwise."""
+    """Print the services; exit code 0 if all of them are running, 3 if none is, 1 otherwise."""
     parser = commands.parser("status")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
@@ -74,7 +74,7 @@ def status(arguments: list[str]) -> int:
 
 
 def logs(arguments: list[str]) -> int:
-    """The last lines of one service or of all, and what comes after them."""
+    """Print the last lines of one log or of all; with --follow, also new lines."""
     parser = commands.parser("logs")
     parser.add_argument("name", nargs="?", help="name of a service (default: all)")
     parser.add_argument("--follow", "-f", action="store_true", help="follow the log until Ctrl-C")
@@ -119,7 +119,7 @@ def _since(name: str, path: Path, position: int, width: int) -> int:
 
 
 def read_state() -> dict[str, Any]:
-    """What the launcher last wrote about its services."""
+    """Return the last state that the launcher has written, or an empty dict."""
     with suppress(OSError, ValueError):
         content: dict[str, Any] = json.loads(
             (places.run() / "state.json").read_text(encoding="utf-8")
@@ -129,7 +129,7 @@ def read_state() -> dict[str, Any]:
 
 
 def running_launcher() -> int | None:
-    """The pid of the running `up`, if one holds the lock."""
+    """Return the pid of the running `up`, or None if the lock is not held."""
     if not held("lock"):
         return None
     with suppress(OSError, ValueError):
@@ -138,7 +138,7 @@ def running_launcher() -> int | None:
 
 
 def held(name: str) -> bool:
-    """Whether a process holds this lock of the run folder."""
+    """Return whether a process holds this lock of the run folder."""
     path = places.run() / name
     if not path.exists():
         return False

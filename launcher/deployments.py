@@ -13,7 +13,7 @@ from launcher.ports import HOST
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command of the backend, which declares the options; its exit code."""
+    """Run the backend's command, which declares the options, and return its exit code."""
     command = f"millrace_{arguments[0].replace('-', '_')}"
     return subprocess.run(
         [sys.executable, str(places.MANAGE), command, *arguments[1:]],
@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
 
 
 def environment() -> dict[str, str]:
-    """Where the parts of this machine's system are, as far as they have been started."""
+    """Return settings with the addresses of this system's services, if it has been started."""
     found = {
         "MILLRACE_DATA": str(places.data()),
         "DJANGO_SETTINGS_MODULE": "millrace_backend.settings",

@@ -1,4 +1,4 @@
-"""Drivers of deployments: detached from their workers, listed as files, ended with the launcher.
+"""Drivers of deployments: detached from their workers, listed in files, stopped by the launcher.
 
 Workers write <data>/run/drivers/<deployment>.json: {"pid", "born", "group"}.
 """
@@ -17,25 +17,25 @@ from millrace_workers.launchers import shim
 
 from launcher import processes
 
-#: a driver ends its micro-batch first; what a kill interrupts is only done again
+#: a driver finishes its micro-batch first; a killed one is only repeated
 STOP_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
 class Driver:
-    """A driver by its process, its start (``shim.born``) and its process group."""
+    """A driver, identified by its pid, its start time (``shim.born``) and its process group."""
 
     pid: int
     born: str
     group: int
 
     def lives(self) -> bool:
-        """Whether it still runs; a pid that was given away again is no driver."""
+        """Return whether it is running; another process with a reused pid does not count."""
         return shim.born(self.pid) == self.born
 
 
 def living(folder: Path) -> list[Driver]:
-    """The drivers that run."""
+    """Return the running drivers."""
     found = []
     for note in sorted(folder.glob("*.json")):
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -47,10 +47,10 @@ def living(folder: Path) -> list[Driver]:
 
 
 def stop(folder: Path) -> int:
-    """Stop all drivers together, gracefully first; returns how many there were."""
+    """Stop all drivers together, gracefully first; return their number."""
     drivers = living(folder)
     for driver in drivers:
-        # The driver alone: it stops its query and then its JVM, which must not go before it.
+        # Only the driver gets the signal: it stops its query and then its JVM, in this order.
         with suppress(ProcessLookupError):
             os.kill(driver.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_SECONDS

@@ -1,8 +1,8 @@
-"""A small process that outlives the launcher by moments: when the launcher dies, it clears up.
+"""A small process that briefly outlives the launcher, to stop its processes.
 
-It reads a pipe whose other end only the launcher holds. The end of that pipe, whatever killed the
-launcher, stops the drivers and every process group written to it. While it works it holds
-<data>/run/guardian.lock, so that the next start waits for it.
+It reads a pipe whose other end only the launcher holds. When the pipe ends, whatever killed the
+launcher, it stops the drivers and every process group written to the pipe. It holds
+<data>/run/guardian.lock while it runs, so that the next start waits for it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 
 from launcher import drivers, processes
 
-#: seconds for Kafka and Redis to write what they hold
+#: seconds for Kafka and Redis to write their data
 SERVICE_GRACE = 10.0
 
 
 def main(folder: Path) -> int:
-    """Read `+GROUP` and `-GROUP` lines until the pipe ends, then stop what is left."""
-    # The terminal's Ctrl-C is the launcher's business.
+    """Read `+GROUP` and `-GROUP` lines until the pipe ends, then stop the remaining groups."""
+    # The launcher handles the terminal's Ctrl-C.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     groups: list[int] = []
@@ -34,7 +34,7 @@ def main(folder: Path) -> int:
                 groups.append(group)
             elif group in groups:
                 groups.remove(group)
-        # Drivers first: a worker that still lives would only start them again.
+        # Workers get TERM before drivers are stopped, because they would start the drivers again.
         for group in groups:
             processes.signal_group(group, signal.SIGTERM)
         drivers.stop(folder / "drivers")

@@ -1,8 +1,8 @@
-"""Jars by the lock: fetched with the Ivy inside pyspark, kept only if their sha256 is the lock's.
+"""Jars of the lock file, downloaded with pyspark's Ivy and verified by their sha256.
 
-`runtime/jars.lock` names every jar of every group by coordinates and sha256; it holds no address.
-Jars lie in <cache>/jars/<group>/. MILLRACE_JARS names a folder that has them already (a machine
-without network), MILLRACE_JAR_MIRROR the root of another Maven repository.
+`runtime/jars.lock` lists the jars of every group by coordinates and sha256, without addresses. Jars
+are stored in <cache>/jars/<group>/. MILLRACE_JARS names a folder that already contains them (for a
+machine without network), MILLRACE_JAR_MIRROR the root of another Maven repository.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from launcher import java, places, trust
 from launcher.console import Problem, megabytes, say
 
 LOCK = places.RUNTIME / "jars.lock"
-#: of Amazon's SDK what Hadoop's S3 uses; the bundle that it names has all services, 600 MB
+#: modules of the AWS SDK that Hadoop's S3 client uses, instead of the bundle with all services,
+#: which has 600 MB
 _SDK = (
     "annotations apache-client arns auth aws-core aws-query-protocol aws-xml-protocol "
     "checksums checksums-spi crt-core endpoints-spi http-auth http-auth-aws "
@@ -33,14 +34,14 @@ _SDK = (
     "metrics-spi netty-nio-client profiles protocol-core regions retries retries-spi s3 "
     "s3-transfer-manager sdk-core sts third-party-jackson-core utils utils-lite"
 )
-#: the roots from which the lock is generated, by group; the flag: with their dependencies
+#: roots from which the lock is generated, by group; the flag includes their dependencies
 ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
-    # The second one so that the broker has a log.
+    # The second root is the broker's logging.
     "broker": (
         ("org.apache.kafka:kafka_2.13:4.3.1", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"),
         True,
     ),
-    # The newest of each that is published; their own metadata asks for versions that are not.
+    # The newest published versions; their own metadata requires versions that are not published.
     "connector": (
         (
             "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
@@ -61,7 +62,7 @@ ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
         False,
     ),
     "oracle": (("org.apache.kafka:kafka-streams-test-utils:4.3.1",), True),
-    # The version stands in .scalafmt.conf as well.
+    # The same version must be set in .scalafmt.conf.
     "scalafmt": (("org.scalameta:scalafmt-cli_2.13:3.7.17",), True),
 }
 HEADER = """\
@@ -84,27 +85,27 @@ class Jar:
 
     @property
     def file(self) -> str:
-        """The name under which it lies in its group's folder."""
+        """Its file name in the folder of its group."""
         return f"{self.artifact}-{self.version}.jar"
 
     @property
     def coordinates(self) -> str:
-        """organisation:artifact:version, as Maven writes it."""
+        """organisation:artifact:version, as in Maven."""
         return f"{self.organisation}:{self.artifact}:{self.version}"
 
 
 def folder(group: str) -> Path:
-    """Where the jars of a group lie."""
+    """Return the folder with the jars of a group."""
     given = os.environ.get("MILLRACE_JARS")
     if given:
-        # One folder for all of them, or one for each group.
+        # MILLRACE_JARS is one folder for all groups, or has a folder for each.
         nested = Path(given) / group
         return nested if nested.is_dir() else Path(given)
     return places.cache() / "jars" / group
 
 
 def read_lock(path: Path = LOCK) -> list[Jar]:
-    """The jars of the lock file. Raises Problem with the line that cannot be read."""
+    """Return the jars of the lock file. Raises Problem with a line that is invalid."""
     found = []
     group = ""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -126,9 +127,9 @@ def read_lock(path: Path = LOCK) -> list[Jar]:
 
 
 def ensure(*groups: str, lock: Path = LOCK) -> dict[str, list[Path]]:
-    """The jars of these groups, every one checked; what is missing or broken is fetched once.
+    """Return the jars of these groups, after downloading those that are missing or corrupt.
 
-    Raises Problem where a jar cannot be had or is not the one that the lock names.
+    All jars are verified. Raises Problem if a jar cannot be downloaded or differs from the lock.
     """
     wanted = {group: [jar for jar in read_lock(lock) if jar.group == group] for group in groups}
     for group, jars in wanted.items():
@@ -166,7 +167,7 @@ def _complete(group: str, jars: list[Jar]) -> None:
 
 
 def _linked_from_another_group(jar: Jar, place: Path) -> bool:
-    """Broker and oracle share most of their jars: one copy on disk serves both."""
+    """Link a jar from another group: broker and oracle share most of their jars."""
     for group in ROOTS:
         path = folder(group) / jar.file
         if group != jar.group and path.exists() and sha256(path) == jar.sha256:
@@ -181,7 +182,7 @@ def _linked_from_another_group(jar: Jar, place: Path) -> bool:
 
 
 def fetch(jars: list[Jar], place: Path) -> None:
-    """Fetch jars into a scratch folder, check every one, and only then move them into place."""
+    """Download jars to a temporary folder, verify all, and only then move them into place."""
     say(f"jars: downloading {len(jars)} for {jars[0].group}")
     with tempfile.TemporaryDirectory(dir=place, prefix=".fetch-") as scratch:
         got = Path(scratch) / "jars"
@@ -214,7 +215,7 @@ def fetch(jars: list[Jar], place: Path) -> None:
 
 
 def write_lock() -> None:
-    """Resolve every group from its roots and write coordinates and sha256 of what came."""
+    """Resolve every group from its roots, and write the coordinates and sha256 of its jars."""
     lines = [HEADER]
     for group, (roots, closure) in ROOTS.items():
         with tempfile.TemporaryDirectory(prefix="millrace-jars-") as scratch:
@@ -244,7 +245,7 @@ def sha256(path: Path) -> str:
 
 
 def _split(jar: Path, output: str) -> tuple[str, str]:
-    """Artifact and version of a resolved jar: Ivy names them apart, a file name does not."""
+    """Return artifact and version of a resolved jar, which a file name alone does not separate."""
     for artifact, version in re.findall(
         rf"found {re.escape(jar.parent.name)}#([\w.-]+);([\w.-]+) in", output
     ):
@@ -260,7 +261,7 @@ def _ivy(
     closure: bool,
     total: int | None,
 ) -> str:
-    """One run of Ivy over a list of modules; returns what it printed."""
+    """Run Ivy for a list of modules and return its output."""
     root = os.environ.get("MILLRACE_JAR_MIRROR")
     settings = scratch / "settings.xml"
     settings.write_text(
@@ -269,7 +270,7 @@ def _ivy(
         f"{f' root={quoteattr(root)}' if root else ''}/></resolvers></ivysettings>",
         encoding="utf-8",
     )
-    # master: the module's own jar; runtime: what it needs to run.
+    # master is the module's own jar, runtime its runtime dependencies.
     wanted = "master,runtime(*)" if closure else "master"
     modules = "".join(
         f"<dependency org={quoteattr(org)} name={quoteattr(name)} rev={quoteattr(rev)} "
@@ -319,7 +320,7 @@ def _ivy_jar() -> Path:
 
 
 def _why(output: str) -> str:
-    """The line with the cause of Ivy's long report."""
+    """Return the line of Ivy's output that states the cause."""
     for pattern in (
         r"invalid sha1[^\n]*",
         r"(?:UnknownHost|Connect|SocketTimeout|NoRouteToHost|SSL\w*)Exception[^\n]*",
@@ -336,7 +337,7 @@ def _why(output: str) -> str:
 
 @contextmanager
 def _one_at_a_time(group: str) -> Iterator[None]:
-    """Two commands started together fetch once; the lock ends with its process."""
+    """Lock a group, so that concurrent commands download it once. Ends with the process."""
     place = folder(group)
     if os.environ.get("MILLRACE_JARS"):
         yield

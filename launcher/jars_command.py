@@ -7,7 +7,7 @@ from launcher.console import megabytes, say
 
 
 def main(arguments: list[str]) -> int:
-    """Fetch all groups (the default) or resolve them again and write their sha256."""
+    """Download all groups (the default), or resolve them again and write the lock file."""
     parser = commands.parser("jars")
     parser.add_argument(
         "--write", action="store_true", help="resolve again and write the lock file"

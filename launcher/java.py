@@ -1,4 +1,4 @@
-"""The Java that everything here runs on: the machine's own, else the one from the Python lock."""
+"""The Java that everything here uses: the machine's own, else the one from the Python lock."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from launcher import places
 from launcher.console import Problem
 
-#: Spark 4 and Kafka 4 need 17; newer than 25 is not tried
+#: Spark 4 and Kafka 4 require 17; versions above 25 are untested
 OLDEST, NEWEST = 17, 25
-#: Spark's launcher always asks for this module, and a trimmed Java does not have it
+#: Spark's launcher always requests this module, which a reduced Java lacks
 OPTIONAL_MODULE = "jdk.incubator.vector"
 SHIM = """\
 #!/usr/bin/env bash
@@ -28,9 +28,9 @@ exec {java} "${{arguments[@]}}"
 
 
 def home() -> Path:
-    """The JAVA_HOME to use.
+    """Return the JAVA_HOME to use.
 
-    Raises Problem where neither the machine nor the Python environment has a Java that would do.
+    Raises Problem if neither the machine nor the Python environment has a suitable Java.
     """
     refused = []
     for candidate in _candidates():
@@ -62,7 +62,7 @@ def environment() -> dict[str, str]:
 
 
 def major(folder: Path) -> int | None:
-    """The major version of the Java in a folder; None if there is none that works."""
+    """Return the major version of the Java in a folder, or None if none works there."""
     with_release = _release(folder).get("JAVA_VERSION")
     if with_release is None:
         try:
@@ -91,7 +91,7 @@ def _candidates() -> list[Path]:
     on_path = shutil.which("java")
     if on_path:
         real = Path(on_path).resolve().parents[1]
-        # A launcher script (jenv, sdkman) is no home; the folder it stands in has no release file.
+        # A launcher script (jenv, sdkman) is not a Java home: its folder has no release file.
         found.append(real if (real / "bin" / "java").exists() else Path(on_path).parents[1])
     return found
 
@@ -105,7 +105,7 @@ def _bundled() -> Path | None:
 
 
 def _release(folder: Path) -> dict[str, str]:
-    """The `release` file of a Java, where it has one and a `java` beside it."""
+    """Return the `release` file of a Java; empty without one or without a `java` beside it."""
     try:
         if not (folder / "bin" / "java").exists():
             return {}
@@ -125,7 +125,7 @@ def _has_module(folder: Path) -> bool:
 
 
 def _shim(real: Path) -> Path:
-    """A folder that passes for a Java home: its `java` leaves out the missing module."""
+    """Create a Java home whose `java` omits the missing module."""
     folder = places.cache() / "java"
     target = folder / "bin" / "java"
     text = SHIM.format(module=OPTIONAL_MODULE, java=shlex.quote(str(real / "bin" / "java")))

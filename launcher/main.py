@@ -1,4 +1,4 @@
-"""Dispatch of ``./millrace COMMAND`` to the module that launcher/commands.py names."""
+"""Dispatch of ``./millrace COMMAND`` to the module in launcher/commands.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from launcher.console import Problem, say
 
 
 def main(arguments: list[str]) -> int:
-    """Run one command; every problem is a sentence on standard error and exit code 1."""
+    """Run one command. A problem is printed to standard error as a sentence; exit code 1."""
     command = COMMANDS.get(arguments[0])
     if command is None:
         say(f"millrace: unknown command {arguments[0]!r}. Commands: {', '.join(COMMANDS)}.")
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         say("millrace: interrupted")
         return 130
     except BrokenPipeError:
-        # The reader (head, less) has seen enough.
+        # The reader of the output (head, less) has exited.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
 

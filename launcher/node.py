@@ -1,4 +1,4 @@
-"""Node, its packages by the lock, and the built page."""
+"""Node, its locked packages, and the built page."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from launcher import places
 from launcher.console import Problem, say
 
 OLDEST = (20, 19)
-#: bytes: node_modules while npm works
+#: bytes that npm needs for node_modules while it works
 SPACE = 1_500_000_000
-#: what the built page is made from
+#: sources of the built page
 SOURCES = ("src", "public", "index.html", "vite.config.ts", "package.json", "tsconfig.json")
 EXTRA = ("kindIcons.ts", "devCatalog.ts")
 
 
 def environment() -> dict[str, str]:
-    """A PATH whose `node` is new enough: the machine's own, else the one of the Python lock."""
+    """Return a PATH with a recent `node`: the machine's own, else the one of the Python lock."""
     path = os.environ.get("PATH", os.defpath)
     bundled = str(places.VENV / "bin")
     if _system_is_new_enough():
-        # Behind everything else: other commands of the environment may be wanted.
+        # The environment's folder comes last: its other commands may be needed, but not its `node`.
         return {"PATH": os.pathsep.join([path, bundled])}
     return {"PATH": os.pathsep.join([bundled, path])}
 
@@ -47,7 +47,7 @@ def _system_is_new_enough() -> bool:
 
 
 def ensure_packages() -> None:
-    """Install what package-lock.json names, unless it is there."""
+    """Install the packages of package-lock.json, unless they are installed."""
     if installed():
         return
     free = shutil.disk_usage(places.REPOSITORY).free
@@ -70,7 +70,7 @@ def _npm(problem: str, *arguments: str) -> None:
 
 
 def installed() -> bool:
-    """Whether node_modules has every package of the lock in the locked version."""
+    """Return whether node_modules has every package of the lock in the locked version."""
     try:
         wanted = _packages(places.REPOSITORY / "package-lock.json")
         present = _packages(places.REPOSITORY / "node_modules" / ".package-lock.json")
@@ -81,7 +81,7 @@ def installed() -> bool:
         for name, package in wanted.items()
         if name.startswith("node_modules/")
         and not package.get("link")
-        # Binaries for other systems are locked as well.
+        # Optional packages include binaries for other systems.
         and not package.get("optional")
     )
 

@@ -1,4 +1,4 @@
-"""Where things lie: the repository, the data folder, the cache."""
+"""Paths of the repository, the data folder and the cache."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def data() -> Path:
 
 
 def cache() -> Path:
-    """Where fetched and compiled jars are kept: MILLRACE_CACHE, else ~/.cache/millrace."""
+    """Return the folder of downloaded and compiled jars: MILLRACE_CACHE, else ~/.cache/millrace."""
     return Path(os.environ.get("MILLRACE_CACHE") or Path.home() / ".cache" / "millrace").absolute()
 
 
 def run() -> Path:
-    """Notes about the running system: lock, ports, state, drivers."""
+    """Return the folder with the lock, ports, state and drivers of the running system."""
     return data() / "run"
 
 
 def logs() -> Path:
-    """One log file for each service."""
+    """Return the folder with a log file for each service."""
     return data() / "logs"

@@ -1,4 +1,4 @@
-"""Ports of this machine: which are free, which processes use the others, which were used before."""
+"""Ports of this machine: free ones, the users of others, and those used last time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import psutil
 from launcher.console import Problem
 
 HOST = "127.0.0.1"
-#: names by which other launchers see which ports this process has chosen
+#: abstract sockets that show other launchers which ports this process has chosen
 _claims: dict[int, socket.socket] = {}
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this port now."""
+    """Return whether a server could listen on this port now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # A port whose last owner has just closed it is free, as it is for the servers themselves.
+        # Servers set this option too: a port whose last owner has just closed it is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
@@ -30,17 +30,18 @@ def is_free(port: int) -> bool:
 
 
 def answers(port: int) -> bool:
-    """Whether something accepts connections on this port."""
+    """Return whether a server accepts connections on this port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((HOST, port)) == 0
 
 
 def claim(port: int) -> bool:
-    """Whether the port is now this process's among all launchers of the machine, until it ends.
+    """Claim a port among all launchers of this machine until this process ends.
 
-    Between the choice of a port and its server's start lie seconds, in which another installation
-    may start. A claim is an abstract socket, which Linux alone has; elsewhere nothing is claimed.
+    Return whether it succeeded. Another installation may start in the seconds between the choice of
+    a port and the start of its server. A claim is an abstract socket, which only Linux has; on
+    other systems, nothing is claimed.
     """
     if port in _claims or not sys.platform.startswith("linux"):
         return True
@@ -55,7 +56,7 @@ def claim(port: int) -> bool:
 
 
 def owner(port: int) -> str:
-    """Who listens on a port, as far as this user may know."""
+    """Return the program that listens on a port, if this user may know it."""
     with suppress(psutil.Error, PermissionError):
         for connection in psutil.net_connections("tcp"):
             if (
@@ -69,7 +70,7 @@ def owner(port: int) -> str:
 
 
 def demand(port: int, purpose: str) -> int:
-    """This very port. Raises Problem if it is taken."""
+    """Return this port. Raises Problem if it is in use."""
     if not 0 < port < 65536:
         raise Problem(f"{port} is not a port; use a number from 1 to 65535.")
     if not (is_free(port) and claim(port)):
@@ -81,7 +82,7 @@ def demand(port: int, purpose: str) -> int:
 
 
 def choose(notes: Path, wanted: dict[str, int]) -> dict[str, int]:
-    """A free port for each name: the one of last time, else the usual one, else any; noted."""
+    """Choose and store a free port for each name: the previous one, the usual one, or any."""
     before: dict[str, int] = {}
     with suppress(OSError, ValueError):
         before = json.loads(notes.read_text(encoding="utf-8"))

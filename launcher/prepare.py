@@ -1,4 +1,4 @@
-"""``python -m launcher.prepare``: jars and operator for an image, before anything runs in it."""
+"""``python -m launcher.prepare``: download jars and compile the operator for an image."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main() -> int:
     try:
         os.environ.update(java.environment())
         jars.ensure("connector")
-        # One name for it, independent of its sources.
+        # A fixed name, which does not depend on the operator's sources.
         shutil.copyfile(up.build_operator(), places.cache() / "operator.jar")
     except Problem as problem:
         say(f"prepare: {problem}")

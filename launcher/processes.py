@@ -1,4 +1,4 @@
-"""Starting, finding and ending processes so that none is left behind."""
+"""Functions that start, find and stop processes, so that none is left behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") el
 
 
 def end_with_parent() -> None:
-    """In a child, before exec: ask the kernel for SIGTERM when the parent dies (Linux)."""
+    """Request SIGTERM when the parent dies (Linux). Runs in a child, before exec."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
@@ -32,7 +32,7 @@ def signal_group(group: int, number: signal.Signals) -> bool:
 
 
 def group_members(groups: Iterable[int]) -> list[psutil.Process]:
-    """The living processes of these groups."""
+    """Return the running processes of these groups."""
     wanted = set(groups)
     found = []
     for process in psutil.process_iter():
@@ -43,14 +43,14 @@ def group_members(groups: Iterable[int]) -> list[psutil.Process]:
 
 
 def kill_children() -> None:
-    """KILL to every process that this one has started, and to theirs."""
+    """Kill all processes that this one has started, and their children."""
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
             child.kill()
 
 
 def stop_groups(groups: Iterable[int], grace: float) -> None:
-    """TERM to all groups together, then KILL to what is left after `grace` seconds."""
+    """Send TERM to all groups together, then KILL to the rest after `grace` seconds."""
     wanted = [group for group in groups if signal_group(group, signal.SIGTERM)]
     deadline = time.monotonic() + grace
     while wanted and group_members(wanted) and time.monotonic() < deadline:

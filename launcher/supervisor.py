@@ -1,8 +1,8 @@
-"""Starts services in the order of their needs, waits until each answers, keeps them running.
+"""Starts services in the order of their dependencies, and keeps them running.
 
-A service is data (`Service`); how it is known to answer is its `ready`. Every service is a process
-group of its own with a log file of its own. When one ends it is started again after a pause that
-doubles; when the supervisor ends, everything ends.
+A service is data (`Service`); its `ready` tests whether it responds. Each is a process group with
+its own log file. A service that ends is restarted after a pause that doubles each time; when the
+supervisor ends, all services end.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from launcher import drivers, processes
 from launcher.console import Problem, say
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
-#: a service that ran this long (seconds) is forgiven its earlier ends
+#: seconds after which a running service counts as healthy, so that its pause is reset
 HEALTHY_AFTER = 60.0
-#: probes in a row without an answer, after which a service counts as hung
+#: number of successive probes without an answer after which a service counts as hung
 UNANSWERED = 3
 LOG_BYTES = 10_000_000
 TAIL_LINES = 8
@@ -42,30 +42,30 @@ class Service:
 
     name: str
     command: Sequence[str]
-    #: answers whether it works; asked every tenth of a second
+    #: returns whether the service responds; called every tenth of a second
     ready: Ready
     needs: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    #: seconds until it must answer
+    #: maximum seconds until the service responds
     deadline: float = 60.0
     #: seconds between TERM and KILL
     grace: float = 10.0
-    #: TERM goes to the process alone, which lets its children end what they do
+    #: send TERM only to the process, which then stops its children in an orderly way
     leads_children: bool = False
-    #: ends by itself when its work is done; `ready` is not asked
+    #: the process ends when its work is done; `ready` is not called
     once: bool = False
-    #: seconds between questions whether it still answers, once it does; None for no questions.
-    #: A service that leaves three of them unanswered is ended and started again.
+    #: seconds between probes of a running service; None for no probes. A service that leaves three
+    #: successive probes unanswered is restarted.
     probe: float | None = None
-    #: what to do when it does not come up, appended to the problem
+    #: advice that is appended to the problem if the service does not start
     hint: str = ""
-    #: text that its log must not keep
+    #: text that is removed from its log
     secret: re.Pattern[str] | None = None
 
 
 @dataclass
 class Running:
-    """What is known of a service in this run."""
+    """The state of a service in this run."""
 
     service: Service
     process: asyncio.subprocess.Process | None = None
@@ -79,12 +79,12 @@ class Running:
     up: asyncio.Event = field(default_factory=asyncio.Event)
 
     def printed(self, text: str) -> bool:
-        """Whether a line since its last start has this text in it."""
+        """Return whether a line since its last start contains this text."""
         return any(text in line for line in self.lines)
 
 
 class _Log:
-    """The log of a service. While its disk is full, lines are left out: the service goes on."""
+    """The log of a service. While the disk is full, lines are dropped and the service continues."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -107,7 +107,7 @@ class _Log:
 
 
 class Supervisor:
-    """Runs a set of services; one for each launcher."""
+    """Runs a set of services; there is one per launcher."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Supervisor:
 
     # -- from outside ---------------------------------------------------------------------------
     async def start(self, services: Sequence[Service]) -> None:
-        """Start all of them, each when what it needs answers; returns when all answer.
+        """Start all services, each when those it needs respond; return when all of them respond.
 
         Raises Problem for the first that does not; the others are left for `stop`.
         """
@@ -163,18 +163,18 @@ class Supervisor:
         self._stopping.set()
 
     def stopping(self) -> bool:
-        """Whether the end was asked for."""
+        """Return whether a stop was requested."""
         return self._stopping.is_set()
 
     async def stop(self) -> None:
-        """Stop everything in the reverse order of its start, drivers before what they need."""
+        """Stop all services in the reverse order of their start, drivers before what they need."""
         self._stopping.set()
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
         for layer in self._layers():
             await asyncio.gather(*(self._end(running) for running in layer))
-            # Workers are in the first layer: once they are gone nothing starts a driver again.
+            # Workers are in the first layer: once they have stopped, nothing restarts a driver.
             await asyncio.to_thread(drivers.stop, self.run / "drivers")
         (self.run / "state.json").unlink(missing_ok=True)
         if self._guardian is not None and self._guardian.stdin is not None:
@@ -230,7 +230,7 @@ class Supervisor:
             await asyncio.sleep(pause)
 
     async def _until_it_ends_or_hangs(self, running: Running) -> None:
-        """Until the process is gone, or has left `UNANSWERED` probes without an answer."""
+        """Wait until the process ends, or has left `UNANSWERED` successive probes unanswered."""
         assert running.process is not None
         service, unanswered = running.service, 0
         while running.process.returncode is None:
@@ -263,7 +263,7 @@ class Supervisor:
         self._note(running, "starting")
 
     async def _await_ready(self, running: Running) -> bool:
-        """True once it answers (or, for one that ends by itself, ended well)."""
+        """Return whether the service responds in time, or, with `once`, has ended successfully."""
         assert running.process is not None
         deadline = running.started + running.service.deadline
         while time.monotonic() < deadline and not self.stopping():
@@ -283,7 +283,8 @@ class Supervisor:
                 try:
                     raw = await process.stdout.readline()
                 except ValueError:
-                    # A line longer than the limit: what is buffered is dropped, the rest goes on.
+                    # A line is longer than the limit: the buffered part is dropped, the rest is
+                    # read.
                     continue
                 if not raw:
                     return
@@ -315,14 +316,14 @@ class Supervisor:
         await _ended(process)
         self._tell_guardian(f"-{process.pid}")
         if running.reader is not None:
-            # A pipe that is still open when the loop closes ends in a stack trace.
+            # A pipe that is still open when the loop closes causes a stack trace.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(running.reader, 2)
         if running.state == "stopping":
             self._note(running, "stopped")
 
     def _layers(self) -> list[list[Running]]:
-        """Services by depth of need, the ones that nothing needs first."""
+        """Return services by the depth of their dependencies, those that nothing needs first."""
         depth: dict[str, int] = {}
 
         def of(name: str) -> int:
@@ -387,7 +388,7 @@ class Supervisor:
         try:
             aside.write_text(json.dumps(content, indent=1), encoding="utf-8")
             aside.replace(self.run / "state.json")
-        except OSError:  # the disk is full, for now
+        except OSError:  # the disk is full at the moment
             if not self.stopping():
                 asyncio.get_running_loop().call_later(FIRST_PAUSE, self._write_state)
 
@@ -404,7 +405,7 @@ class Supervisor:
             start_new_session=True,
         )
         assert self._guardian.stdout is not None
-        # Until it holds its lock; before that a dying launcher would leave things behind.
+        # Wait until it holds its lock; a launcher that died earlier would leave processes behind.
         self._guardian.stdout.readline()
 
     def _tell_guardian(self, line: str) -> None:
@@ -415,16 +416,16 @@ class Supervisor:
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """Until the process itself is gone.
+    """Wait until the process itself has ended.
 
-    Its own `wait` also waits for the pipe, which a process that it started may hold open.
+    Its own `wait` also waits for the pipe, which a child process may hold open.
     """
     while process.returncode is None:  # noqa: ASYNC110  (nothing sets an event)
         await asyncio.sleep(0.1)
 
 
 async def _group_ended(process: asyncio.subprocess.Process) -> None:
-    """Until nothing of its process group is left: a Python goes before the Java that it started."""
+    """Wait until its whole process group has ended: a Python may end before its Java."""
     await _ended(process)
     while await asyncio.to_thread(processes.group_members, [process.pid]):  # noqa: ASYNC110
         await asyncio.sleep(0.2)

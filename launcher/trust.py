@@ -1,6 +1,6 @@
-"""The certificates that this machine trusts, handed to Java and Node, which bring their own lists.
+"""The certificates that this machine trusts, for Java and Node, which include their own lists.
 
-Behind a company's proxy the machine knows an authority that no list in a package can know.
+Behind a company's proxy, the machine trusts an authority that no packaged list contains.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from launcher import places
 if TYPE_CHECKING:
     from cryptography import x509
 
-#: a truststore holds nothing secret; Java wants a password all the same
+#: a truststore contains no secrets, but Java requires a password
 PASSWORD = "changeit"
 
 
@@ -29,7 +29,7 @@ def bundle() -> Path | None:
 
 
 def java_options() -> list[str]:
-    """Options that make a Java trust what the machine trusts; none where that is unknown."""
+    """Return options that make a Java trust what the machine trusts; none if that is unknown."""
     source = bundle()
     if source is None:
         return []
@@ -42,7 +42,7 @@ def java_options() -> list[str]:
             aside.write_bytes(_truststore(content))
             aside.replace(store)
     except (OSError, ValueError):
-        # Java's own list is right on most machines.
+        # Java's own list is sufficient on most machines.
         return []
     return [
         f"-Djavax.net.ssl.trustStore={store}",
@@ -52,7 +52,7 @@ def java_options() -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Environment that makes Node use the machine's certificates, unless it is set already."""
+    """Return settings that make Node use the machine's certificates, unless they are set."""
     source = bundle()
     if source is None or os.environ.get("NODE_EXTRA_CA_CERTS"):
         return {}
@@ -72,7 +72,7 @@ def _truststore(pem: bytes) -> bytes:
 
 
 def _certificates(pem: bytes) -> list[x509.Certificate]:
-    """Those of the file that can be read; some old ones break today's rules."""
+    """Return the certificates that can be read; some old ones violate current rules."""
     from cryptography import x509
     from cryptography.utils import CryptographyDeprecationWarning
 

@@ -1,4 +1,4 @@
-"""``./millrace up``: everything on this machine, until Ctrl-C."""
+"""``./millrace up``: run all services on this machine, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from launcher.services import (
 )
 from launcher.supervisor import Service, Supervisor
 
-#: bytes: below this Kafka, Redis and checkpoints would soon fail one by one
+#: free bytes below which Kafka, Redis and checkpoints would soon fail
 SPACE = 1_000_000_000
 USUAL_PORTS = {
     "broker": 9092,
@@ -48,13 +48,13 @@ USUAL_PORTS = {
     "spark-master": 7077,
     "spark-master-page": 8090,
 }
-#: embedded part -> the setting that puts an outside one in its place
+#: the setting that replaces an embedded service with an external one
 OUTSIDE = {"broker": "KAFKA_BOOTSTRAP_SERVERS", "redis": "REDIS_URL"}
 LINK = re.compile(r"(https?://\S+/sign-in/\S+|/sign-in/\S+)")
 
 
 def main(arguments: list[str]) -> int:
-    """Prepare, start all services, print the address, wait for the end."""
+    """="""
     parser = commands.parser("up")
     parser.add_argument("--port", type=int, default=None, help="port of the page (default: 8000)")
     parser.add_argument(
@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> int:
             jars.ensure(*(["connector"] if replaced("broker") else ["broker", "connector"]))
             operator = build_operator()
             page.result()
-        # Last: what is free now may be taken by the time that all of this is done.
+        # Ports are chosen last, because a free one may be taken during the preparation.
         system = describe(web, operator, cluster=options.cluster)
         supervisor = Supervisor(
             places.run(),
@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> int:
 async def run(
     supervisor: Supervisor, system: System, options: argparse.Namespace, began: float
 ) -> int:
-    """Start, print the address, wait, stop. The services always end with this function."""
+    """Start the services, print the address, wait, and stop them in any case."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, _asked_to_stop, supervisor)
@@ -137,12 +137,12 @@ def selection(system: System, *, cluster: bool) -> list[Service]:
 
 
 def replaced(part: str) -> bool:
-    """Whether the environment names an outside one for this embedded part."""
+    """Return whether the environment names an external service in place of this embedded one."""
     return bool(os.environ.get(OUTSIDE[part]))
 
 
 def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
-    """Ports, addresses and the environment that every process gets."""
+    """Return the ports, addresses and common environment of the services."""
     chosen = ports.choose(places.run() / "ports.json", USUAL_PORTS)
     password = redis_password()
     environment = {
@@ -155,7 +155,7 @@ def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
         or f"{HOST}:{chosen['broker']}",
         "REDIS_URL": os.environ.get("REDIS_URL")
         or f"redis://:{password}@{HOST}:{chosen['redis']}/0",
-        # What drivers and exports carry along.
+        # the compiled operator for drivers and exports
         "MILLRACE_OPERATOR_JAR": str(operator),
         "DJANGO_SETTINGS_MODULE": "millrace_backend.settings",
         "SPARK_LOCAL_IP": HOST,
@@ -179,7 +179,7 @@ def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
 
 
 def make_folders() -> None:
-    """The data folder, writable and with room. Raises Problem where it is not."""
+    """Create the data folder. Raises Problem if it is not writable or its disk is full."""
     folder = places.data()
     try:
         for path in (folder, places.run(), places.run() / "drivers", places.logs()):
@@ -202,7 +202,10 @@ def make_folders() -> None:
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """One running system for each data folder; the lock ends with the process that holds it."""
+    """Hold the lock of the data folder, so that only one system runs on it. Raises Problem.
+
+    The lock ends with the process that holds it.
+    """
     with (places.run() / "lock").open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -224,7 +227,7 @@ def only_one() -> Iterator[None]:
 
 
 def wait_for_guardian() -> None:
-    """After a kill of the last launcher its guardian may still be clearing up."""
+    """Wait for the previous guardian, which may still be stopping a killed launcher's processes."""
     with (places.run() / "guardian.lock").open("w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -234,7 +237,7 @@ def wait_for_guardian() -> None:
 
 
 def redis_password() -> str:
-    """The embedded Redis's password, made once, readable by its owner alone."""
+    """Return the embedded Redis's password, created once, in a file only its owner can read."""
     path = places.run() / "redis-password"
     if not path.exists():
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -243,7 +246,7 @@ def redis_password() -> str:
 
 
 def build_operator() -> Path:
-    """Compile the Scala operator if its sources changed: later a deployment would wait for it."""
+    """Compile the Scala operator if its sources changed, so that no deployment waits for it."""
     runtime_jars = importlib.import_module("millrace_runtime.jars")
     errors = importlib.import_module("millrace_runtime.errors")
     try:
@@ -260,7 +263,7 @@ def build_operator() -> Path:
 
 
 def start_sample(system: System) -> None:
-    """Make the sample *Word count* with its generator and deploy it, once for each data folder."""
+    """Create the sample *Word count* with its generator and deploy it, once per data folder."""
     made = system.data / "sample-started"
     if made.exists():
         return
@@ -283,7 +286,7 @@ def start_sample(system: System) -> None:
 
 
 def announce(supervisor: Supervisor, system: System) -> None:
-    """The address and the sign-in link, on standard output."""
+    """Print the address and the sign-in link to standard output."""
     address = system.environment["MILLRACE_PUBLIC_URL"]
     link = None
     for line in supervisor.services["setup"].lines:

@@ -1,7 +1,7 @@
-"""``./millrace wheel``: the runtime as a wheel that carries its compiled operator.
+"""``./millrace wheel``: build the runtime as a wheel with its compiled operator.
 
-With it programs run where nothing else of the project is: ``pip install millrace-*.whl`` brings
-pyspark along. The compiler, which plans programs, is in it.
+Programs run with it alone: ``pip install millrace-*.whl`` installs pyspark too. The wheel contains
+the compiler, which plans programs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
 
 
 def build(folder: Path, operator: Path) -> Path:
-    """The wheel of the version in pyproject.toml, in a folder that is made if need be."""
+    """Build the wheel of the version in pyproject.toml, creating the folder if necessary."""
     version = _version()
     info = f"{NAME}-{version}.dist-info"
     files = package_files(places.REPOSITORY / "runtime", operator)
@@ -48,7 +48,7 @@ def build(folder: Path, operator: Path) -> Path:
     target = folder / f"{NAME}-{version}-{_TAG}.whl"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
         for path, data in files.items():
-            # One time for all files: the same sources give the same bytes.
+            # A fixed time for all files, so that the same sources yield the same bytes.
             wheel.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), data)
     return target
 

@@ -1,4 +1,4 @@
-"""The services of ``./millrace up``: one file each, each a function from `System` to `Service`."""
+"""The services of ``./millrace up``, each in a file with a function from `System` to `Service`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from launcher.supervisor import Running
 
 @dataclass(frozen=True)
 class System:
-    """What the services of one installation share."""
+    """Settings that the services of one installation share."""
 
     data: Path
     run: Path
@@ -22,14 +22,14 @@ class System:
     web_port: int
     ports: dict[str, int]
     redis_password: str
-    #: addresses of external services, by the name of the embedded part
+    #: embedded services that external ones replace
     outside: frozenset[str]
-    #: what every process gets
+    #: environment of every process
     environment: dict[str, str] = field(default_factory=dict)
 
 
 async def answers(running: Running, variable: str, asked: dict[str, Any], part: str) -> bool:
-    """Whether a line server, whose address is in a variable, answers with this part."""
+    """Return whether a line server, whose address is in a variable, replies with this part."""
     if not running.printed("READY"):
         return False
     host, _, port = running.service.environment[variable].partition(":")

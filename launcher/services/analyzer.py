@@ -9,7 +9,7 @@ from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """Needs nothing, so that its session warms up while the others start."""
+    """Return the service. It needs no other, so its session warms up while the others start."""
     port = system.ports["analyzer"]
     classes = archive.spark()
     writes = not classes.ready()
@@ -26,7 +26,7 @@ def service(system: System) -> Service:
         ready=_answers,
         deadline=300,
         probe=5.0,
-        # At the end of its first run it writes the archive that makes later starts quick.
+        # When its first run ends, it writes the archive for faster starts.
         grace=archive.WRITING_SECONDS if writes else 10.0,
         environment={
             **system.environment,

@@ -12,7 +12,7 @@ from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """uvicorn with one process; open event streams are closed three seconds after SIGTERM."""
+    """Return uvicorn with one process; it closes open event streams three seconds after SIGTERM."""
     return Service(
         name="backend",
         command=[

@@ -1,4 +1,4 @@
-"""The embedded Kafka: one broker and controller in one JVM, on this machine only, data kept."""
+"""The embedded Kafka: one broker and controller in one JVM, reachable only from this machine."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def java_command(folder: Path, properties: Path) -> list[str]:
 
 
 def classes() -> archive.Archive:
-    """The archive from which the broker starts quickly."""
+    """Return the archive of classes for a fast start of the broker."""
     return archive.Archive("broker", jars.ensure("broker")["broker"])
 
 
@@ -141,11 +141,11 @@ async def _answers(running: Running) -> bool:
 
 
 def print_nothing(_error: object) -> None:
-    """Takes the client's complaints."""
+    """Ignore an error of the client."""
 
 
 def metadata_known(address: str) -> bool:
-    """Whether the broker answers a request for its metadata."""
+    """Return whether the broker responds to a metadata request."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 

@@ -1,4 +1,4 @@
-"""The Celery worker, which reconciles deployments, and the beat, its schedule of one second."""
+"""The Celery worker, which reconciles deployments, and beat, which schedules it every second."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from launcher.supervisor import Running, Service
 
 
 def worker(system: System) -> Service:
-    """Two processes for short tasks; drivers are no children of theirs."""
+    """Return a worker with two processes for short tasks; drivers are not their children."""
     return Service(
         name="worker",
         command=[
@@ -19,16 +19,16 @@ def worker(system: System) -> Service:
         needs=("redis", "setup"),
         deadline=180,
         probe=2.0,
-        # A pool that loses a process with a task in work writes a stack trace.
+        # A pool that loses a busy process logs a stack trace.
         leads_children=True,
-        # A task may be waiting for an answer of Kafka or for a driver's first sign of life.
+        # A Celery task may be waiting for a response from Kafka or for a driver's first report.
         grace=20,
         environment=system.environment,
     )  # fmt: skip
 
 
 def beat(system: System) -> Service:
-    """Sends the reconciling task; its schedule is the application's."""
+    """Return beat, which sends the reconciling task on the application's schedule."""
     return Service(
         name="beat",
         command=[
@@ -43,7 +43,7 @@ def beat(system: System) -> Service:
 
 
 async def _worker_ready(running: Running) -> bool:
-    # A worker that gives up, because Redis has no room, may wait for its children for ever.
+    # A worker that gives up because Redis is full may wait for its children forever.
     if running.printed("Unrecoverable error"):
         return False
     # Celery logs this when its consumer is connected to Redis.

@@ -1,4 +1,4 @@
-"""The process that writes the records of generators, those of the sample among them."""
+"""The process that writes the records of generators, including those of the sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """Write the records of all generators; those of an earlier start go on."""
+    """Return the service; generators of an earlier start continue."""
     return Service(
         name="generators",
         command=[

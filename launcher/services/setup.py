@@ -1,4 +1,4 @@
-"""The database: migrated, with a first administrator, a workspace and a sign-in link."""
+"""The database: migrations, the first administrator, the workspace and a sign-in link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """One run of the management command; what it prints is read by `up`."""
+    """Return the service, which runs the management command once. `up` reads its output."""
     return Service(
         name="setup",
         command=[
@@ -21,7 +21,7 @@ def service(system: System) -> Service:
         once=True,
         deadline=180,
         environment=system.environment,
-        # The link makes its reader the admin: it goes to the terminal alone.
+        # The link makes its reader an admin, so only the terminal shows it.
         secret=re.compile(r"\S*/sign-in/\S+"),
         hint="The database is set by DATABASE_URL; the default is db.sqlite3 in the data folder.",
     )  # fmt: skip

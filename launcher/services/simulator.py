@@ -1,4 +1,4 @@
-"""The simulator: runs topologies on given records; its Spark sessions start when they are asked."""
+"""The simulator: runs topologies on input records; its Spark sessions start on request."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """Needs nothing; nothing needs it to start."""
+    """Return the service, which is independent of all others."""
     port = system.ports["simulator"]
     return Service(
         name="simulator",
         command=[system.python, "-m", "millrace_runtime.simulator", "--port", str(port)],
         ready=_answers,
         probe=5.0,
-        # It ends its processes itself.
+        # The simulator stops its own processes.
         leads_children=True,
         environment=system.environment,
     )

@@ -16,14 +16,14 @@ WORKERS = 2
 
 
 def services(system: System) -> list[Service]:
-    """The master and its workers; drivers reach them by SPARK_MASTER."""
+    """Return the master and its workers; drivers reach them through SPARK_MASTER."""
     spark_class = str(_home() / "bin" / "spark-class")
     common = {
         **system.environment,
         "SPARK_HOME": str(_home()),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "256m",
-        # Its submission server would take jobs from anybody.
+        # The submission server would accept jobs from anybody.
         "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
         "SPARK_NO_DAEMONIZE": "1",
     }
