@@ -16,5 +16,5 @@ const draw = () =>
   );
 markLanguage();
 prefetchSession();
-// Without its texts a page in English is better than none.
+// If the translations cannot be loaded, the page is shown in English.
 fetchTexts(language()).then(draw, draw);

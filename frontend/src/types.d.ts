@@ -1,7 +1,7 @@
 declare module "virtual:kind-icons" {
   import type { Icon } from "@tabler/icons-react";
 
-  /** The icons that the catalog asks for, by their Tabler names. */
+  /** The icons that the catalog uses, by their Tabler names. */
   export const kindIcons: Readonly<Record<string, Icon>>;
 }
 

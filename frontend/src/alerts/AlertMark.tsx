@@ -4,7 +4,7 @@ import { t } from "../ui/i18n";
 import classes from "./alerts.module.css";
 import { useFiring } from "./useFiring";
 
-/** In the bar of the designer: how many alerts fire; nothing where none does. */
+/** The number of firing alerts in the designer's top bar; nothing if none fires. */
 export function AlertMark({ ws }: { ws: string }) {
   const firing = useFiring(ws) ?? 0;
   if (firing === 0) return null;
@@ -18,7 +18,7 @@ export function AlertMark({ ws }: { ws: string }) {
   );
 }
 
-/** Beside the word *Alerts* of the shell. */
+/** The number of firing alerts, beside the word *Alerts* in the shell. */
 export function AlertCount({ ws }: { ws: string }) {
   const firing = useFiring(ws) ?? 0;
   if (firing === 0) return null;

@@ -17,7 +17,7 @@ import { Rules } from "./Rules";
 
 type Shown = NonNullable<AlertQuery["state"]> | "all";
 
-/** What fires in the workspace and what did, and the rules. */
+/** The alerts of a workspace that fire or have fired, and its rules. */
 export function AlertsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
@@ -124,7 +124,7 @@ function duration(alert: Alert): string {
   return span(Math.max(0, end - Date.parse(alert.since)));
 }
 
-/** How many notifications were sent; what went wrong with the others on hover. */
+/** The number of notifications sent; the errors of those that failed are shown on hover. */
 function Sent({ alert }: { alert: Alert }) {
   const { deliveries } = alert;
   if (deliveries.length === 0) return <span className={pages.faint}>{t("none")}</span>;

@@ -31,7 +31,7 @@ interface Asked {
   readonly onSaved: () => void;
 }
 
-/** A new rule, or another content for one. */
+/** Creates or edits an alert rule. */
 export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
   const [values, setValues] = useState<NewAlertRule>(rule ?? NEW);
   const [mail, setMail] = useState((rule?.mail ?? []).join("\n"));

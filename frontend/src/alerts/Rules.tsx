@@ -15,7 +15,7 @@ import classes from "./alerts.module.css";
 import { ruleText } from "./conditions";
 import { RuleDialog } from "./RuleDialog";
 
-/** The rules of a workspace; operators change them. */
+/** The alert rules of a workspace, which operators can change. */
 export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
   const queries = useQueryClient();
   const key = ["alert-rules", ws];

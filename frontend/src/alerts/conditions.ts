@@ -1,4 +1,4 @@
-/** What alerts are about, in words. */
+/** The conditions of alerts in words. */
 
 import type { AlertRule } from "../api/types";
 import { exact, span } from "../ui/format";
@@ -6,7 +6,7 @@ import { type Phrase, phrase, t } from "../ui/i18n";
 
 export type Condition = AlertRule["condition"];
 
-/** `unit` is that of the threshold, which states do not have. */
+/** `unit` is the unit of the threshold; conditions on states have none. */
 export const CONDITIONS: readonly {
   readonly id: Condition;
   readonly title: Phrase;
@@ -32,7 +32,7 @@ export function conditionOf(id: Condition): { title?: Phrase; unit?: Phrase } {
   return CONDITIONS.find((each) => each.id === id) ?? {};
 }
 
-/** `1,200 records`, `2.5 records/s`, `5 min`. */
+/** A threshold with its unit: `1,200 records`, `2.5 records/s`, `5 min`. */
 export function amount(id: Condition, value: number): string {
   const { unit } = conditionOf(id);
   if (unit === "s") return span(value * 1000);
@@ -40,7 +40,7 @@ export function amount(id: Condition, value: number): string {
   return unit === undefined ? rounded : `${rounded} ${t(unit)}`;
 }
 
-/** What a rule waits for: `Lag in records above 1,000 records for 5 min`. */
+/** The condition of a rule in words: `Lag in records above 1,000 records for 5 min`. */
 export function ruleText(
   rule: Pick<AlertRule, "condition" | "threshold"> & { for_seconds?: number },
 ): string {

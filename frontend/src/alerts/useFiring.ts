@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { listAlerts } from "../api/alertCalls";
 
-/** How many alerts of the workspace fire; null while it is not known. */
+/** The number of firing alerts in the workspace; null while unknown. */
 export function useFiring(ws: string | undefined): number | null {
   const found = useQuery({
     queryKey: ["alerts", ws, "count"],

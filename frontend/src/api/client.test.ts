@@ -64,7 +64,7 @@ describe("the API client", () => {
         message: "请求无效：name: 必填。",
         fields: { name: "必填。" },
       });
-      // A refused schema is a diagnostic of the compiler, translated as those are.
+      // A refused schema is a diagnostic of the compiler and is translated like one.
       const schema = {
         ...{ code: "format_bad_schema", message: "The avro schema…", hint: "Correct it." },
         ...{ facts: { format: "avro", reason: "it is not JSON" }, fields: { value: ["The…"] } },

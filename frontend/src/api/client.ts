@@ -12,21 +12,21 @@ interface ErrorEnvelope {
     hint?: string | null;
     fields?: Record<string, string[] | string>;
     facts?: Record<string, string>;
-    /** What the message quotes. */
+    /** The reason that the message quotes. */
     cause?: Cause | null;
     [data: string]: unknown;
   };
 }
 
-/** What the server (or the lack of one) answered, ready to be shown. */
+/** A failed request, with a message, hint and field errors that can be shown. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** HTTP status; 0 when the server did not answer at all. */
+  /** HTTP status; 0 if the server did not respond. */
   readonly status: number;
   readonly code: string;
   readonly hint: string | null;
   readonly fields: Record<string, string>;
-  /** Everything else of the envelope, e.g. both sides of a version conflict. */
+  /** All fields of the error, e.g. both sides of a version conflict. */
   readonly data: Record<string, unknown>;
 
   constructor(status: number, envelope: ErrorEnvelope | null) {
@@ -39,12 +39,12 @@ export class ApiError extends Error {
     super(known ?? found?.message ?? error.message ?? fallback(status));
     this.status = status;
     this.code = error.code ?? (status === 0 ? "unreachable" : "error");
-    // A hint in English would follow a sentence in another language.
+    // The hint is in English, which must not follow a translated message.
     this.hint = (known === undefined ? (found?.hint ?? error.hint) : null) ?? null;
     this.fields = {};
     for (const [name, texts] of Object.entries(error.fields ?? {})) {
       const text = Array.isArray(texts) ? texts.join(" ") : String(texts);
-      // The framework's sentences about fields are in the page's language, others are not.
+      // Django translates its own field errors; those of other codes are replaced by the translated message.
       this.fields[name] = (this.code === "invalid" ? undefined : (known ?? found?.message)) ?? text;
     }
     this.data = error;
@@ -56,7 +56,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Any failure of a request; what is no answer of the server is a server that does not respond. */
+/** Returns any failure of a request as an `ApiError`; other errors mean that the server did not respond. */
 export function asApiError(failure: unknown): ApiError {
   return failure instanceof ApiError ? failure : new ApiError(0, null);
 }
@@ -95,7 +95,7 @@ async function refusal(response: Response): Promise<ApiError> {
   return new ApiError(response.status, envelope);
 }
 
-/** The CSRF token that the server set. Without one, such as after a sign-in link, it is requested first. */
+/** The CSRF token from its cookie. If it is missing, as after a sign-in link, the session is requested first. */
 async function csrfToken(): Promise<string | null> {
   if (!cookie("csrftoken")) {
     await globalThis.fetch(new Request(new URL("/api/session", location.href)));
@@ -103,11 +103,11 @@ async function csrfToken(): Promise<string | null> {
   return cookie("csrftoken") || null;
 }
 
-/** The typed client. Whatever is no success is thrown as an `ApiError`. */
+/** The typed client. It throws an `ApiError` for every response that is not a success. */
 export const api = createClient<paths>({
   baseUrl: globalThis.location?.origin ?? "",
   credentials: "same-origin",
-  // Looked up at each call, so that tests can put another one in its place.
+  // Looked up at each call, so that tests can replace it.
   fetch: (request: Request) => globalThis.fetch(request),
 });
 
@@ -129,7 +129,7 @@ api.use({
   },
 });
 
-/** The body of a successful answer. */
+/** The body of a successful response. */
 export async function answer<T>(call: Promise<{ data?: T }>): Promise<T> {
   return (await call).data as T;
 }

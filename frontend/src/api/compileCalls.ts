@@ -1,4 +1,4 @@
-/** The API's operations that compile and simulate documents, and on tests. */
+/** The API's operations that compile, simulate and test documents. */
 
 import { answer, api } from "./client";
 import { body } from "./topologyCalls";
@@ -15,7 +15,7 @@ import type {
   Verification,
 } from "./types";
 
-/** Steps of records that the answer of a simulation has at most. */
+/** The largest number of record steps that a simulation returns. */
 const MOST_STEPS = 20_000;
 
 export const compileDocument = (
@@ -35,8 +35,8 @@ export const compileDocument = (
   );
 
 /**
- * Lines at which processors stop, by node; partitions of topics in place of the document's;
- * micro-batches in plain Spark; the name by which the run is watched and stopped.
+ * `breakpoints`: lines at which processors stop, by node. `partitions`: numbers of partitions by topic, instead of
+ * those in the document. `plain`: the micro-batches for plain Spark. `run`: a name by which to watch or cancel the run.
  */
 export interface SimulationOptions {
   breakpoints?: Record<string, number[]>;
@@ -46,8 +46,8 @@ export interface SimulationOptions {
 }
 
 /**
- * Runs a document on input lines; its state is `starting` while a simulator starts. With `expected`
- * the result says what differs, and has no steps. With `plain` plain Spark runs them, too.
+ * Runs a document on input lines. The result's state is `starting` while a simulator starts. With `expected`, the
+ * result contains the differences and no steps. With `plain`, plain Spark runs the lines as well.
  */
 export const simulate = (
   workspace: string,
@@ -71,7 +71,7 @@ export const simulate = (
     }),
   );
 
-/** The same for the version that is deployed, beginning with its stores after a micro-batch. */
+/** Like `simulate`, but for the deployed version, starting with its stores as of a micro-batch. */
 export const simulateDeployed = (
   deployment: number,
   inputs: readonly unknown[],
@@ -88,8 +88,8 @@ export const simulateDeployed = (
   );
 
 /**
- * Whether a simulation would run at once, and how far the person's run of that name is; starts a
- * simulator where there is none.
+ * Returns whether a simulation could run at once, and the progress of the person's run of that name. Starts a simulator
+ * if none is running.
  */
 export const prepareSimulator = (workspace: string, run?: string) =>
   answer(
@@ -98,13 +98,13 @@ export const prepareSimulator = (workspace: string, run?: string) =>
     }),
   );
 
-/** Stops the run of that name, which answers with what it has; without one ends all, with nothing. */
+/** Stops the run of that name, which then returns its results so far; without a name, ends all runs without results. */
 export const cancelSimulation = (workspace: string, run?: string) =>
   api.DELETE("/api/workspaces/{workspace}/simulations", {
     params: { path: { workspace }, query: run === undefined ? {} : { run } },
   });
 
-/** All tests: there are never more than a page of 200. */
+/** All tests of a topology, which never exceed one page of 200. */
 export const listTests = (topology: number): Promise<TopologyTestPage> =>
   answer(
     api.GET("/api/topologies/{topology}/tests", {

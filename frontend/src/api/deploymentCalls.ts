@@ -23,7 +23,7 @@ import type {
   StoreQuery,
 } from "./types";
 
-/** Topics that a version names and the cluster does not have. */
+/** Topics that a version uses and that do not exist in the cluster. */
 export const missingTopics = (topology: number, number: number): Promise<readonly MissingTopic[]> =>
   answer(
     api.GET(
@@ -67,7 +67,7 @@ export const actOnDeployment = (
       )
     : answer(api.POST(`/api/deployments/{deployment}/${action}`, deploymentAt(deployment)));
 
-/** Skips the record at which it failed, or sends it to the dead letters, once, and starts it again. */
+/** Skips the record that failed, or sends it to the dead letter topic, once, and restarts the deployment. */
 export const decideRecord = (deployment: number, decision: RecordDecision): Promise<Deployment> =>
   answer(
     api.POST("/api/deployments/{deployment}/failed-record", {
@@ -90,7 +90,7 @@ export const redeploy = (
     }),
   );
 
-/** What deploying a version does to the state that there is. */
+/** What deploying a version would do to the existing state. */
 export const getPlan = (deployment: number, version: number): Promise<StatePlan> =>
   answer(
     api.GET("/api/deployments/{deployment}/plan", {
@@ -98,7 +98,7 @@ export const getPlan = (deployment: number, version: number): Promise<StatePlan>
     }),
   );
 
-/** The plan of a start from elsewhere than where the deployment stopped. */
+/** The plan for a start from another position than where the deployment stopped. */
 export const getStartPlan = (
   deployment: number,
   version: number,
@@ -111,7 +111,7 @@ export const getStartPlan = (
     }),
   );
 
-/** How a deployment that runs would get other settings. */
+/** The plan for changing the settings of a running deployment. */
 export const getSettingsPlan = (
   deployment: number,
   version: number,
@@ -124,7 +124,7 @@ export const getSettingsPlan = (
     }),
   );
 
-/** Other threads and memory for a deployment that runs. */
+/** Changes the threads and memory of a running deployment. */
 export const scaleDeployment = (
   deployment: number,
   wanted: { cores: number; memory_mb: number },
@@ -137,7 +137,7 @@ export const scaleDeployment = (
 export const listStores = (deployment: number): Promise<StateStores> =>
   answer(api.GET("/api/deployments/{deployment}/stores", deploymentAt(deployment)));
 
-/** A page of a store; without one while the process that reads stores is starting. */
+/** A page of a store, or no page while the process that reads stores is starting. */
 export const readStore = (
   deployment: number,
   store: string,
@@ -151,7 +151,7 @@ export const readStore = (
     }),
   );
 
-/** State that the deployment left when it was moved or reset, the newest first. */
+/** State left behind when the deployment was moved or reset, newest first. */
 export const listOldState = (deployment: number): Promise<readonly OldState[]> =>
   answer(api.GET("/api/deployments/{deployment}/old-state", deploymentAt(deployment)));
 
@@ -162,7 +162,7 @@ export const deleteOldState = (deployment: number, name: string) =>
     }),
   );
 
-/** Where the thread dump of a run is, of a driver that did not respond. */
+/** The address of the thread dump of a run whose driver did not respond. */
 export const threadsLink = (deployment: number, run: number): string =>
   `/api/deployments/${deployment}/runs/${run}/threads`;
 
@@ -172,8 +172,7 @@ export const listRuns = async (deployment: number): Promise<readonly RunRecord[]
 export const getLogs = (deployment: number): Promise<LogPage> =>
   answer(api.GET("/api/deployments/{deployment}/logs", deploymentAt(deployment)));
 
-/** The last records over an edge, newest first; the driver keeps them while this is called regularly. */
-/** Withdraws what was decided about a record, if the deployment has not read past it. */
+/** Withdraws a decision about a record, unless the deployment has already read past the record. */
 export const removeDecision = (
   deployment: number,
   { offset, partition, topic }: Pick<RecordDecision, "topic" | "partition" | "offset">,
@@ -184,7 +183,7 @@ export const removeDecision = (
     }),
   );
 
-/** A record of what a deployment reads, with those around it, as input lines; or where the search is. */
+/** A record that a deployment reads and its neighbors, as input lines, or the progress of the search for it. */
 export const followRecord = (
   deployment: number,
   asked: Pick<FollowRequest, "topic"> & Partial<FollowRequest>,
@@ -198,7 +197,7 @@ export const followRecord = (
     }),
   );
 
-/** A figure over a range; of all names, or of one. */
+/** One figure over a range of time, for one name or for all. */
 export const getFigures = (
   deployment: number,
   figure: Figures["figure"],
@@ -224,6 +223,7 @@ export const listPlacements = (deployment: number, query: PlacementQuery): Promi
     }),
   );
 
+/** The last records over an edge, newest first. The driver keeps them while this is called regularly. */
 export const getEdgeRecords = (
   deployment: number,
   edge: string,

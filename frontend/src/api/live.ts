@@ -54,7 +54,7 @@ export const EMPTY_LIVE: LiveState = {
   presence: [],
 };
 
-/** One event applied. Applying all events to a snapshot equals a fresh snapshot. */
+/** Applies one event. Applying all events to a snapshot gives the same state as a fresh snapshot. */
 export function applyEvent(state: LiveState, event: LiveEvent): LiveState {
   switch (event.type) {
     case "snapshot": {
@@ -87,7 +87,7 @@ export function applyEvent(state: LiveState, event: LiveEvent): LiveState {
 
 function withDeployment(state: LiveState, deployment: Deployment): LiveState {
   const before = state.deployment;
-  // An older deployment of the topology may still be winding down, and answers may overtake events.
+  // An older deployment of the topology may still be shutting down, and responses may arrive out of order.
   if (before !== null && deployment.id < before.id) return state;
   if (before?.id === deployment.id && deployment.revision < before.revision) return state;
   const sameRun =
@@ -111,11 +111,11 @@ interface Subscription {
 /**
  * Listens to `url` until closed.
  *
- * The browser reconnects by itself after a dropped connection and sends `Last-Event-ID`; after an answer that is no event
- * stream (a restarting server behind a proxy) it gives up, so this reconnects after 1, 2, 4 … 15 s.
+ * The browser reconnects by itself after a dropped connection and sends `Last-Event-ID`. After a response that is not
+ * an event stream, such as from a proxy whose server restarts, it gives up; this then reconnects after 1, 2, 4 … 15 s.
  *
- * A page in the background does not listen: browsers open six connections to a server at most, over all tabs, and the
- * seventh tab would wait for ever. Its next snapshot brings it up to date.
+ * A page in the background does not listen: browsers open at most six connections to a server, across all tabs, and a
+ * seventh tab would wait forever. When the page returns, a snapshot brings it up to date.
  */
 export function subscribe(
   url: string,
@@ -175,7 +175,7 @@ function parse(type: LiveEvent["type"], text: string): LiveEvent | null {
   try {
     return { type, data: JSON.parse(text) } as LiveEvent;
   } catch {
-    // A message cut off by a dying connection: the next snapshot repairs it.
+    // A dropped connection cut this message off; the next snapshot repairs the state.
     return null;
   }
 }

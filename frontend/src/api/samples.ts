@@ -1,4 +1,4 @@
-/** Answers of the API for tests: whole, plausible, and changed where a test cares. */
+/** Complete, plausible responses of the API for tests, which override the fields they are about. */
 
 import type {
   Deployment,

@@ -5,7 +5,7 @@ import type { Shadow, ShadowStart } from "./types";
 
 const deploymentAt = (deployment: number) => ({ params: { path: { deployment } } });
 
-/** The shadow of a deployment; null where there is none. */
+/** The shadow of a deployment; null if it has none. */
 export async function getShadow(deployment: number): Promise<Shadow | null> {
   const { data } = await api.GET("/api/deployments/{deployment}/shadow", deploymentAt(deployment));
   return data ?? null;
@@ -23,7 +23,7 @@ export const createShadow = (
     }),
   );
 
-/** Stops it and deletes it with its topics; `name` confirms. */
+/** Stops the shadow and deletes it with its topics. `name` confirms the deletion. */
 export const endShadow = (deployment: number, name: string) =>
   answer(
     api.POST("/api/deployments/{deployment}/shadow/end", {

@@ -1,11 +1,11 @@
-/** Requests that the simulator answers, which may have to start first. */
+/** Requests to the simulator, which may have to be started first. */
 
 import { ApiError } from "./client";
 
 const AGAIN_MS = 1_000;
 const PATIENCE_MS = 180_000;
 
-/** The answer; while the simulator starts, the request is repeated until it is aborted. */
+/** Returns the response, repeating the request while the simulator starts, for up to three minutes or until aborted. */
 export async function whenStarted<T>(
   ask: () => Promise<T>,
   { onWait, signal }: { onWait?: () => void; signal?: AbortSignal } = {},

@@ -117,7 +117,7 @@ export const startGenerator = (workspace: string, made: NewGenerator): Promise<G
 export const stopGenerator = (generator: number): Promise<Generator> =>
   answer(api.POST("/api/generators/{generator}/stop", { params: { path: { generator } } }));
 
-/** The types of records in Spark DDL, also where a schema registry alone knows them. */
+/** The types of keys and values in Spark DDL, including those that only a schema registry defines. */
 export const formatTypes = (
   workspace: string,
   formats: { key: DocumentFormat; value: DocumentFormat },
@@ -129,7 +129,7 @@ export const formatTypes = (
     }),
   );
 
-/** Random records as input lines of a simulation; nothing is written. */
+/** Random records as input lines for a simulation. Nothing is written to the topic. */
 export const generateRecords = (
   workspace: string,
   asked: { topic: string; recipe: Recipe; count: number; every: number },

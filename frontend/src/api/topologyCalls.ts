@@ -16,7 +16,7 @@ import type {
   VersionSummary,
 } from "./types";
 
-/** The page's documents are read-only; the client's types, made for any caller, are not. */
+/** Casts the page's read-only document to the mutable type that the generated client requires. */
 export function body(document: TopologyDocument): components["schemas"]["DocumentRequest"] {
   return document as unknown as components["schemas"]["DocumentRequest"];
 }
@@ -31,7 +31,7 @@ export const sampleInputs = (
 
 export const listTemplates = (): Promise<readonly Template[]> => answer(api.GET("/api/templates"));
 
-/** The topology of a template, its topics and its generators; the title in a language. */
+/** Creates a template's topology, with its topics and generators and with a title in that language. */
 export const tryTemplate = (
   workspace: string,
   template: string,
@@ -98,7 +98,7 @@ export const putDraft = (
     }),
   ) as Promise<unknown> as Promise<Draft>;
 
-/** The person in this page edits a node (or none): the others see it. */
+/** Reports which node this person edits, or none, so that others see it. */
 export const sendPresence = (topology: number, node: string | null) =>
   api.PUT("/api/topologies/{topology}/presence", { ...topologyAt(topology), body: { node } });
 
@@ -132,7 +132,7 @@ export const createVersion = (
     }),
   ) as Promise<unknown> as Promise<Version>;
 
-/** The zip with the job of a version. */
+/** A zip file with the job of a version. */
 export const downloadExport = (
   topology: number,
   number: number,

@@ -1,4 +1,4 @@
-/** Shapes of the API by the names the page uses; all of them come from the server's own description. */
+/** The API's types under the names that the page uses, all derived from the OpenAPI schema. */
 
 import type { Held, TopologyDocument } from "../graph/document";
 import type { components, paths } from "./schema";
@@ -10,7 +10,7 @@ type QueryOf<Path extends { get: { parameters: { query?: unknown } } }> = NonNul
 
 export type { TopologyDocument } from "../graph/document";
 
-/** What every list in pages is asked. */
+/** The query of every paged list. */
 export type PageQuery = QueryOf<paths["/api/tokens"]>;
 export type Role = Schemas["Role"];
 export type Workspace = Schemas["Workspace"];
@@ -107,7 +107,7 @@ export type RawRecord = Schemas["RawRecord"];
 export type RecordPage = Schemas["RecordPage"];
 export type RecordPart = Schemas["RecordPart"];
 export type RecordFormat = Schemas["RecordFormat"];
-/** In which formats records are read. */
+/** The formats in which records are read. */
 export type FormatsQuery = Partial<Schemas["ReadRecordRequest"]>;
 export type RecordsQuery = Partial<Schemas["ReadRecordsRequest"]>;
 export type NewRecord = Schemas["NewRecordRequest"];
@@ -135,6 +135,6 @@ export type NewTopologyTest = Schemas["TopologyTestRequest"];
 export type LiveSnapshot = Schemas["LiveSnapshot"];
 export type PresentUser = Schemas["PresentUser"];
 
-/** A draft and a version with the document as the page holds it. */
+/** A draft and a version, with the document in the page's type. */
 export type Draft = Omit<Schemas["Draft"], "document"> & { document: TopologyDocument };
 export type Version = Omit<Schemas["Version"], "document"> & { document: TopologyDocument };

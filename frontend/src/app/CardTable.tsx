@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import classes from "../ui/pages.module.css";
 import { ActionsHead } from "./ActionsHead";
 
-/** Rows in place of those that are being loaded. */
+/** Placeholders for rows that are loading. */
 export function SkeletonRows({ columns }: { columns: number }) {
   return [0, 1, 2, 3].map((row) => (
     <tr key={row}>
@@ -14,7 +14,7 @@ export function SkeletonRows({ columns }: { columns: number }) {
   ));
 }
 
-/** A table in a card: the titles of its columns, with "" for a column of buttons, and its rows. */
+/** A table in a card. `head` has the column titles, "" for a column of buttons. */
 export function CardTable(props: {
   head: readonly (string | { number: string })[];
   className?: string;

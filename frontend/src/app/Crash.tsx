@@ -7,20 +7,20 @@ import classes from "./app.module.css";
 
 const RELOADED = "millrace.reloaded";
 
-/** After an update the old page requests files that are gone; a reload loads the new one. */
+/** After an update, the old page requests chunks that no longer exist; a reload loads the new page. */
 function isMissingPart(error: unknown): boolean {
   return (
     error instanceof Error && /dynamically imported module|Importing a module/.test(error.message)
   );
 }
 
-/** Error boundary of the page: reports the crash, and that nothing drawn is lost. */
+/** Error boundary of the page: shows the crash and that the drawing is not lost. */
 export function Crash() {
   const error = useRouteError();
   const missing = isMissingPart(error);
   useEffect(() => {
     if (!missing || sessionStorage.getItem(RELOADED) === location.href) return;
-    // A reload while the server is away would leave the browser's own error page.
+    // A reload while the server is unreachable would end on the browser's own error page.
     void whenReachable().then(() => {
       sessionStorage.setItem(RELOADED, location.href);
       location.reload();

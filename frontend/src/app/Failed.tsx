@@ -6,11 +6,11 @@ import { ApiError } from "../api/client";
 import { t } from "../ui/i18n";
 import classes from "./app.module.css";
 
-/** What happened, what would do, and a button that tries again. */
+/** An error message with its hint, and a button that tries again. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const message = error instanceof Error ? error.message : t("Something went wrong.");
   const hint = error instanceof ApiError ? error.hint : null;
-  // What is not there, or not for this reader, is not there at the next try either.
+  // A retry does not help if the object is missing or may not be read.
   const gone = error instanceof ApiError && (error.status === 404 || error.status === 403);
   return (
     <div className={classes.failed} role="alert">

@@ -1,6 +1,6 @@
 import classes from "./app.module.css";
 
-/** The sign of the product. */
+/** The product's logo. */
 export function Mark({ size = 20 }: { size?: number }) {
   return (
     <img

@@ -1,7 +1,7 @@
 import { Notifications } from "@mantine/notifications";
 import "@mantine/notifications/styles.css";
 
-/** Where the messages of `notify` are shown. */
+/** Shows the messages of `notify`. */
 export function Messages() {
   return <Notifications position="bottom-right" autoClose={6000} limit={4} />;
 }

@@ -10,12 +10,12 @@ import { UserMenu } from "./UserMenu";
 
 interface ShellProps {
   ws?: string;
-  /** Tables of many columns get more of a large screen. */
+  /** Uses more of a large screen, for tables with many columns. */
   wide?: boolean;
   children: ReactNode;
 }
 
-/** Says what a click on a link waits for, where that takes long. */
+/** Shows that a page is loading if a click on a link takes long. */
 function Waiting() {
   const loading = useNavigation().state === "loading";
   const [long, setLong] = useState(false);
@@ -30,7 +30,7 @@ function Waiting() {
 
 const WAITING_MS = 1_500;
 
-/** Bar and page for everything but the designer, which brings its own. */
+/** The top bar and page of everything except the designer, which has its own. */
 export function Shell({ ws, wide, children }: ShellProps) {
   const workspace = useWorkspace(ws);
   useRest();

@@ -28,7 +28,7 @@ const SCHEMES = [
   { value: "auto", title: phrase("System"), Icon: IconDeviceDesktop },
 ] as const;
 
-/** Who is signed in, theme, language, settings, sign out. */
+/** The user menu: name, theme, language, settings, sign out. */
 export function UserMenu({
   ws,
   onShortcuts,

@@ -7,7 +7,7 @@ export function notify(message: string, title?: string): void {
   notifications.show({ message, ...(title === undefined ? {} : { title }) });
 }
 
-/** What happened and what to do; the fields of a form show their own errors. */
+/** Shows an error and its hint; errors of form fields are shown by the form. */
 export function notifyError(error: unknown, title?: string): void {
   const hint = error instanceof ApiError && error.hint !== null ? ` ${error.hint}` : "";
   const message = error instanceof Error ? `${error.message}${hint}` : String(error);

@@ -10,9 +10,8 @@ import classes from "../ui/pages.module.css";
 import { Waiting } from "./Waiting";
 
 /**
- * A list of which a page of `size` rows is shown and which the server searches; another search starts at page 1.
- * `text` follows `typed` when typing pauses. Where the page is gone, as after its last row was deleted, the one before
- * it is shown.
+ * A paged list of `size` rows per page that the server searches. `text` follows `typed` after a pause; a new search
+ * starts at page 1. If the page no longer exists, such as after its last row was deleted, the one before it is shown.
  */
 export function usePages<List extends { count: number }>(
   key: QueryKey,
@@ -79,7 +78,7 @@ export function Pages({ paging, inBar = false }: { paging: Paging; inBar?: boole
   );
 }
 
-/** The rows of a page with the buttons for the others; `none` where no row matches, `empty` where there is nothing to search. */
+/** The rows of a page and the page buttons. `none` is shown if no row matches, `empty` if the list is empty. */
 export function Paged<Row>(props: {
   paging: Paging<{ count: number; results: readonly Row[] }>;
   none: string;

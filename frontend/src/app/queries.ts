@@ -17,7 +17,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-// A session that ran out shows the sign-in page instead of a page full of refusals.
+// An expired session shows the sign-in page instead of a page full of errors.
 whenSignedOut(() => {
   noteEnd(queryClient.getQueryData<Session>(SESSION_KEY));
   queryClient.setQueryData(SESSION_KEY, SIGNED_OUT);

@@ -1,4 +1,4 @@
-/** Shows components in tests, and acts on what they show as people do. */
+/** Renders components in tests and acts on them like a person. */
 
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
@@ -28,10 +28,10 @@ export function open(element: ReactNode, path = "/", address = path) {
   return renderPage(<RouterProvider router={router} />, { wrapper: Around });
 }
 
-/** Renders a component; returns what removes it. */
+/** Renders a component and returns a function that removes it. */
 export async function render(part: ReactNode): Promise<() => Promise<void>> {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  // A text area that grows listens to fonts, which the test's document does not have.
+  // A growing text area listens to fonts, which the test's document does not have.
   const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
   Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
   const place = document.createElement("div");
@@ -44,7 +44,7 @@ export async function render(part: ReactNode): Promise<() => Promise<void>> {
   };
 }
 
-/** The field with a label. */
+/** The input with this label. */
 export function field(label: string): HTMLInputElement {
   const found = [...document.querySelectorAll("label")].find((each) => each.textContent === label);
   return document.getElementById(found?.htmlFor ?? "") as HTMLInputElement;
@@ -59,7 +59,7 @@ export function type(input: Element | null, text: string): Promise<void> {
   });
 }
 
-/** Chooses an option of the list with a name. */
+/** Chooses an option of the select input with this name. */
 export async function choose(name: string, option: string): Promise<void> {
   const labelled = field(name) as HTMLInputElement | null;
   const list = labelled ?? document.querySelector<HTMLInputElement>(`input[aria-label="${name}"]`);

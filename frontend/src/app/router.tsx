@@ -13,7 +13,7 @@ const page = (load: () => Promise<ComponentType>) => async () => ({
   Component: await patiently(load),
 });
 
-/** Pages are chunks of their own: the list opens without the canvas, the canvas without the settings. */
+/** Pages are separate chunks: the list loads without the canvas, and the canvas without the settings. */
 export const router = createBrowserRouter([
   {
     errorElement: <Crash />,
@@ -67,7 +67,7 @@ export const router = createBrowserRouter([
             ],
           },
           {
-            // Not localized as a whole: the open document outlives a change of the language.
+            // Not wrapped in Localized, which would remount it: the open document survives a change of language.
             path: "/w/:ws/t/:id",
             lazy: page(async () => (await import("../pages/TopologyPage")).TopologyPage),
           },

@@ -1,4 +1,4 @@
-/** Who is signed in, and what their role lets them do. */
+/** The signed-in user, and what their role permits. */
 
 import { useQuery } from "@tanstack/react-query";
 import { getSession } from "../api/accountCalls";
@@ -15,14 +15,14 @@ export const SIGNED_OUT: Session = {
 
 const RANK: Record<Role, number> = { viewer: 0, editor: 1, operator: 2, admin: 3 };
 
-/** True if `role` may do what needs `needed`; each role can do all that the ones below it can. */
+/** True if `role` permits what requires `needed`. Each role includes the ones below it. */
 export function may(role: Role | undefined, needed: Role): boolean {
   return role !== undefined && RANK[role] >= RANK[needed];
 }
 
 let ended = false;
 
-/** Remembers that a session expired while the page was in use, for a message on the sign-in page. */
+/** Remembers that a session expired while the page was in use, so that the sign-in page can say so. */
 export function noteEnd(before: Session | undefined): void {
   if (before?.user) ended = true;
 }
@@ -32,7 +32,7 @@ export function hasEnded(): boolean {
   return ended;
 }
 
-/** A new sign-in or an intended sign-out. */
+/** Called on a new sign-in or an intended sign-out. */
 export function forgetEnd(): void {
   ended = false;
 }

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Names the page in the title of its window. */
+/** Sets the title of the browser window. */
 export function useTitle(name: string): void {
   useEffect(() => {
     document.title = `${name} · Millrace`;

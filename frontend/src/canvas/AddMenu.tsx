@@ -42,13 +42,13 @@ function fits(kind: Kind, request: AddRequest): boolean {
   return true;
 }
 
-/** The list of kinds beside the pointer: only what fits, best match first, Enter adds it. */
+/** The list of kinds at the pointer: only those that fit, best match first. Enter adds the first. */
 export function AddMenu(props: {
   request: AddRequest;
   /** Upper left corner within the canvas. */
   left: number;
   top: number;
-  /** Where its middle goes; beside the selected node if null. */
+  /** The middle of the new node; null places it beside the selected node. */
   at: Position | null;
   onClose: () => void;
 }) {

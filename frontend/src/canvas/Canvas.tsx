@@ -39,14 +39,14 @@ import { useWiring } from "./useWiring";
 const NODE_TYPES = { operator: OperatorNode, store: StoreNode };
 const EDGE_TYPES = { record: RecordEdge };
 const SNAP: [number, number] = [GRID, GRID];
-/** From this many nodes on only those in view are kept in the page. */
+/** From this many nodes on, only the visible ones are kept in the page. */
 const MANY = 600;
-/** From this many edges on the wires do not move and are left out of the tab order. */
+/** From this many edges on, wires are not animated and are left out of the tab order. */
 const BUSY = 120;
-/** Below these zooms text could not be read at its own size: it grows, and then labels are all that is shown. */
+/** Below these zooms, text would be illegible at its own size: first it grows, then only labels are shown. */
 const MIDDLE = 0.76;
 const FAR = 0.46;
-/** So long after the last movement the drawing is painted sharp again. */
+/** Milliseconds after the last movement at which the drawing is rendered sharply again. */
 const SETTLE_MS = 250;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
@@ -71,8 +71,8 @@ interface OpenAddMenu {
 }
 
 /**
- * Marks the canvas while it is moved as a whole or something is dragged in it. Its drawing is then a
- * picture that the screen shifts, and the pointer is not looked for among hundreds of nodes.
+ * Marks the canvas while it is moved or something in it is dragged. The browser then shifts the drawing as one layer,
+ * and does not look for the pointer among hundreds of nodes.
  */
 function useMotion(box: React.RefObject<HTMLDivElement | null>) {
   return useMemo(() => {
@@ -81,7 +81,7 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>) {
       clearTimeout(settling);
       box.current?.setAttribute("data-moving", "");
     };
-    // The notches of a wheel come one by one, and each would begin and end a move.
+    // Each notch of a mouse wheel would start and end a move of its own.
     const onMoveEnd = () => {
       clearTimeout(settling);
       settling = setTimeout(() => box.current?.removeAttribute("data-moving"), SETTLE_MS);
@@ -90,12 +90,12 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>) {
     const dragging = () => {
       if (box.current?.hasAttribute("data-dragging")) return;
       box.current?.setAttribute("data-dragging", "");
-      // Also for drags whose end React Flow does not report.
+      // React Flow does not report the end of every drag.
       for (const end of ["pointerup", "pointercancel", "blur"]) {
         window.addEventListener(end, dropped, { once: true, capture: true });
       }
     };
-    // Not at the press of the button: a click must still reach what lies below.
+    // Not when the button is pressed, because a click must still reach the elements below.
     const onMove = (event: MouseEvent | TouchEvent | null) => {
       if (event?.type === "mousemove" || event?.type === "touchmove") dragging();
     };
@@ -137,7 +137,7 @@ function CanvasInside() {
         request,
         left: Math.max(8, Math.min(screen.x - area.left, area.width - 340)),
         top: Math.max(8, Math.min(screen.y - area.top, area.height - 330)),
-        // Added by shortcut while a node is selected, the new node is placed after it and connected.
+        // A node that is added by shortcut while a node is selected goes after that node and is connected to it.
         at: requested || !onlyOne ? flow.screenToFlowPosition(screen) : null,
       });
     },
@@ -216,7 +216,7 @@ function CanvasInside() {
         pointer.current = null;
       }}
       onFocus={(event) => {
-        // Tab walks through the nodes; the one that has the focus is the one that commands work on.
+        // Commands work on the selection, so a node that is focused with Tab is selected.
         const node = event.target.dataset.id;
         const { select, selection } = useDesigner.getState();
         if (node === undefined || !event.target.matches(".react-flow__node:focus-visible")) return;
@@ -280,7 +280,7 @@ function CanvasInside() {
   );
 }
 
-/** The drawing of the open topology. */
+/** The canvas of the open topology. */
 export function Canvas() {
   return (
     <ReactFlowProvider>

@@ -6,7 +6,7 @@ import { refusal } from "../graph/connect";
 import { findNode } from "../graph/document";
 import { refusalText } from "./words";
 
-/** Why the wire does not fit the port it is held over, beside the pointer. */
+/** The reason why a wire does not fit the port under the pointer, shown beside the pointer. */
 export function ConnectionHint() {
   const hint = useConnection((connection) => {
     if (!connection.inProgress || connection.toHandle === null || connection.isValid === true) {

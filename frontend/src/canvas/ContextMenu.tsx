@@ -39,7 +39,7 @@ export interface ContextPlace {
   readonly over: "node" | "edge" | "pane";
 }
 
-/** The commands that make sense for what is under the pointer. */
+/** The commands that apply to what is under the pointer. */
 export function ContextMenu({ onClose, place }: { place: ContextPlace; onClose: () => void }) {
   const ids = place.over === "node" ? NODE : place.over === "edge" ? EDGE : PANE;
   const context = commandContext();

@@ -22,7 +22,7 @@ import { t } from "../ui/i18n";
 import type { FlowNode } from "./flow";
 import { HeatSwitch } from "./Heat";
 
-/** Figures may be recent and still be unreliable, if no worker sends heartbeats for their deployment. */
+/** Stale figures show their age only above this, in milliseconds: younger ones only lack a worker's heartbeats. */
 const FRESH_MS = 4_000;
 
 export function LayerSwitch() {
@@ -117,7 +117,7 @@ export function Tools() {
   const edgeTypes = useView((state) => state.edgeTypes);
   const undoLabel = useDesigner((state) => state.history.past.at(-1)?.label ?? null);
   const redoLabel = useDesigner((state) => state.history.future.at(-1)?.label ?? null);
-  // In a low canvas the map would cover what it shows, in a narrow one the tools.
+  // In a low canvas the minimap would cover the drawing, in a narrow one the tools.
   const roomy = useStore((state) => state.height > 420 && state.width > 560);
   const many = useDesigner((state) => state.document.nodes.length > 1);
   return (
@@ -176,7 +176,7 @@ export function Tools() {
   );
 }
 
-/** What to do with a canvas that has nothing on it. */
+/** Instructions on an empty canvas. */
 export function EmptyCanvas() {
   const empty = useDesigner(
     (state) => state.document.nodes.length === 0 && state.topologyId !== null,

@@ -33,7 +33,7 @@ const FIGURES: readonly { value: Figure; label: Phrase }[] = [
   { value: "bytes", label: phrase("Heat: bytes of state") },
 ];
 
-/** The figure that heat is about; null where a node has none. */
+/** A node's value of the chosen figure; null if it has none. */
 function heatOf(figures: NodeFigures, figure: Figure): number | null {
   if (figure === "rate") return Math.max(figures.inRate, figures.outRate);
   if (figure === "lag") return figures.lag;
@@ -48,10 +48,7 @@ function heatOf(figures: NodeFigures, figure: Figure): number | null {
   return null;
 }
 
-/**
- * How unevenly tasks work, by their rates: 0 if all have the same, 1 if one has everything; null with one task, or if no
- * rate is known.
- */
+/** Skew of the tasks' rates: 0 if equal, 1 if one task has everything; null with one task or without known rates. */
 function skewOf(rates: readonly (number | null)[]): number | null {
   const known = rates.filter((rate) => rate !== null);
   const sum = known.reduce((total, rate) => total + rate, 0);
@@ -73,7 +70,7 @@ export function heats(
   return new Map(values.map(([id, value]) => [id, top === 0 ? 0 : value / top]));
 }
 
-/** The edge whose keys explain the highest skew: into that node, or out of it where none leads there. */
+/** The edge whose keys explain the highest skew: into that node or, if it has no input, out of it. */
 export function skewedEdge(
   document: TopologyDocument,
   nodes: Readonly<Record<string, NodeFigures>>,
@@ -86,7 +83,7 @@ export function skewedEdge(
   return found === undefined ? null : edgeId(found);
 }
 
-/** Shows the most frequent keys where tasks work most unevenly. */
+/** Shows the most frequent keys at the node with the highest skew. */
 function showKeys() {
   const { document, select } = useDesigner.getState();
   const edge = skewedEdge(document, useRuntime.getState().figures?.nodes ?? {});
@@ -107,7 +104,7 @@ function paint(figure: Figure) {
   }
 }
 
-/** Tints the nodes by a figure of the reader's choice, straight in the page. */
+/** Tints the nodes by a chosen figure, directly in the DOM. */
 export function HeatSwitch() {
   const [figure, setFigure] = useState<Figure>("none");
   useEffect(() => {

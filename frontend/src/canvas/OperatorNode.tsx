@@ -17,7 +17,7 @@ import { Ports } from "./Ports";
 import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
 import { runsText } from "./words";
 
-/** How the node runs and in how many tasks, while the plan is shown. */
+/** How the node runs and in how many tasks; null unless the plan is shown. */
 function planned(state: DesignerState, node: string): string | null {
   if (state.layer !== "plan") return null;
   const plan = state.result?.plan?.nodes[node];
@@ -28,7 +28,7 @@ function planned(state: DesignerState, node: string): string | null {
   return [runsText(plan.runs_as), tasks].filter((part) => part !== "").join(" · ");
 }
 
-/** `error`, `missing` if all there is to do is to fill something in, or nothing. */
+/** `missing` if the node's only errors are empty fields, `error` for others, undefined without errors. */
 export function troubleOf(state: DesignerState, node: string): "error" | "missing" | undefined {
   const errors = (state.nodeDiagnostics[node] ?? []).filter((each) => each.severity === "error");
   if (errors.length === 0) return undefined;
@@ -41,7 +41,7 @@ const PROBLEMS = {
   error: phrase("{n} {n|error|errors}"),
 } as const;
 
-/** Problems of a node at its corner: how many errors, or how many warnings. */
+/** The number of a node's errors or, if it has none, of its warnings, at its corner. */
 export function ProblemBadge({ node }: { node: string }) {
   const diagnostics = useDiagnosticsOf(node);
   if (diagnostics.length === 0) return null;
@@ -99,7 +99,7 @@ function EndedBadge({ node }: { node: string }) {
   );
 }
 
-/** What the node does, in a sentence. */
+/** A one-sentence description of a node. */
 export function useSummary(node: string): string | undefined {
   const summary = useDesigner((state) => state.result?.summary[node]);
   return summary === undefined ? undefined : sentenceText(summary);
@@ -124,7 +124,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const isTable = Object.entries(roles).some(
     ([port, role]) => port.startsWith("output/") && role.includes("table"),
   );
-  // What may keep state only for a table shows no store port while it works on a stream.
+  // A kind that keeps state only for tables has no store port while it works on a stream.
   const keeps = used || isTable || kind?.stateful === true;
   const ports = useMemo(
     () =>

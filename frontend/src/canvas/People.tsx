@@ -2,7 +2,7 @@ import { useStore, ViewportPortal } from "@xyflow/react";
 import { colorOf, initialsOf, type Person, usePresence } from "../designer/presence";
 import { t } from "../ui/i18n";
 
-/** A ring around a node that another person edits, with their name at its corner. */
+/** A ring around a node that other people edit, with a name at its corner. */
 function Mark({ people }: { people: readonly Person[] }) {
   const [first] = people;
   const place = useStore((state) => {
@@ -35,7 +35,7 @@ function Mark({ people }: { people: readonly Person[] }) {
   );
 }
 
-/** The nodes that others edit. Drawn over the nodes, so that no node is rendered for it. */
+/** The nodes that others edit, drawn over the nodes so that they do not render again. */
 export function PeopleOnNodes() {
   const people = usePresence((state) => state.people);
   const nodes = [...new Set(people.map((person) => person.node))].filter((node) => node !== null);

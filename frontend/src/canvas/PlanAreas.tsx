@@ -20,7 +20,7 @@ interface Area {
   readonly bounds: Box;
 }
 
-/** Sub-topologies as areas behind the nodes: what one task works through together. */
+/** The sub-topologies as areas behind the nodes. One task processes all nodes of an area. */
 export function PlanAreas() {
   const document = useDesigner((state) => state.document);
   const catalog = useDesigner((state) => state.catalog);

@@ -14,7 +14,7 @@ const SHAPES: Readonly<Partial<Record<Role, ReactNode>>> = {
   table: <rect x="1.5" y="1.5" width="9" height="9" rx="1" />,
 };
 
-/** The shape shows the role: circle stream, square table, notched windowed, double global, diamond store. */
+/** Shape by role: circle for a stream, square table, notched windowed table, double global table, diamond store. */
 export function PortShape({ flow }: { flow: Role }) {
   return (
     <svg className="port-shape" viewBox="0 0 12 12" aria-hidden="true">

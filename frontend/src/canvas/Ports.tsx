@@ -9,7 +9,7 @@ import { phrase, t } from "../ui/i18n";
 import { PortShape } from "./PortShape";
 import { roleText } from "./words";
 
-/** The end of the wire that is being pulled, as text that changes only when another wire is pulled. */
+/** The start of the wire that is being pulled, as text so that only another wire causes a render. */
 function usePulledWire(): string | null {
   return useConnection((connection) =>
     connection.inProgress
@@ -34,7 +34,7 @@ function fitOf(wire: string | null, node: string, port: NodePort): "fits" | "ref
   return reason === null ? "fits" : "refused";
 }
 
-/** The ports of a node on its edges: inputs left, outputs right, the store port below. */
+/** The ports of a node: inputs on the left, outputs on the right, the store port at the bottom. */
 export const Ports = memo(function Ports(props: {
   node: string;
   ports: readonly NodePort[];

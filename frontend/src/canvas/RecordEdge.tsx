@@ -13,13 +13,13 @@ import { t } from "../ui/i18n";
 import type { FlowEdge } from "./flow";
 import { chipPlace, wirePath } from "./wire";
 
-/** Half the height of a port: a wire to a store ends at the node, not below its port. */
+/** Half the height of a port: a wire to a store ends at the node, not at the bottom of its port. */
 const STORE_PORT = 6;
 
-/** Pixels between two nodes in which there is room for a total. */
+/** The smallest gap between two nodes, in pixels, in which a total is shown. */
 const TOTAL_ROOM = 32;
 
-/** The types in a few characters; fewer still where all wires show theirs. */
+/** Shortened types of key and value; shorter still if all wires show their types. */
 function chipText(type: PortType, room: number): string {
   return `${shortType(readType(type.key), room)} → ${shortType(readType(type.value), room)}`;
 }
@@ -39,7 +39,7 @@ function Label(props: { text: string; title?: string; x: number; y: number }) {
   );
 }
 
-/** Records over an edge since the start, with the rate while some come and there is room; written straight into the page. */
+/** Total and, if there is room, current rate of an edge's records, written directly into the DOM. */
 function Flowed(props: { source: string; target: string; x: number; y: number; short: boolean }) {
   const { short, source, target, x, y } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -68,7 +68,7 @@ function Flowed(props: { source: string; target: string; x: number; y: number; s
   );
 }
 
-/** The repartition topic in front of a node, with its partitions; null while there is no plan. */
+/** The repartition topic in front of a node, with its partitions; null if there is no plan or no such topic. */
 function repartitionTopic(state: DesignerState, target: string): string | null {
   const topic = state.result?.plan?.internal_topics.find(
     (each) => each.kind === "repartition" && each.name === `${target}-repartition`,
@@ -78,7 +78,7 @@ function repartitionTopic(state: DesignerState, target: string): string | null {
     : t("{name} · {n} {n|partition|partitions}", { name: topic.name, n: topic.partitions });
 }
 
-/** A key glyph where the key changed; a double bar across the wire where records are shuffled. */
+/** Marks on a wire: a key if the key changes, a double bar if records are shuffled. */
 function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | null }) {
   const { shuffle, topic, x, y } = props;
   if (shuffle) {
@@ -158,7 +158,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   ];
   const { middle, path } = wirePath(from, to);
   const { x: labelX, y: labelY } = middle;
-  // Between two neighbors there is no room for the name of a topic until the pointer is over it.
+  // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
   const long = targetX < sourceX || targetX - sourceX > 160;
   const wide = long || targetX - sourceX > TOTAL_ROOM;
   const pointed = hovered && !runtime;

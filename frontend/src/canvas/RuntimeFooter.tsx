@@ -35,7 +35,7 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
   };
 }
 
-/** `↑` and in words where the lag is heading. */
+/** An arrow for the trend of the lag, and the trend in words. */
 function heading(points: readonly HistoryPoint[]): { sign: string; title: string; tone: string } {
   const trend = trendOf(points);
   if (trend === null) return { sign: "", title: "", tone: "" };
@@ -99,7 +99,7 @@ function drawDots(element: HTMLElement, figures: NodeFigures | null) {
   }
 }
 
-/** A dot per task in the color of its state. Written straight into the page: React draws nothing. */
+/** One dot per task in the color of its state, written directly into the DOM so that React does not render. */
 export function TaskDots({ node }: { node: string }) {
   const box = useRef<HTMLSpanElement>(null);
   useEffect(() => {
@@ -131,7 +131,7 @@ export function TaskDots({ node }: { node: string }) {
   );
 }
 
-/** The live figures of a node, in a strip below it. */
+/** The strip below a node with its live figures. */
 export function RuntimeFooter({ node, source }: { node: string; source: boolean }) {
   const strip = useRef<HTMLDivElement>(null);
   const left = useRef<HTMLSpanElement>(null);

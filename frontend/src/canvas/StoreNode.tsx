@@ -12,7 +12,7 @@ import { PortShape } from "./PortShape";
 
 const RIM = 7;
 
-/** How many rows a store holds, written straight into the page. */
+/** The number of rows in a store, written directly into the DOM. */
 function StoreFigures({ node }: { node: string }) {
   const box = useRef<HTMLSpanElement>(null);
   useEffect(
@@ -29,7 +29,7 @@ function StoreFigures({ node }: { node: string }) {
   return <span className="store-figures m-figures" ref={box} />;
 }
 
-/** A store: a cylinder that hangs below what uses it. */
+/** A store, drawn as a cylinder below the node that uses it. */
 export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<FlowNode>) {
   const { node } = data;
   const runtime = useDesigner((state) => state.layer === "runtime");

@@ -1,8 +1,8 @@
-/** Kinds dragged from the palette, and which edge something is held over. */
+/** Kinds that are dragged from the palette, and the edge under the pointer. */
 
 export const KIND_MIME = "application/x-millrace-kind";
 
-/** The id of the wire at a place on the screen; null if there is none, or if a node lies over it. */
+/** The id of the wire at a position on the screen; null if there is none, or if a node covers it. */
 export function wireAt(x: number, y: number, through?: string): string | null {
   for (const element of document.elementsFromPoint(x, y)) {
     const node = element.closest<HTMLElement>(".react-flow__node");
@@ -15,7 +15,7 @@ export function wireAt(x: number, y: number, through?: string): string | null {
 
 let lit: Element | null = null;
 
-/** Shows which wire would take what is being dragged. */
+/** Highlights the wire into which the dragged node would be inserted. */
 export function lightWire(id: string | null) {
   const next = id === null ? null : document.querySelector(`[data-wire="${CSS.escape(id)}"]`);
   if (next === lit) return;

@@ -1,4 +1,4 @@
-/** From the document to what React Flow draws, keeping every object that did not change. */
+/** Converts the document to React Flow's nodes and edges, reusing every object that did not change. */
 
 import type { Edge, Node } from "@xyflow/react";
 import { type Catalog, kindOf } from "../graph/catalog";

@@ -1,4 +1,4 @@
-/** The canvas for commands and panels: reveals nodes, moves the viewport. */
+/** The canvas operations for commands and panels: revealing nodes, moving the viewport. */
 
 import type { ReactFlowInstance } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
@@ -11,11 +11,11 @@ const FIT = {
   maxZoom: 1,
   minZoom: 0.15,
 } as const;
-/** A topology that would be smaller than this when it is shown whole is opened at its sources instead. */
+/** If a topology would have to be zoomed below this to fit, it opens at its sources instead. */
 const LEGIBLE = 0.35;
 const OPENING = 0.5;
 
-/** Shows a topology that has been opened: whole, or from its top left on where that could not be read. */
+/** Shows a newly opened topology: all of it or, if that would be illegible, its upper left part. */
 function open(flow: ReactFlowInstance<FlowNode, FlowEdge>, area: DOMRect) {
   const around = flow.getNodesBounds(flow.getNodes());
   const room = { width: area.width - 80, height: area.height - 128 };
@@ -31,10 +31,10 @@ function open(flow: ReactFlowInstance<FlowNode, FlowEdge>, area: DOMRect) {
   });
 }
 
-/** Everything of the API that the canvas cannot work out from its box and its drawing. */
+/** Operations that the hook cannot implement with only the canvas element and React Flow. */
 type Given = Pick<CanvasApi, "glide" | "openAddMenu">;
 
-/** Where the pointer is on the screen; null if it is elsewhere. */
+/** The pointer's position on the screen; null if it is not over the canvas. */
 export type Pointer = { x: number; y: number } | null;
 
 export function useCanvasApi(
@@ -97,7 +97,7 @@ export function useCanvasApi(
   }, [flow, box, pointer, glide, openAddMenu]);
 }
 
-/** Shows a topology when it is opened, and a node when a panel or a command leads to it. */
+/** Shows a topology when it is opened, and a node when a panel or command goes to it. */
 export function useViewport(
   flow: ReactFlowInstance<FlowNode, FlowEdge>,
   box: RefObject<HTMLDivElement | null>,
@@ -105,10 +105,10 @@ export function useViewport(
 ) {
   const topologyId = useDesigner((state) => state.topologyId);
   const focus = useDesigner((state) => state.focusRequest);
-  // A topology is shown whole when it is opened, once its nodes have been measured. One that was
-  // empty stays where it is: its first node must not run away from where it was dropped.
+  // A newly opened topology is fitted into view once its nodes have been measured. One that was
+  // empty is not, because its first node would move away from where it was dropped.
   const fitted = useRef<number | null>(null);
-  // React Flow gives a new instance once it has measured its box: that is not a remount.
+  // React Flow passes a new instance once it has measured its box; this is not a remount.
   const latest = useRef(flow);
   latest.current = flow;
   useEffect(() => {
@@ -130,7 +130,7 @@ export function useViewport(
     });
   }, [topologyId, drawn, flow, box]);
 
-  // A panel that opens or closes beside the canvas leaves what was in its middle in the middle.
+  // When a panel beside the canvas opens or closes, the middle of the view stays in the middle.
   useEffect(() => {
     let before: { width: number; height: number } | null = null;
     const observer = new ResizeObserver(([entry]) => {

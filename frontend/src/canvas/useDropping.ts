@@ -1,4 +1,4 @@
-/** Nodes that are moved, and kinds that are dropped from the palette: both may land on a wire. */
+/** Moved nodes and kinds dropped from the palette. Both may be inserted into a wire. */
 
 import type { ReactFlowInstance } from "@xyflow/react";
 import { useCallback } from "react";

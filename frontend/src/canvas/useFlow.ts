@@ -1,4 +1,4 @@
-/** What React Flow draws: the document's nodes and edges, and what a gesture does to them meanwhile. */
+/** React Flow's nodes and edges: those of the document, with the intermediate changes of a gesture. */
 
 import {
   applyEdgeChanges,
@@ -23,7 +23,7 @@ export function useFlow() {
     if (catalog === null) return;
     const chosen = new Set(selection.nodes);
     setNodes((before) => {
-      // The box around a selection made with the mouse must not outlive another selection.
+      // The box of a selection made with the mouse is hidden once something else is selected.
       const drawn = before.filter((node) => node.selected === true);
       if (drawn.length !== chosen.size || drawn.some((node) => !chosen.has(node.id))) {
         queueMicrotask(() => flowStore.setState({ nodesSelectionActive: false }));

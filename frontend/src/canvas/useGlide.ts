@@ -3,10 +3,10 @@ import type { Position } from "../graph/document";
 import type { FlowNode } from "./flow";
 
 const GLIDE_MS = 160;
-/** Above this many nodes a glide would stutter; they jump. */
+/** Above this many nodes, an animation would stutter, and the nodes jump instead. */
 const GLIDE_NODES = 200;
 
-/** Moves nodes on the screen to new places in 160 ms, edges with them. */
+/** Animates nodes and their edges to new positions in 160 ms. */
 export function useGlide(setNodes: (how: (nodes: FlowNode[]) => FlowNode[]) => void) {
   const frame = useRef(0);
   return useCallback(

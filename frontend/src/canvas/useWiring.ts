@@ -1,4 +1,4 @@
-/** Pulling wires: from port to port, onto a node, into nothing, and an end that is moved. */
+/** Pulling wires from a port to a port, a node or the empty canvas, and moving their ends. */
 
 import type { Connection, FinalConnectionState } from "@xyflow/react";
 import { useCallback, useRef } from "react";
@@ -27,7 +27,7 @@ function onReconnect(edge: FlowEdge, connection: Connection) {
   });
 }
 
-/** @param openAddMenu opens the menu where an edge is dropped on the empty canvas. */
+/** @param openAddMenu opens the menu if a wire is dropped on the empty canvas. */
 export function useWiring(openAddMenu: (request: AddRequest) => void) {
   const moving = useRef<DocumentEdge | null>(null);
   const isValid = useCallback((connection: Connection | FlowEdge) => {
@@ -41,7 +41,7 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
     const { from, to } = addressOf(connection);
     useDesigner.getState().change(t("Connect"), (document) => connect(document, from, to));
   }, []);
-  /** A wire let go over a node takes the first port that fits; on the empty canvas the menu opens. */
+  /** A wire dropped on a node connects to the first port that fits; on the empty canvas, the menu opens. */
   const onConnectEnd = useCallback(
     (event: MouseEvent | TouchEvent, connection: FinalConnectionState) => {
       if (connection.isValid === true || connection.fromHandle === null) return;

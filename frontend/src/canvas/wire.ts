@@ -19,15 +19,15 @@ export function wirePath(from: Place, to: Place): { path: string; middle: Place 
   return { path, middle: { x, y } };
 }
 
-/** Pixels of a chip's character, and of its padding with a little air. */
+/** The width of a character of a chip, and the chip's padding plus a margin, in pixels. */
 const CHARACTER = 6.7;
 const AIR = 26;
-/** How far above the middle of its nodes a chip stands that has no room between them. */
+/** How far above the middle of the nodes a chip is placed that does not fit between them. */
 const ABOVE = NODE_HEIGHT / 2 + 12;
 
 /**
- * Where a chip with a text goes: on the wire's middle if there is room between the two nodes, else above them, so that
- * it covers neither icon nor title. `level` is how far from the wire it would like to be.
+ * The place of a chip with a text: at the middle of the wire if it fits between the two nodes, else above them, so that
+ * it does not cover an icon or title. `level` is its preferred distance above the wire.
  */
 export function chipPlace(text: string, from: Place, to: Place, middle: Place, level = 0): Place {
   const gap = to.x - from.x;

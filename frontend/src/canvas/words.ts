@@ -1,4 +1,4 @@
-/** Roles, ways to run and refused edges in words. */
+/** Roles, the ways a node can run, and the reasons for refused edges, in words. */
 
 import type { Role } from "../graph/catalog";
 import type { Refusal } from "../graph/connect";
@@ -26,13 +26,13 @@ export function roleText(role: Role): string {
   return known === undefined ? role.replaceAll("_", " ") : t(known);
 }
 
-/** How a node runs, in words; a way that this page does not know by its own name. */
+/** The way a node runs, in words; an unknown way is shown by its code. */
 export function runsText(way: string): string {
   if (way === "stream_task") return t("stream task");
   return way === "python" ? t("Python stage") : way;
 }
 
-/** Why an edge does not fit, and what would. */
+/** Why an edge does not fit, and what would fit. */
 export function refusalText(reason: Refusal): string {
   if (reason.code === "taken") {
     return t("{port} already has an input; delete that edge first", { port: reason.port });

@@ -13,12 +13,12 @@ import { type Dialect, useDialect, useJob } from "./dialect";
 interface CodeActionsProps {
   topology: number;
   name: string;
-  /** The version that an export takes; null as long as nothing was saved. */
+  /** The version that is exported; null if nothing has been saved yet. */
   version: number | null;
   changed: boolean;
 }
 
-/** Copy what is shown; download the whole job of the saved version. */
+/** Copies the code that is shown, or downloads the complete job of the saved version. */
 export function CodeActions({ topology, name, version, changed }: CodeActionsProps) {
   const [busy, setBusy] = useState(false);
   const job = useJob();

@@ -12,7 +12,7 @@ import { PlainCode } from "./PlainCode";
 
 const CodeViewer = lazy(() => patiently(() => import("./CodeViewer")));
 
-/** The generated program beside the drawing. The last good one stays in view while the drawing has errors. */
+/** The generated program beside the canvas. While the document has errors, the last valid program stays visible. */
 export function CodePanel({ topology }: { topology: number }) {
   const { name, baseVersion, changed } = useEditing();
   const empty = useDesigner((state) => state.document.nodes.length === 0);

@@ -8,7 +8,7 @@ import classes from "./code.module.css";
 import { createViewer, setMarks, type ViewerOptions, viewerState } from "./editor";
 import { nodeAt, spansOf } from "./spans";
 
-/** One generated file with the selected node's lines lit; a click on a line selects its node. */
+/** A generated file. The lines of the selected node are highlighted; a click on a line selects its node. */
 export default function CodeViewer({ code }: { code: GeneratedCode }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -48,7 +48,7 @@ export default function CodeViewer({ code }: { code: GeneratedCode }) {
   const text = file?.text ?? "";
   const shown = file?.path ?? "";
   useEffect(() => {
-    // Scrolled to where the reader was: a keystroke in the inspector must not move the code away.
+    // Keep the scroll position: a keystroke in the inspector must not move the code away.
     const top = view.current?.scrollDOM.scrollTop ?? 0;
     view.current?.setState(viewerState(text, shown, options));
     requestAnimationFrame(() => {
@@ -56,8 +56,8 @@ export default function CodeViewer({ code }: { code: GeneratedCode }) {
     });
   }, [text, shown, options]);
 
-  // The lines are lit again after `text` changed: the new state starts without marks.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `text` stands for the state that was replaced
+  // A new `text` comes with a new state without marks, so the lines are marked again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new `text` replaces the state and its marks
   useEffect(() => {
     view.current?.dispatch({
       effects: setMarks.of({

@@ -10,7 +10,7 @@ import { useDialect, usePlain } from "./dialect";
 
 const CodeViewer = lazy(() => patiently(() => import("./CodeViewer")));
 
-/** The program in plain Structured Streaming, and beside it what differs from Kafka Streams, by node. */
+/** The program in plain Structured Streaming and, by node, how its results differ from Kafka Streams'. */
 export function PlainCode() {
   usePlain(useServices(), true);
   const result = useDialect((state) => state.plain);

@@ -1,4 +1,4 @@
-/** Which dialect the code panel shows, and the compiler's answer for the plain one. */
+/** The dialect that the code panel shows, and the compile result for the plain dialect. */
 
 import { useEffect } from "react";
 import { create } from "zustand";
@@ -23,7 +23,7 @@ export const useDialect = create<DialectState>()((set) => ({
   choose: (dialect) => set({ dialect }),
 }));
 
-/** The file that is shown in the chosen dialect. */
+/** The generated file in the chosen dialect. */
 export function useJob(): string | null {
   const dialect = useDialect((state) => state.dialect);
   const plain = useDialect((state) => state.plain);
@@ -34,11 +34,11 @@ export function useJob(): string | null {
 
 const PAUSE_MS = 200;
 
-/** Compiles the plain program of each revision while it is shown. */
+/** Compiles each revision in the plain dialect while that is shown. */
 export function usePlain(services: DesignerServices, shown: boolean) {
   const revision = useDesigner((state) => state.revision);
   const topology = useDesigner((state) => state.topologyId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a topology's own answer replaces another's
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another topology invalidates the result
   useEffect(() => useDialect.setState({ plain: null, failure: null }), [topology]);
   useEffect(() => {
     if (!shown) return;

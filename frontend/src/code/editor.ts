@@ -1,4 +1,4 @@
-/** A read-only CodeMirror in the page's colors, with lines that can be lit and clicked. */
+/** A read-only CodeMirror in the page's colors, with lines that can be highlighted and clicked. */
 
 import { json } from "@codemirror/lang-json";
 import { python } from "@codemirror/lang-python";
@@ -52,7 +52,7 @@ const look = EditorView.theme({
 });
 
 interface LineMarks {
-  /** First and last lines that are lit, counted from 1. */
+  /** First and last lines of the highlighted ranges, counted from 1. */
   readonly lit: readonly { start: number; end: number }[];
   readonly hovered: readonly { start: number; end: number }[];
 }
@@ -105,7 +105,7 @@ function languageOf(path: string): Extension {
   return path.endsWith(".json") ? json() : [];
 }
 
-/** The parts of every read-only view; the comparison of versions uses them too. */
+/** The extensions of every read-only view, including the comparison of versions. */
 export function reading(path: string): Extension {
   return [
     lineNumbers(),
@@ -117,7 +117,7 @@ export function reading(path: string): Extension {
   ];
 }
 
-/** One of two texts side by side, by its name: what the left one loses, what the right one gains. */
+/** The extensions of one side of a comparison, with its accessible name. */
 export function comparing(label: string): Extension {
   return [apart, EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" })];
 }
@@ -138,7 +138,7 @@ const apart = EditorView.theme({
     color: "var(--m-muted)",
     fontFamily: "var(--m-font)",
   },
-  // The signs that come with it are in few fonts.
+  // CodeMirror's default icons are missing from many fonts.
   ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '""' },
 });
 
@@ -155,7 +155,7 @@ export function viewerState(text: string, path: string, options: ViewerOptions):
       EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),
       EditorView.domEventHandlers({
         click: (event, view) => {
-          // A drag that selects text is no click on a line.
+          // A drag that selects text is not a click on a line.
           if (!view.state.selection.main.empty) return;
           const line = lineAt(view, event);
           if (line !== null) options.onLine(line);

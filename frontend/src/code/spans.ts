@@ -1,4 +1,4 @@
-/** From a node to its lines and back. */
+/** Maps nodes to their lines of code and back. */
 
 import type { SourceMapEntry } from "../api/types";
 
@@ -12,7 +12,7 @@ export function spansOf(
   return map.filter((span) => span.path === path && wanted.has(span.node));
 }
 
-/** The node that a line belongs to: the narrowest span that holds it. */
+/** The node of a line: that of the narrowest span that contains the line. */
 export function nodeAt(map: readonly SourceMapEntry[], path: string, line: number): string | null {
   let best: SourceMapEntry | null = null;
   for (const span of map) {

@@ -25,15 +25,15 @@ import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
 
 export interface AddOptions {
-  /** Where its middle goes; beside the selected node, or in the middle of the view, if left out. */
+  /** The middle of the node; if omitted, it goes beside the selected node or into the middle of the view. */
   readonly at?: Position;
   readonly from?: PortAddress;
   readonly to?: PortAddress;
-  /** The edge it is put into. */
+  /** The id of the edge into which the node is inserted. */
   readonly edge?: string;
 }
 
-/** The first output of a node that nothing follows yet, else its first one; null if it has none. */
+/** The node's first unconnected output, else its first output; null if it has none. */
 function freeOutput(
   document: TopologyDocument,
   catalog: Catalog,
@@ -49,8 +49,8 @@ function freeOutput(
 }
 
 /**
- * Adds a node of a kind and wires it: into an edge, to the wire that was pulled, or after the selected
- * node. Selects it and gives its id; null if the topology cannot be changed.
+ * Adds a node of a kind and connects it: into an edge, to the wire that was pulled, or after the selected node.
+ * Selects it and returns its id; null if the topology is read-only.
  */
 export function addKind(kind: string, options: AddOptions = {}): string | null {
   const state = useDesigner.getState();

@@ -12,7 +12,7 @@ export function copiedText(): string | null {
   return writeFragment(cut(document, new Set(selection.nodes)));
 }
 
-/** Adds the nodes in a text, their middle where the pointer is; false if the text holds none. */
+/** Pastes the nodes in a text around the pointer; false if the text contains none. */
 export function pasteText(text: string): boolean {
   const { catalog, change, document, readOnly } = useDesigner.getState();
   const fragment = readFragment(text);
@@ -39,7 +39,7 @@ function textIsSelected(): boolean {
   return (window.getSelection()?.toString() ?? "") !== "";
 }
 
-/** Makes the clipboard keys and the browser's own menu work on nodes; returns how to stop. */
+/** Makes the clipboard shortcuts and the browser's menu work on nodes; returns a function that stops listening. */
 export function listenToClipboard(): () => void {
   function onCopy(event: ClipboardEvent) {
     if (isTyping(event.target) || textIsSelected()) return;

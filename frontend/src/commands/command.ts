@@ -1,4 +1,4 @@
-/** What a command is: a name, perhaps a shortcut, when it can run, and what it does. */
+/** A command: a name, optional shortcuts, when it can run, and what it does. */
 
 import { type CanvasApi, canvas } from "../designer/canvasApi";
 import { type DesignerState, useDesigner } from "../designer/store";
@@ -14,9 +14,9 @@ export interface Command {
   readonly id: string;
   readonly group: CommandGroup;
   title(): string;
-  /** `Mod` is Ctrl, and ⌘ on a Mac. The first is shown; all of them work. */
+  /** `Mod` is Ctrl, or ⌘ on a Mac. Menus show the first shortcut; all of them work. */
   readonly shortcuts?: readonly string[];
-  /** Runs while a text field has the cursor, too. */
+  /** Also runs while a text field has the focus. */
   readonly everywhere?: boolean;
   enabled?(context: CommandContext): boolean;
   run(context: CommandContext): void | Promise<void>;
@@ -30,7 +30,7 @@ export function canRun(command: Command, context: CommandContext): boolean {
   return command.enabled === undefined || command.enabled(context);
 }
 
-/** For `enabled`: there is a document that may be changed. */
+/** For `enabled`: a topology is open and may be changed. */
 export function editable({ designer }: CommandContext): boolean {
   return designer.topologyId !== null && !designer.readOnly;
 }

@@ -7,7 +7,7 @@ import { findNode } from "../graph/document";
 import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
 
-/** The wire between two selected nodes, first to second or, if that does not fit, back. */
+/** The wire from the first selected node to the second or, if that does not fit, in the other direction. */
 function wire(designer: DesignerState) {
   const { catalog, document, selection } = designer;
   const [first, second] = selection.nodes;

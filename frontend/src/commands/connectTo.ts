@@ -2,7 +2,7 @@ import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
 import { openDialog } from "./dialogs";
 
-/** Connecting by keyboard alone: a list of all ports that the selected node could feed. */
+/** Connects by keyboard: opens a list of all ports that the selected node could feed. */
 export const connectTo: Command = {
   id: "connect-to",
   group: "edit",

@@ -2,7 +2,7 @@ import { t } from "../ui/i18n";
 import { copiedText } from "./clipboard";
 import { type Command, hasNodes } from "./command";
 
-/** The keys come as the browser's own clipboard events, see `listenToClipboard`. */
+/** The shortcuts arrive as the browser's clipboard events, see `listenToClipboard`. */
 export const copy: Command = {
   id: "copy",
   group: "edit",

@@ -2,7 +2,7 @@ import { create } from "zustand";
 
 type DialogName = "commands" | "search" | "connect" | "shortcuts";
 
-/** Which of the designer's own dialogs is open. */
+/** The dialog of the designer that is open, if any. */
 export const useDialogs = create<{ open: DialogName | null }>()(() => ({
   open: null,
 }));

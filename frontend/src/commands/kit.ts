@@ -1,4 +1,4 @@
-/** A small editor for tests: drives the designer's store and commands as people do. */
+/** A small editor for tests that drives the designer's store and commands like a person. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { type AddOptions, addKind } from "./addNode";
 import { canRun, commandContext } from "./command";
 import { commandById } from "./registry";
 
-/** The catalog that the compiler generates: tests see the kinds that people see. */
+/** The real catalog that the compiler generates. */
 export const CATALOG: Catalog = JSON.parse(
   readFileSync(
     join(import.meta.dirname, "../../../compiler/millrace_compiler/catalog.json"),
@@ -27,7 +27,7 @@ export interface Editor {
   readonly document: () => TopologyDocument;
   /** Drops a kind on the canvas at a place, or adds it beside the selected node. */
   drop(kind: string, options?: AddOptions): string;
-  /** Pulls a wire; gives why it was refused, null if it was taken. Ports are written `node.port`. */
+  /** Pulls a wire; returns the reason if it was refused, else null. Ports are written `node.port`. */
   connect(from: string, to: string): Refusal | null;
   select(...nodes: string[]): void;
   /** Runs a command; false if it cannot run now. */
@@ -35,7 +35,7 @@ export interface Editor {
   undo(): Promise<boolean>;
   edges(): string[];
   label(node: string): string | undefined;
-  /** Takes the place of the compiler's answer. */
+  /** Sets a compile result, as if the compiler had responded. */
   answer(result: Partial<CompileResult>): void;
   expectDiagnostics(node: string): readonly Diagnostic[];
 }
@@ -45,7 +45,7 @@ function address(text: string, usual: string) {
   return { node, port };
 }
 
-/** Opens a document, an empty one if none is given, in a topology of its own. */
+/** Opens a document, by default an empty one, as a topology of its own. */
 export function editor(document: TopologyDocument = emptyDocument("test")): Editor {
   topology += 1;
   useDesigner.getState().open({ topologyId: topology, document, catalog: CATALOG });

@@ -61,7 +61,7 @@ const own: readonly Command[] = [
 
 const added = new Map<string, Command>();
 
-/** Adds a command of the page around the designer; returns how to take it away again. */
+/** Registers a command of the surrounding page; returns a function that removes it. */
 export function registerCommand(command: Command): () => void {
   added.set(command.id, command);
   return () => {

@@ -1,17 +1,17 @@
-/** From key presses to commands. */
+/** Maps key presses to commands. */
 
 import { canRun, commandContext } from "./command";
 import { allCommands } from "./registry";
 
 const mac = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** A key press as shortcuts are written: `Mod+Shift+Z`, `Delete`, `ArrowLeft`. */
+/** A key press in the notation of shortcuts: `Mod+Shift+Z`, `Delete`, `ArrowLeft`. */
 export function pressed(event: KeyboardEvent): string {
   const parts: string[] = [];
   if (mac ? event.metaKey : event.ctrlKey) parts.push("Mod");
   if (event.altKey) parts.push("Alt");
   const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
-  // Shift is part of what a sign like ? is; with letters and named keys it is a key of its own.
+  // A sign such as ? already implies Shift; for letters and named keys, Shift is a modifier.
   if (event.shiftKey && (event.key.length > 1 || /[A-Z]/.test(key))) parts.push("Shift");
   parts.push(key);
   return parts.join("+");
@@ -32,7 +32,7 @@ function inList(target: EventTarget | null): boolean {
   );
 }
 
-/** Parts of the page in which plain keys mean something else; Ctrl keys are still commands. */
+/** True in parts of the page where plain keys have another meaning; shortcuts with Ctrl still work there. */
 function hasOwnKeys(target: EventTarget | null, keys: string): boolean {
   return (
     !keys.startsWith("Mod+") &&
@@ -51,7 +51,7 @@ export function dispatch(event: KeyboardEvent): boolean {
     if (!command.shortcuts?.includes(keys)) continue;
     const elsewhere = typing || inList(event.target) || hasOwnKeys(event.target, keys);
     if (elsewhere && command.everywhere !== true) continue;
-    // Enter and Space press the button that has the focus, arrows move in a row of tabs.
+    // Enter and Space press the focused button, and arrows move between tabs.
     if (
       command.everywhere !== true &&
       event.target instanceof HTMLElement &&

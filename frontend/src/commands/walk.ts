@@ -2,7 +2,7 @@ import { type Direction, neighbor } from "../graph/walk";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import type { Command } from "./command";
 
-/** One command for each arrow: from the selected node to its neighbor, or to the first node. */
+/** The command of an arrow key: moves from the selected node to its neighbor, or selects the first node. */
 function walk(direction: Direction, title: Phrase, key: string): Command {
   return {
     id: `walk-${direction}`,

@@ -2,10 +2,10 @@ import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { t } from "../ui/i18n";
 import { type Beginning, POSITIONS, type Position, problemOf } from "./beginning";
 
-/** Where a deployment with a checkpoint begins, and whether it keeps its rows. */
+/** Where a deployment with a checkpoint starts, and whether its stores are reset. */
 export function BeginningFields(props: {
   value: Beginning;
-  /** Another position needs empty stores. */
+  /** Whether it runs plain PySpark, which needs empty stores to start from another position. */
   plain: boolean;
   onChange: (value: Beginning) => void;
 }) {

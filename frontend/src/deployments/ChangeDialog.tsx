@@ -12,7 +12,7 @@ import { type Asked, type Decision, type Decisions, decisionOf, undecided } from
 import classes from "./change.module.css";
 import { HandoverNote } from "./HandoverNote";
 
-/** What a version does to the state of the one that runs, before anything stops. */
+/** Shows how a version changes the state of the running deployment, before anything is stopped. */
 export function ChangeDialog(props: Asked) {
   const { plan, refused, answer } = props;
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});

@@ -4,7 +4,7 @@ import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
 
-/** The name of the topology typed, then a red button: for what cannot be undone. */
+/** A red button that requires typing the topology's name, for actions that cannot be undone. */
 export function ConfirmName(props: {
   label: string;
   action: string;

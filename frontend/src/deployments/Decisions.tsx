@@ -10,7 +10,7 @@ import classes from "./deployments.module.css";
 
 type Decided = Deployment["record_decisions"][number];
 
-/** Records at which the deployment failed, and what was decided about them; the newest first. */
+/** Records at which the deployment failed and the decisions about them, newest first. */
 export function Decisions(props: {
   deployment: number;
   decisions: readonly Decided[];
@@ -53,7 +53,7 @@ export function Decisions(props: {
   );
 }
 
-/** Removing is refused once the deployment has read past the record. */
+/** Removes a decision. The server refuses this once the deployment has read past the record. */
 function Remove({ decided, deployment }: { decided: Decided; deployment: number }) {
   const remove = useMutation({
     mutationFn: () => removeDecision(deployment, decided),

@@ -30,7 +30,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
   const [opened, options] = useDisclosure(false);
   const arrow = useRef<HTMLButtonElement>(null);
   const main = useRef<HTMLButtonElement>(null);
-  // While it is at work the button is disabled, and has lost the focus to nothing.
+  // The button is disabled while deploying and loses the focus; return it afterwards.
   useEffect(() => {
     if (!deploying) return;
     return () => {

@@ -11,11 +11,11 @@ import { placeProblem, withPlace } from "./place";
 import { STARTS, startOf, withStart } from "./start";
 import { REAL_TIME_MS, triggerOf, triggersOf, withTrigger } from "./trigger";
 
-/** How a version runs, and where it begins to read. */
+/** The settings of a deployment and where it starts to read. */
 export function DeployOptions(props: {
   values: DeploymentSettings;
   fresh: boolean;
-  /** What is deployed is plain PySpark; the other dialect begins where it stopped. */
+  /** Whether the deployed version is plain PySpark. A change of dialect always continues where it stopped. */
   runsPlain: boolean;
   onChange: (values: DeploymentSettings) => void;
   beginning: Beginning;

@@ -24,7 +24,7 @@ import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
 import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
 
-/** What the deployment does, and what can be done with it. */
+/** The state of the deployment and the actions on it. */
 export function DeploymentCard(props: {
   deployment: Deployment;
   state: Observed;

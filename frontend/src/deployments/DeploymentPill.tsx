@@ -11,10 +11,10 @@ import { hideSteps, showSteps, useSteps } from "./steps";
 
 const DeploymentCard = later(async () => (await import("./DeploymentCard")).DeploymentCard);
 
-/** Without a connection for this long nothing is known of the deployment any more. */
+/** Milliseconds without a connection after which the state of the deployment counts as unknown. */
 const LOST_AFTER = 4_000;
 
-/** The state to show: the server's word, or unknown once the server has not been heard for a while. */
+/** The deployment's state as the server reported it, or unknown if the connection has been lost for a while. */
 export function useShownState(): Observed | null {
   const deployment = useLive((state) => state.deployment);
   const connection = useLive((state) => state.connection);
@@ -29,7 +29,7 @@ export function useShownState(): Observed | null {
   return silent && deployment.observed !== "stopped" ? "unknown" : deployment.observed;
 }
 
-/** The deployment's state in the top bar; a click shows steps, run and what can be done. */
+/** The deployment's state in the top bar; a click opens its steps, run and actions. */
 export function DeploymentPill({ operator }: { operator: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const state = useShownState();

@@ -37,7 +37,7 @@ function Sign({ state }: { state: DeploymentStep["state"] }) {
   return <IconCircle size={16} stroke={1.5} className={classes.waiting} />;
 }
 
-/** After a crash, or with other settings alone, the job that was staged is started again: what came before is left out. */
+/** Marks steps as skipped that did not run again, such as after a crash, when the staged job is restarted. */
 function leftOut(steps: readonly DeploymentStep[]): readonly DeploymentStep[] {
   const last = steps.findLastIndex((step) => step.state !== "waiting");
   return steps.map((step, index) =>
@@ -45,7 +45,7 @@ function leftOut(steps: readonly DeploymentStep[]): readonly DeploymentStep[] {
   );
 }
 
-/** The steps of a deployment that failed or was stopped: none of them is at work any more. */
+/** The steps, none of which is running any more if the deployment failed or was stopped. */
 function ended(deployment: Deployment): readonly DeploymentStep[] {
   const { observed, since } = deployment;
   const steps = leftOut(deployment.steps);
@@ -57,7 +57,7 @@ function ended(deployment: Deployment): readonly DeploymentStep[] {
   );
 }
 
-/** Compile, check, stage, start: each with its time, the one in work counting up. */
+/** Compile, check, stage, start: each with its duration, which counts up while it runs. */
 export function DeploymentSteps({ deployment }: { deployment: Deployment }) {
   const steps = ended(deployment);
   const busy = steps.some((step) => step.state === "running");

@@ -8,7 +8,7 @@ import { t } from "../ui/i18n";
 import classes from "./deployments.module.css";
 import { DIALECTS, isPlain, withDialect } from "./dialect";
 
-/** Which code runs; for plain PySpark what the compiler says about it. */
+/** The dialect to run and, for plain PySpark, the compiler's diagnostics. */
 export function DialectField(props: {
   values: DeploymentSettings;
   onChange: (values: DeploymentSettings) => void;

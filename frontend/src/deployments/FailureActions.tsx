@@ -14,7 +14,7 @@ import { FailureButton } from "./FailureButton";
 import { handlerOf } from "./handlers";
 import { followFailed, simulateRecord, testOfRecord } from "./simulateRecord";
 
-/** What can be done about the record at which a deployment failed. */
+/** Actions on the record at which a deployment failed. */
 export function FailureActions({ failure }: { failure: Failure }) {
   const ws = useEditing((state) => state.ws);
   const topology = useDesigner((state) => state.topologyId);
@@ -75,7 +75,7 @@ export function FailureActions({ failure }: { failure: Failure }) {
   );
 }
 
-/** A second click decides, and the deployment starts again. */
+/** Requires a second click, then decides about the record and restarts the deployment. */
 function Decide(props: {
   failure: Failure;
   deployment: number;

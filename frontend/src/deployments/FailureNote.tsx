@@ -16,7 +16,7 @@ import { FailureButton } from "./FailureButton";
 
 const FailureActions = later(async () => (await import("./FailureActions")).FailureActions);
 
-/** What failed, at which node, because of which record; with the way there. */
+/** The error, its node and its record, with a link to the node. */
 export function FailureNote({ failure }: { failure: Failure }) {
   const document = useDesigner((state) => state.document);
   const catalog = useDesigner((state) => state.catalog);
@@ -75,7 +75,7 @@ export function FailureNote({ failure }: { failure: Failure }) {
   );
 }
 
-/** A parameter as its form calls it. */
+/** The title of a parameter in its form. */
 function titleOf(catalog: Catalog | null, node: DocumentNode, parameter: string): string {
   const kind = catalog === null ? undefined : kindOf(catalog, node.kind);
   return kind?.parameters.find((each) => each.name === parameter)?.title ?? parameter;

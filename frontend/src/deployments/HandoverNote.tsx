@@ -3,7 +3,7 @@ import { type Phrase, phrase, t } from "../ui/i18n";
 
 type Handover = NonNullable<StatePlan["handover"]>;
 
-/** How the driver of a change takes the place of the one that runs. */
+/** How the new driver replaces the running one. */
 export function HandoverNote({ plan }: { plan: StatePlan }) {
   const { handover } = plan;
   if (handover === null) return null;

@@ -11,7 +11,7 @@ import { t } from "../ui/i18n";
 import { ConfirmName } from "./ConfirmName";
 import classes from "./deployments.module.css";
 
-/** State of before the last moves and resets, which is kept until a person deletes it. */
+/** State from before the last moves and resets, which is kept until a person deletes it. */
 export function OldStates(props: {
   deployment: number;
   states: readonly OldState[];
@@ -50,7 +50,7 @@ export function OldStates(props: {
   );
 }
 
-/** The typed name deletes. It is refused within a day after the state was left. */
+/** Deletes old state after its name was typed. The server refuses this during the first day. */
 function Delete({ deployment, state }: { deployment: number; state: OldState }) {
   const [asked, setAsked] = useState(false);
   const now = useNow(60_000);

@@ -6,7 +6,7 @@ import { Note } from "../ui";
 import { hour, span } from "../ui/format";
 import { t } from "../ui/i18n";
 
-/** What a deployment waits for, since when, and when it is tried again. */
+/** The outage that a deployment waits for, since when, and the time of the next retry. */
 export function OutageNote({ outage }: { outage: Outage }) {
   const now = useNow(1_000);
   const next = Date.parse(outage.retry_at) - now;

@@ -26,7 +26,7 @@ export function RunsPanel({ operator }: { operator: boolean }) {
   const old = useQuery({
     queryKey: ["old-state", id, deployment?.run?.id ?? null, deployment?.observed],
     queryFn: () => listOldState(id ?? 0),
-    // What a run leaves is noted a moment after it began.
+    // Old state is recorded shortly after a run has started.
     refetchInterval: 10_000,
     enabled: id !== null,
     placeholderData: (before) => before,

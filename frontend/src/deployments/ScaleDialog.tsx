@@ -13,7 +13,7 @@ import classes from "./deployments.module.css";
 import { HandoverNote } from "./HandoverNote";
 import { openScale } from "./steps";
 
-/** Other threads and memory for a deployment that runs: what happens is shown before it does. */
+/** Changes threads and memory of a running deployment, after showing the consequences. */
 export function ScaleDialog() {
   const deployment = useLive((state) => state.deployment);
   return deployment === null ? null : <Scale deployment={deployment} />;

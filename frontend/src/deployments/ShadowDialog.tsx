@@ -29,7 +29,7 @@ import { openShadow } from "./steps";
 
 const LOOK_MS = 1_500;
 
-/** Another version beside the one that runs, on the same records, and what both have written. */
+/** Starts another version beside the running one on the same records, and compares their outputs. */
 export function ShadowDialog() {
   const deployment = useLive((state) => state.deployment);
   return deployment === null ? null : <Opened deployment={deployment} />;
@@ -62,7 +62,7 @@ function Opened({ deployment }: { deployment: Deployment }) {
   );
 }
 
-/** What an action of the dialog is doing, and the shadow read again when it is done. */
+/** The action of the dialog that is in progress. The shadow is fetched again afterwards. */
 function useActing(deployment: number) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState<string | null>(null);

@@ -8,7 +8,7 @@ import classes from "./deployments.module.css";
 type Topic = OutputComparison["topics"][number];
 type Example = Topic["examples"][number];
 
-/** What two versions have written for the same records, topic by topic. */
+/** The outputs of two versions for the same records, topic by topic. */
 export function ShadowResult({ comparison }: { comparison: OutputComparison }) {
   const { state, topics } = comparison;
   if (state === "failed") return <Note tone="failed">{comparison.error}</Note>;
@@ -117,7 +117,7 @@ function place(record: Example["running"]): string {
   return record === null ? "-" : `${record.partition}-${record.offset}`;
 }
 
-/** The value; with the timestamp or headers where only those differ. */
+/** The record's value, with its timestamp or headers if only those differ. */
 function value(record: Example["running"], other: Example["running"]): string {
   if (record === null) return "–";
   const text = record.value ?? "null";

@@ -11,7 +11,7 @@ import classes from "./change.module.css";
 import { isPlain } from "./dialect";
 import { openStart } from "./steps";
 
-/** Where the version that is deployed starts; its plan is read before anything begins. */
+/** Chooses where the deployed version starts. Its plan is shown before anything starts. */
 export function StartDialog() {
   const deployment = useLive((state) => state.deployment);
   const plain = isPlain(deployment?.settings);

@@ -3,7 +3,7 @@ import { Chip, StateDot } from "../ui";
 import { t } from "../ui/i18n";
 import { dotOf, isMoving, toneOf, wordOf } from "./states";
 
-/** State of a deployment as dot and words: "Running · v6". */
+/** The state of a deployment as a dot and words: "Running · v6". */
 export function StatePill(props: {
   state: Observed;
   version?: number | null;

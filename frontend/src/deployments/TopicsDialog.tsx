@@ -19,7 +19,7 @@ interface Choice {
   readonly retention: string;
 }
 
-/** Topics that do not exist: creates them, or takes one with a similar name. */
+/** Handles missing topics: creates them, or uses ones with similar names. */
 export function TopicsDialog({ question }: { question: Question }) {
   const { topics, settings } = question;
   const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});

@@ -1,4 +1,4 @@
-/** What is done to the open topology's deployment. */
+/** Actions on the open topology's deployment. */
 
 import { actOnDeployment, createDeployment, type DeploymentAction } from "../api/deploymentCalls";
 import type { Deployment, DeploymentSettings, StartRequest } from "../api/types";
@@ -6,13 +6,13 @@ import { useLive } from "../runtime/store";
 import { proposedMessage, saveVersion, useEditing } from "../versions/editing";
 import { redeployWithPlan } from "./change";
 
-/** How long a click waits for the first word of the server, in ms. */
+/** How long an action waits for the first snapshot from the server, in ms. */
 const SNAPSHOT_MS = 10_000;
 
 /**
- * Deploys the drawing: saved first if it has changes, then started, or put in place of the version that runs.
- * `start` says where a deployment begins that ran before (null: where it stopped). `ask` gets the version before it is deployed and may refuse. Null if it did, if saving met a conflict, or if the plan
- * of the change was not accepted.
+ * Deploys the document, saving it first if it has changes, and replaces the running version if there is one. `start`
+ * is where an existing deployment starts (null: where it stopped). `ask` gets the version and may refuse. Null if `ask`
+ * refused, if saving met a conflict, or if the person rejected the plan.
  */
 export async function deployDrawing(
   settings: DeploymentSettings | null,
@@ -46,7 +46,7 @@ export async function deployDrawing(
   }
 }
 
-/** The deployment of the topology, once the server has responded; a click may come before that. */
+/** The topology's deployment, awaited if an action comes before the first snapshot. */
 export async function knownDeployment(): Promise<Deployment | null> {
   if (useLive.getState().topology === null) {
     await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Where a deployment that ran before begins: without its rows, or from other offsets. */
+/** Where an existing deployment starts: with empty stores, or from other offsets. */
 
 import type { StartPosition, StartRequest } from "../api/types";
 import { type Phrase, phrase, t } from "../ui/i18n";
@@ -7,9 +7,9 @@ export type Position = StartPosition;
 
 export interface Beginning {
   readonly position: Position;
-  /** As the field for a date and time has it, in the reader's time zone. */
+  /** Value of a `datetime-local` field, in the reader's time zone. */
   readonly time: string;
-  /** A line for each partition: topic, partition, offset. */
+  /** One line per partition: topic, partition, offset. */
   readonly offsets: string;
   readonly resets: boolean;
 }
@@ -25,12 +25,12 @@ export const POSITIONS: readonly { value: Position; label: Phrase }[] = [
   { value: "offsets", label: phrase("Given offsets") },
 ];
 
-/** Whether it is a start like any other. */
+/** Whether the deployment continues where it stopped, with its state. */
 export function continues(beginning: Beginning): boolean {
   return beginning.position === "stopped" && !beginning.resets;
 }
 
-/** Why a beginning cannot be sent; null if it can. */
+/** Why a position is not valid; null if it is. */
 export function problemOf({ position, time, offsets }: Beginning): string | null {
   if (position === "time" && !(new Date(time).getTime() >= 0)) return t("Enter a date and a time.");
   if (position === "offsets" && offsetsOf(offsets) === null) {
@@ -39,7 +39,7 @@ export function problemOf({ position, time, offsets }: Beginning): string | null
   return null;
 }
 
-/** The offsets by topic and partition; null where a line is something else, or there is none. */
+/** Offsets by topic and partition; null if a line is malformed or there are none. */
 export function offsetsOf(text: string): Record<string, Record<string, number>> | null {
   const found: Record<string, Record<string, number>> = {};
   for (const line of text.split("\n").map((each) => each.trim())) {
@@ -52,7 +52,7 @@ export function offsetsOf(text: string): Record<string, Record<string, number>> 
   return Object.keys(found).length === 0 ? null : found;
 }
 
-/** The start for the API; null for a start that continues, and for one that is not complete. */
+/** The API's start request; null for a start that continues or whose position is not valid. */
 export function requestOf(beginning: Beginning): StartRequest | null {
   if (continues(beginning) || problemOf(beginning) !== null) return null;
   const { position, time, offsets, resets } = beginning;

@@ -13,9 +13,8 @@ export type Decision = "reset" | "drop" | { convert: string };
 export type Decisions = Readonly<Record<string, Decision>>;
 
 /**
- * A plan that waits for a person; `answer` takes the decisions, or null to leave what runs as it is, and the name
- * that confirms a reset of all stores.
- * `refused`: decisions that were given before, and why the server refuses them.
+ * A plan that waits for a person's answer: the decisions and the name that confirms a reset of all stores, or null to
+ * cancel. `refused` has earlier decisions and why the server refused them.
  */
 export interface Asked {
   readonly plan: StatePlan;
@@ -25,18 +24,18 @@ export interface Asked {
 
 export const useChange = create<{ readonly asked: Asked | null }>(() => ({ asked: null }));
 
-/** Stores whose rows cannot be carried over: each needs a decision, unless all begin empty. */
+/** Stores whose rows cannot be kept. Each needs a decision, unless all stores are reset. */
 export function undecided(plan: StatePlan): StoreChange[] {
   if (plan.reset) return [];
   return plan.stores.filter((store) => ["lost", "incompatible"].includes(store.verdict));
 }
 
-/** What to do with such a store: reset it, or drop it if the new version does not have it. */
+/** The decision for such a store: reset it, or drop it if the new version does not have it. */
 export function decisionOf(store: StoreChange): "reset" | "drop" {
   return store.verdict === "lost" ? "drop" : "reset";
 }
 
-/** Whether nothing about state or sources changes: then there is nothing to read. */
+/** Whether state and sources stay the same, so that there is nothing to review. */
 export function nothingChanges(plan: StatePlan): boolean {
   return (
     plan.stores.every((store) => store.verdict === "kept" || store.verdict === "new") &&
@@ -60,15 +59,15 @@ function ask(plan: StatePlan, refused: Asked["refused"]): Promise<Accepted | nul
 }
 
 interface Change {
-  /** Where it begins; null: where it stopped. */
+  /** Where the deployment starts; null: where it stopped. */
   readonly start?: StartRequest | null;
-  /** Whether the plan is read although nothing changes. */
+  /** Show the plan even if nothing changes. */
   readonly always?: boolean;
 }
 
 /**
- * Puts a version in place of what is deployed, after its plan was read where it changes state, sources or offsets.
- * Null if the person left what runs as it is. A plan that cannot be made is left to the server, which refuses losses.
+ * Replaces the deployed version, after showing the plan if it changes state, sources or offsets. Null if the person
+ * canceled. If the plan cannot be computed, the server decides, which refuses to lose state.
  */
 export async function redeployWithPlan(
   deployment: number,

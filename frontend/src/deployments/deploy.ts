@@ -6,7 +6,7 @@ import { t } from "../ui/i18n";
 import { deployDrawing } from "./acting";
 import { noneMissing } from "./topics";
 
-/** Errors of the drawing that keep it from being compiled or deployed. */
+/** The number of errors that prevent the document from being deployed. */
 function blockers(): number {
   const diagnostics = useDesigner.getState().result?.diagnostics ?? [];
   return diagnostics.filter((each) => each.severity === "error").length;

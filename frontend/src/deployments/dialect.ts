@@ -1,4 +1,4 @@
-/** Whether a deployment runs Kafka Streams' results or plain PySpark, and what the latter cannot do. */
+/** The dialect of a deployment: exact or plain PySpark, and what the latter does not support. */
 
 import type { DeploymentSettings } from "../api/types";
 import { useLive } from "../runtime/store";
@@ -13,7 +13,7 @@ export function isPlain(settings: DeploymentSettings | undefined): boolean {
   return settings?.dialect === "plain";
 }
 
-/** The settings with another choice, without those that plain PySpark does not support. */
+/** The settings with another dialect, without settings that plain PySpark does not support. */
 export function withDialect(
   settings: DeploymentSettings,
   dialect: string | null,

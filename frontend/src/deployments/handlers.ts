@@ -1,4 +1,4 @@
-/** Where it is decided what happens to records that fail. */
+/** The settings that decide what happens to records that fail. */
 
 import type { Failure } from "../api/types";
 
@@ -8,8 +8,8 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The field that decides about a failure like this one: of the topology (`node` is null) or of the node. Null for
- * failures that are not about one record.
+ * The parameter that decides about such a failure, of a node or (if `node` is null) of the topology. Null for failures
+ * that are not about a single record.
  */
 export function handlerOf(
   failure: Pick<Failure, "code" | "node" | "parameter" | "record">,

@@ -1,4 +1,4 @@
-/** What happens to a deployment whose next records the broker does not have any more. */
+/** The setting for a deployment whose next records no longer exist in the broker. */
 
 import type { DeploymentSettings } from "../api/types";
 import { phrase } from "../ui/i18n";
@@ -11,12 +11,12 @@ export const LOST = [
   { value: "latest", label: phrase("Continue at the end") },
 ];
 
-/** The choice that the settings stand for. */
+/** The choice in the settings. */
 export function lostOf(settings: DeploymentSettings): string {
   return settings.lost_offsets ?? FAIL;
 }
 
-/** The settings with another choice; the rest stays. */
+/** The settings with another choice. */
 export function withLost(settings: DeploymentSettings, choice: string | null): DeploymentSettings {
   const { lost_offsets: _, ...rest } = settings;
   return choice === "earliest" || choice === "latest" ? { ...rest, lost_offsets: choice } : rest;

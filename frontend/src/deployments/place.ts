@@ -3,7 +3,7 @@
 import type { DeploymentSettings } from "../api/types";
 import { t } from "../ui/i18n";
 
-/** A URI without a user, a password or a query: the server accepts no other. */
+/** A URI without a user, password or query, which the server would refuse. */
 const PLACE = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/;
 
 /** The settings with another place; an empty one is the server's data folder. */

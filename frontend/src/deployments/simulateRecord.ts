@@ -16,7 +16,7 @@ interface Found {
   readonly raw: RawRecord;
 }
 
-/** The record of a failure as its topic has it; null where its place is not known. */
+/** Reads the record of a failure from its topic; null if its position is unknown. */
 async function found(ws: string, record: Failure["record"]): Promise<Found | null> {
   const { offset, partition, topic } = record ?? {};
   if (typeof topic !== "string" || typeof partition !== "number" || typeof offset !== "number") {
@@ -25,7 +25,7 @@ async function found(ws: string, record: Failure["record"]): Promise<Found | nul
   return { topic, raw: await getRecord(ws, topic, partition, offset, GUESSED) };
 }
 
-/** Puts the record of a failure behind the inputs of the topology that is open, and shows them. */
+/** Appends the record of a failure to the inputs of the open topology's simulation, and shows them. */
 export async function simulateRecord(
   ws: string,
   topology: number,
@@ -49,8 +49,8 @@ export async function simulateRecord(
 }
 
 /**
- * Makes a test with the record of a failure as its input. It expects that no record is dropped, so it fails until
- * the topology takes the record; what else it should expect is filled in then.
+ * Creates a test with the record of a failure as its input. It expects that no record is dropped, so it fails until the
+ * topology can process the record. The expected outputs are added by hand.
  */
 export async function testOfRecord(
   ws: string,
@@ -83,7 +83,7 @@ export async function testOfRecord(
   }
 }
 
-/** Follows the record of a failure through what its deployment read before it. */
+/** Simulates the record of a failure together with the records that its deployment read before it. */
 export async function followFailed(
   ws: string,
   topology: number,

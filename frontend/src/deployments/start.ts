@@ -11,18 +11,18 @@ export const STARTS = [
   { value: "latest", label: phrase("Latest record") },
 ];
 
-/** The choice that the settings stand for. */
+/** The choice in the settings. */
 export function startOf(settings: DeploymentSettings): string {
   return settings.start ?? BY_SOURCE;
 }
 
-/** The settings with another choice; the rest stays. */
+/** The settings with another choice. */
 export function withStart(settings: DeploymentSettings, start: string | null): DeploymentSettings {
   const { start: _, ...rest } = settings;
   return start === "earliest" || start === "latest" ? { ...rest, start } : rest;
 }
 
-/** Whether the next run begins somewhere: one with a checkpoint goes on where the last one stopped. */
+/** Whether the next run chooses where to start; with a checkpoint, it continues where the last one stopped. */
 export function beginsAnew(deployment: Deployment | null): boolean {
   return deployment === null || (!deployment.has_checkpoint && deployment.run === null);
 }

@@ -1,4 +1,4 @@
-/** A deployment's states in words and shapes. */
+/** The states of deployments as words and dots. */
 
 import type { Observed } from "../api/types";
 import type { DotState, Tone } from "../ui";
@@ -50,7 +50,7 @@ export function wordOf(state: Observed): string {
   return word === undefined ? state : t(word);
 }
 
-/** True while something is on its way and will change by itself. */
+/** True in a transitional state, which will change by itself. */
 export function isMoving(state: Observed): boolean {
   return dotOf(state) === "starting";
 }

@@ -14,28 +14,28 @@ export function hideSteps(): void {
   useSteps.setState({ opened: false });
 }
 
-/** Whether the dialog is open that chooses where a stopped deployment starts. */
+/** Whether the dialog is open in which a person chooses where a stopped deployment starts. */
 export const useStarting = create<{ open: boolean }>()(() => ({ open: false }));
 
 export function openStart(open: boolean): void {
   useStarting.setState({ open });
 }
 
-/** Whether the dialog for threads and memory of a deployment that runs is open. */
+/** Whether the dialog for the threads and memory of a running deployment is open. */
 export const useScaling = create<{ open: boolean }>()(() => ({ open: false }));
 
 export function openScale(open: boolean): void {
   useScaling.setState({ open });
 }
 
-/** Whether the dialog is open that compares with another version. */
+/** Whether the dialog for the shadow of a deployment is open. */
 export const useShadowing = create<{ open: boolean }>()(() => ({ open: false }));
 
 export function openShadow(open: boolean): void {
   useShadowing.setState({ open });
 }
 
-/** How long a step took, or has been taking; null before it began. Milliseconds. */
+/** The duration of a step so far, in milliseconds; null if it has not started. */
 export function lengthOf(step: DeploymentStep, now: number): number | null {
   const from = millis(step.started_at);
   if (from === null) return null;

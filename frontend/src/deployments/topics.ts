@@ -1,4 +1,4 @@
-/** Topics that a version names and the cluster lacks: nothing is created without a confirmation. */
+/** Topics that a version uses and the cluster lacks. None is created without a confirmation. */
 
 import { create } from "zustand";
 import { ApiError } from "../api/client";
@@ -7,7 +7,7 @@ import type { DeploymentSettings, MissingTopic, NewTopic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 import { phrase } from "../ui/i18n";
 
-/** What waits for an answer: the topics, and the deployment that goes on afterwards. */
+/** A question that waits for an answer: the missing topics, and the settings of the deployment that then continues. */
 export interface Question {
   readonly topics: readonly MissingTopic[];
   readonly settings: DeploymentSettings | null;
@@ -15,7 +15,7 @@ export interface Question {
 
 export const useQuestion = create<{ question: Question | null }>()(() => ({ question: null }));
 
-/** True where nothing is missing; else the question is shown. A cluster that is away is waited for by the deployment. */
+/** True if no topic is missing, or if the cluster is unreachable, for which the deployment waits; otherwise asks. */
 export async function noneMissing(
   topology: number,
   version: number,
@@ -32,7 +32,7 @@ export async function noneMissing(
   return topics.length === 0;
 }
 
-/** How long a new topic keeps its records; "" is what the broker does by default. */
+/** Retention times for a new topic; "" is the broker's default. */
 export const RETENTIONS = [
   { value: "", label: phrase("Broker's default") },
   { value: String(24 * 3_600_000), label: phrase("1 day") },
@@ -40,14 +40,14 @@ export const RETENTIONS = [
   { value: "-1", label: phrase("Forever") },
 ];
 
-/** What is created for a missing topic. */
+/** The request that creates a missing topic. */
 export function newTopic(name: string, partitions: number, retention: string): NewTopic {
   return retention === ""
     ? { name, partitions }
     : { name, partitions, retention_ms: Number(retention) };
 }
 
-/** The document with another topic in the parameter that names a missing one. */
+/** The document with a missing topic replaced by another one. */
 export function withTopic(
   document: TopologyDocument,
   { node, parameter, name }: MissingTopic,

@@ -1,4 +1,4 @@
-/** When a deployment takes records: in micro-batches every so often, or each one at once. */
+/** When a deployment processes records: in micro-batches at an interval, or in real time. */
 
 import type { DeploymentSettings } from "../api/types";
 import { phrase } from "../ui/i18n";
@@ -12,20 +12,20 @@ const TRIGGERS = [
   { value: "real-time", label: phrase("Real time: each record at once") },
 ];
 
-/** The choices; plain PySpark runs in micro-batches. */
+/** The available triggers; plain PySpark supports only micro-batches. */
 export function triggersOf(settings: DeploymentSettings) {
   return isPlain(settings) ? TRIGGERS.filter(({ value }) => value !== "real-time") : TRIGGERS;
 }
 
-/** How often real time keeps state and progress: what a crash repeats at most. */
+/** The interval at which real time saves state and progress, which limits what a crash repeats. */
 export const REAL_TIME_MS = 10_000;
 
-/** The choice that the settings stand for. */
+/** The choice in the settings. */
 export function triggerOf(settings: DeploymentSettings): string {
   return settings.real_time_ms === undefined ? String(settings.trigger_ms ?? 0) : "real-time";
 }
 
-/** The settings with another choice; the rest stays. */
+/** The settings with another choice. */
 export function withTrigger(settings: DeploymentSettings, trigger: string): DeploymentSettings {
   const { trigger_ms: _, real_time_ms: kept, ...rest } = settings;
   return trigger === "real-time"

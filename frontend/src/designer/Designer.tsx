@@ -35,9 +35,9 @@ interface DesignerProps {
   readonly header: { readonly left: ReactNode; readonly right: ReactNode };
   readonly versions: ReactNode;
   readonly bottom: readonly BottomTab[];
-  /** A line under the top bar, for what concerns the whole topology. */
+  /** A line under the top bar, for messages about the whole topology. */
   readonly banner?: ReactNode;
-  /** More about a running node, at the end of its inspector. */
+  /** Live details of a running node, shown at the end of its inspector. */
   readonly nodeRuntime?: ComponentType<{ node: string }>;
 }
 
@@ -173,7 +173,7 @@ function TopBar({ header }: Pick<DesignerProps, "header">) {
   );
 }
 
-/** The designer of the topology that the store has open. The page gives what surrounds it. */
+/** The designer of the topology that is open in the store. The page provides the parts around it. */
 export default function Designer(props: DesignerProps) {
   const { banner, bottom, header, nodeRuntime, services, versions } = props;
   const { leftOpen, rightOpen, rightWidth, set } = useView();

@@ -26,7 +26,7 @@ interface Choice {
   run(): void;
 }
 
-/** A list to type into: arrows move, Enter runs, Escape closes. */
+/** A searchable list: arrows move, Enter runs, Escape closes. */
 function Chooser(props: {
   label: string;
   placeholder: string;
@@ -172,7 +172,7 @@ function findNodes(query: string): Choice[] {
   }));
 }
 
-/** Every input that the selected node could feed, from each of its outputs. */
+/** Every input that an output of the selected node could feed. */
 function findTargets(query: string): Choice[] {
   const state = useDesigner.getState();
   const { catalog, document, selection } = state;

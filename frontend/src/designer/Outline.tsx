@@ -42,7 +42,7 @@ function Row({ node }: { node: DocumentNode }) {
   );
 }
 
-/** All nodes as a list, from sources to sinks, by sub-topology once the plan is known. */
+/** A list of all nodes from sources to sinks, grouped by sub-topology once the plan is known. */
 export function Outline() {
   const document = useDesigner((state) => state.document);
   const plan = useDesigner((state) => state.result?.plan ?? null);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { trendOf } from "./backlog";
 import type { HistoryPoint } from "./runtime";
 
-/** One point a second. */
+/** History with one point per second. */
 function points(seconds: number, lag: (second: number) => number | null): HistoryPoint[] {
   return Array.from({ length: seconds }, (_, second) => ({
     at: second * 1000,

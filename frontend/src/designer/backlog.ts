@@ -1,8 +1,8 @@
-/** Where the lag of a source is heading. */
+/** The trend of a source's lag. */
 
 import type { HistoryPoint } from "./runtime";
 
-/** How far to look back, and what is too short to tell. */
+/** The longest and shortest history from which a trend is computed. */
 const LONGEST_MS = 60_000;
 const SHORTEST_MS = 10_000;
 
@@ -11,10 +11,10 @@ export type Trend =
   | { readonly kind: "falling behind"; readonly perSecond: number };
 
 /**
- * Whether the lag grows or shrinks over the last minute; null if it is steady or not known for long enough.
+ * Whether the lag grew or shrank over the last minute; null if it is steady or was not measured for long enough.
  *
- * Micro-batches make a saw of it: it grows while a batch runs and drops when the batch has ended. So the lowest lag of
- * the first third is compared with that of the last third.
+ * Micro-batches make the lag a sawtooth: it grows while a batch runs and drops when the batch ends. Therefore, the
+ * lowest lag of the first third is compared with that of the last third.
  */
 export function trendOf(points: readonly HistoryPoint[]): Trend | null {
   const end = points.at(-1)?.at ?? 0;

@@ -1,6 +1,6 @@
 /**
- * Lines at which Python processors stop in a simulation, by node. They are kept in this browser for
- * each topology: the document does not have them.
+ * Lines at which Python processors stop in a simulation, by node. They are stored in the browser per topology and are
+ * not part of the document.
  */
 
 import { create } from "zustand";
@@ -11,9 +11,9 @@ type Lines = Readonly<Record<string, readonly number[]>>;
 
 interface BreakpointsState {
   readonly lines: Lines;
-  /** The line at which the step that is shown has stopped. */
+  /** The line at which the current step has stopped. */
   readonly stopped: { readonly node: string; readonly line: number } | null;
-  /** Takes the place of a node's breakpoints. */
+  /** Replaces a node's breakpoints. */
   setLines(node: string, lines: readonly number[]): void;
   stopAt(stopped: BreakpointsState["stopped"]): void;
 }
@@ -34,7 +34,7 @@ function keep(topology: number, lines: Lines) {
   try {
     localStorage.setItem(keyOf(topology), JSON.stringify(lines));
   } catch {
-    // A full storage keeps them until the page is left.
+    // If the storage is full, the breakpoints last until the page is closed.
   }
 }
 
@@ -56,14 +56,14 @@ useDesigner.subscribe((state, before) => {
   useBreakpoints.setState({ lines: load(state.topologyId), stopped: null });
 });
 
-/** The Python of a node; null where it has none. */
+/** The Python code of a node; null if it has none. */
 export function codeOf(document: TopologyDocument, node: string): string | null {
   const found = document.nodes.find((each) => each.id === node);
   const code = found === undefined ? undefined : paramsOf(found).code;
   return typeof code === "string" ? code : null;
 }
 
-/** The breakpoints in processors of a document whose code is that on the canvas. */
+/** The breakpoints in a document's processors, as far as their code is the same as on the canvas. */
 export function breakpointsIn(document: TopologyDocument): Record<string, number[]> {
   const here = useDesigner.getState().document;
   const found = Object.entries(useBreakpoints.getState().lines).filter(([node]) => {

@@ -1,30 +1,30 @@
-/** What commands may ask of the canvas on the screen. The canvas sets it while it is mounted. */
+/** Operations of the mounted canvas that commands use. The canvas sets them while it is mounted. */
 
 import type { Position } from "../graph/document";
 
 export interface CanvasApi {
-  /** Brings nodes into view, all of them if none are named. */
+  /** Brings nodes into view, by default all of them. */
   fit(nodes?: readonly string[]): void;
   zoomBy(factor: number): void;
   zoomTo(level: number): void;
   /** Brings the middle of a node into view if it is outside; keeps the zoom. */
   reveal(node: string): void;
-  /** Gives a node the keyboard focus, so that it is read out. */
+  /** Moves the keyboard focus to a node, so that screen readers announce it. */
   focusNode(node: string): void;
-  /** A place on the screen as a place in the document. */
+  /** Converts a position on the screen to one in the document. */
   toDocument(screen: { x: number; y: number }): Position;
-  /** Where the pointer is on the drawing; null if it is elsewhere. */
+  /** The pointer's position in the document; null if it is not over the canvas. */
   pointer(): Position | null;
-  /** The middle of what is in view. */
+  /** The middle of the visible part of the document. */
   centre(): Position;
-  /** Moves nodes on the screen to new places; resolves when they are there. */
+  /** Animates nodes to new positions; resolves when they have arrived. */
   glide(positions: ReadonlyMap<string, Position>): Promise<void>;
-  /** Opens the list of kinds at a place on the screen, the middle if left out. */
+  /** Opens the list of kinds, by default in the middle of the screen. */
   openAddMenu(request?: AddRequest): void;
   element(): HTMLElement;
 }
 
-/** A request for a new node: where, and the edge to connect it to. */
+/** A request for a new node: its position, and the port or edge to connect it to. */
 export interface AddRequest {
   readonly screen?: { readonly x: number; readonly y: number };
   readonly from?: { readonly node: string; readonly port: string };

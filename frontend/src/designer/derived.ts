@@ -1,4 +1,4 @@
-/** What follows from the state of the designer, worked out once per change and shared by all views. */
+/** Values derived from the designer's state, computed once per change and shared by all views. */
 
 import type { CompileResult, Plan } from "../api/types";
 import { type Catalog, kindOf, portsOf, type Role } from "../graph/catalog";
@@ -7,7 +7,7 @@ import { type KnownRoles, roleOfOutput } from "../graph/roles";
 import { shareEntries } from "./share";
 import type { DesignerState } from "./store";
 
-/** Role of every port of a node, by `side/name`; an input has the role of what is connected to it. */
+/** The role of each port of a node, by `side/name`; an input has the role of the output connected to it. */
 export type PortRoles = Readonly<Record<string, Role>>;
 
 const NO_ROLES: PortRoles = {};
@@ -69,14 +69,14 @@ export function portRoles(state: DesignerState, node: string): PortRoles {
   return rolesOf(state)[node] ?? NO_ROLES;
 }
 
-/** What the compiler knows of roles; for the rules of connecting. */
+/** The roles of output ports that the compiler inferred, for the rules of connecting. */
 export function knownRoles(state: DesignerState): KnownRoles {
   return state.result?.ports ?? {};
 }
 
 const storeUsers = new WeakMap<TopologyDocument["edges"], ReadonlySet<string>>();
 
-/** Whether a store hangs below a node. */
+/** Whether a store is connected to a node. */
 export function hasStore(state: DesignerState, node: string): boolean {
   const { edges } = state.document;
   let users = storeUsers.get(edges);
@@ -91,7 +91,7 @@ export function hasStore(state: DesignerState, node: string): boolean {
 
 const shuffledEdges = new WeakMap<Plan, ReadonlySet<number>>();
 
-/** Whether the edge at this place of the list is a shuffle. */
+/** Whether the edge at this index is a shuffle. */
 export function isShuffle(state: DesignerState, index: number): boolean {
   const plan = state.result?.plan ?? null;
   if (plan === null) return false;
@@ -103,7 +103,7 @@ export function isShuffle(state: DesignerState, index: number): boolean {
   return shuffled.has(index);
 }
 
-/** Families of kinds by hue: a source that gives a table has the hue of tables. */
+/** The hue of a kind, named after its family; a source of a table has the hue of tables. */
 export function hueOf(catalog: Catalog, kind: string): string {
   const entry = kindOf(catalog, kind);
   if (entry === undefined) return "stateless";

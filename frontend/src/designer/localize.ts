@@ -1,4 +1,4 @@
-/** The compiler's texts in the language of the page. */
+/** The compiler's catalog in the language of the page. */
 
 import type { Catalog, Kind, Parameter } from "../graph/catalog";
 import { catalogText } from "../ui/i18n";
@@ -11,12 +11,12 @@ function titled<T extends { readonly title: string }>(entry: T): T {
   return { ...entry, title: word(entry.title) };
 }
 
-/** What a citation such as ` [KT1]` refers to stands in the documentation, not on the page. */
+/** Removes citations such as ` [KT1]`, which refer to the documentation. */
 function uncited(text: string): string {
   return text.replace(/\s*\[[A-Z]{2}(-?\d+[a-z]?)?\]/g, "");
 }
 
-/** Help, a guarantee or a reason of the compiler, in the language of the page. */
+/** Translates a help text, guarantee or reason of the compiler. */
 export function helpText(text: string): string {
   return word(uncited(text));
 }
@@ -26,7 +26,7 @@ function parameter(entry: Parameter): Parameter {
   return { ...titled(entry), help: helpText(entry.help), unit };
 }
 
-/** One choice of a parameter: `window_close` as `Window close`. */
+/** The title of a parameter's choice: `window_close` becomes `Window close`. */
 export function choiceTitle(choice: string): string {
   const translated = catalogText(choice);
   if (translated !== undefined) return translated;
@@ -40,7 +40,7 @@ function kind(entry: Kind): Kind {
     title: word(entry.title),
     description: word(entry.description),
     help: helpText(entry.help),
-    // The English name still finds it.
+    // Searches still find the English name.
     synonyms: [...entry.synonyms, entry.title],
     parameters: entry.parameters.map(parameter),
   };

@@ -15,7 +15,7 @@ export function loadElk(): Promise<ELK> {
   return elk;
 }
 
-/** A document without positions, as programs and scripts write it, with its nodes laid out. */
+/** Lays out the nodes of a document without positions, such as one written by a program or script. */
 export async function placed(
   document: TopologyDocument,
   catalog: Catalog,
@@ -27,7 +27,7 @@ export async function placed(
     const all = new Set(nodes.map((node) => node.id));
     return moveNodes(document, await layout(await load(), document, catalog, all));
   } catch {
-    // The nodes lie on each other; the person can still arrange them.
+    // The nodes stay on top of each other; the person can still arrange them.
     return document;
   }
 }

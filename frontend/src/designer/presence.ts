@@ -1,4 +1,4 @@
-/** Other people who have the topology open, and the nodes they edit. The page feeds it; the canvas shows it. */
+/** Other people who have the topology open, and the nodes they edit. The page sets it; the canvas shows it. */
 
 import { create } from "zustand";
 import { same } from "./share";
@@ -22,7 +22,7 @@ export const usePresence = create<Presence>()((set, get) => ({
   },
 }));
 
-/** A color that stays with a person, dark enough for white letters, light enough for a dark page. */
+/** A color derived from a person's id, dark enough for white letters and light enough for a dark page. */
 export function colorOf(person: number): string {
   return `oklch(0.55 0.15 ${(person * 137) % 360})`;
 }

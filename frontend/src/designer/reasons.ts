@@ -1,4 +1,4 @@
-/** Why records were dropped, in a word or two; a reason that this page does not know by its own name. */
+/** Short names of the reasons why records were dropped; an unknown reason is shown by its code. */
 
 import { type Phrase, phrase, t } from "../ui/i18n";
 

@@ -1,4 +1,4 @@
-/** What the tab *Records* shows of an edge: its records, or its most frequent keys. */
+/** Whether the *Records* tab shows the records of an edge or its most frequent keys. */
 
 import { create } from "zustand";
 

@@ -1,6 +1,6 @@
 /**
- * Live figures of the running deployment, apart from the design: they change every second, and the
- * canvas draws them through `subscribeNode` without rendering a node again.
+ * Live figures of the running deployment. They are kept apart from the design because they change every second: the
+ * canvas draws them through `subscribeNode`, without rendering nodes again.
  */
 
 import { create } from "zustand";
@@ -16,7 +16,7 @@ import { type Phrase, phrase } from "../ui/i18n";
 
 export type TaskState = "running" | "starting" | "degraded" | "failed" | "unknown";
 
-/** The states of a task, under its dot. */
+/** Names of the states of a task, shown under its dot. */
 export const TASK_STATES: Readonly<Record<TaskState, Phrase>> = {
   running: phrase("running"),
   starting: phrase("starting"),
@@ -28,7 +28,7 @@ export const TASK_STATES: Readonly<Record<TaskState, Phrase>> = {
 interface NodeTask {
   readonly task: string;
   readonly state: TaskState;
-  /** Records per second; null where it is not known. */
+  /** Records per second; null if unknown. */
   readonly rate: number | null;
 }
 
@@ -38,40 +38,40 @@ export interface NodeFigures {
   readonly outRate: number;
   readonly inTotal: number;
   readonly outTotal: number;
-  /** By reason; without dead letters. */
+  /** Counts by reason, excluding dead letters. */
   readonly dropped: Readonly<Record<string, number>>;
-  /** Records that went to the topic of dead letters. */
+  /** Records that were sent to the dead letter topic. */
   readonly deadLetters: number;
   /** Records of a source that the broker deleted before they were read. */
   readonly lost: number;
-  /** Records not yet read, of a source; null for every other node. */
+  /** Records that a source has not read yet; null for every other node. */
   readonly lag: number | null;
   readonly tasks: readonly NodeTask[];
-  /** The highest stream time of its tasks, epoch milliseconds. */
+  /** The highest stream time of the node's tasks, in epoch milliseconds. */
   readonly streamTime: number | null;
-  /** Half and 99 % of the last records took so many ms at most; null where it is not measured. */
+  /** Latency of recent records by event time and by arrival; null if not measured. */
   readonly latency: { readonly event: Percentiles; readonly arrival: Percentiles } | null;
   readonly storeRows: number | null;
   readonly storeBytes: number | null;
-  /** The error that stopped it, if it is the one that failed. */
+  /** The error that stopped the deployment, if it happened at this node. */
   readonly failure: string | null;
 }
 
-/** In ms; null without a record in the last seconds. */
+/** In milliseconds; null if there were no records in the last seconds. */
 export interface Percentiles {
   readonly p50: number | null;
   readonly p99: number | null;
 }
 
 export interface RuntimeFigures {
-  /** When the figures were taken, epoch milliseconds. */
+  /** When the figures were taken, in epoch milliseconds. */
   readonly at: number;
-  /** True if nothing newer has come for longer than it should. */
+  /** True if newer figures are overdue. */
   readonly stale: boolean;
   readonly nodes: Readonly<Record<string, NodeFigures>>;
 }
 
-/** One figure over time, oldest first; at most fifteen minutes. */
+/** A point in the history of a node's figures, which is kept for fifteen minutes at most, oldest point first. */
 export interface HistoryPoint {
   readonly at: number;
   readonly inRate: number;
@@ -86,7 +86,7 @@ interface RuntimeState {
   /** The node at which the deployment failed, until it runs again or is stopped. */
   readonly failed: { readonly node: string; readonly message: string } | null;
   readonly history: Readonly<Record<string, readonly HistoryPoint[]>>;
-  /** The task that the pointer is on, in whichever view; the others light the same one. */
+  /** The task under the pointer in any view; all views highlight it. */
   readonly hoveredTask: string | null;
   setFigures(figures: RuntimeFigures | null): void;
   setFailed(failed: RuntimeState["failed"]): void;
@@ -116,7 +116,7 @@ export const useRuntime = create<RuntimeState>()((set) => ({
   setHoveredTask: (hoveredTask) => set({ hoveredTask }),
 }));
 
-/** Calls back with the figures of one node now and whenever they change; returns how to stop. */
+/** Calls `listener` with a node's figures now and whenever they change; returns a function that unsubscribes. */
 export function subscribeNode(id: string, listener: (figures: NodeFigures | null) => void) {
   const read = () => useRuntime.getState().figures?.nodes[id] ?? null;
   let last = read();
@@ -129,7 +129,7 @@ export function subscribeNode(id: string, listener: (figures: NodeFigures | null
   });
 }
 
-/** Whose figures are those of an edge: what enters its target, or what leaves its source; null where neither is known for it alone. */
+/** The node and side whose figures equal those of an edge; null if no figures belong to the edge alone. */
 function figuresOfEdge(
   document: TopologyDocument,
   edge: Pick<DocumentEdge, "source" | "target">,
@@ -144,7 +144,7 @@ function figuresOfEdge(
   return one ? { node: edge.source, side: "out" } : null;
 }
 
-/** Records over an edge since the driver started, and now a second; null where it is not known. */
+/** Records over an edge: the total since the driver started, and the rate per second; null if unknown. */
 export function edgeFigures(
   document: TopologyDocument,
   edge: Pick<DocumentEdge, "source" | "target">,
@@ -161,7 +161,7 @@ export function edgeFigures(
     : { total: own.outTotal, rate: own.outRate };
 }
 
-/** The edge of that id; null for one that joins a store, over which no records go. */
+/** The edge with an id; null for an edge to a store, which carries no records. */
 export function edgeWithRecords(document: TopologyDocument, id: string): DocumentEdge | null {
   const edge = document.edges.find((each) => edgeId(each) === id);
   if (edge === undefined) return null;

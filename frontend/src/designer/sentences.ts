@@ -1,11 +1,11 @@
-/** What a node does, in a sentence of the compiler, in the language of the page. */
+/** The compiler's one-sentence descriptions of nodes, in the language of the page. */
 
 import { catalogText, type Forms, sentenceForms } from "../ui/i18n";
 
 const TIME = "-?\\d+ (?:ms|(?:second|minute|hour|day)s?)";
 const WINDOW = "(?:per|within|in sessions|in one unlimited window).*";
 
-/** What stands for a name in braces. */
+/** The regular expression for a name in braces. */
 function pattern(name: string): string {
   if (name.startsWith("time")) return `(?<${name}>${TIME})`;
   if (name === "window") return `(?<${name}>${WINDOW})`;
@@ -43,13 +43,13 @@ function translated(text: string, forms: Forms["sentences"], all: Forms): string
   return text;
 }
 
-/** `5 minutes` in the words of the language. */
+/** Translates a duration such as `5 minutes`. */
 function timeText(text: string, units: Forms["units"]): string {
   const [amount = "", unit = ""] = text.split(" ");
   return `${amount} ${units[unit] ?? units[unit.replace(/s$/, "")] ?? unit}`;
 }
 
-/** A duration as the document writes it, `5 minutes`, in the language of the page. */
+/** Translates a duration as written in the document, such as `5 minutes`. */
 export function durationWords(text: string): string {
   const forms = sentenceForms();
   return forms === undefined ? text : timeText(text, forms.units);
@@ -57,7 +57,7 @@ export function durationWords(text: string): string {
 
 const known = new Map<string, string>();
 
-/** The sentence in the language of the page; one of a form that is not known stays in English. */
+/** Translates a sentence; one of an unknown form stays in English. */
 export function sentenceText(text: string): string {
   const forms = sentenceForms();
   if (forms === undefined) return text;

@@ -13,8 +13,8 @@ export interface DesignerServices {
     signal: AbortSignal,
     dialect?: "exact" | "plain",
   ): Promise<CompileResult>;
-  /** The topics of the workspace's cluster; rejects if the cluster does not answer. */
+  /** The topics of the workspace's cluster; rejects if the cluster does not respond. */
   topics(): Promise<readonly TopicEntry[]>;
-  /** Where a topic's records are shown. */
+  /** The address of the page that shows a topic's records. */
   topicAddress(topic: string): string;
 }

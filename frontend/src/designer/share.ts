@@ -1,4 +1,4 @@
-/** Keeps old objects where nothing changed, so that what draws them has nothing to do. */
+/** Structural sharing: reuses old objects where nothing changed, so that their views do not render again. */
 
 export function same(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;

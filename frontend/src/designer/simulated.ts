@@ -1,19 +1,19 @@
-/** What the canvas shows of a simulation: records over each edge, drops at each node, and the step. */
+/** The simulation on the canvas: records over each edge, drops at each node, and the current step. */
 
 import { create } from "zustand";
 
 interface SimulatedState {
-  /** Records by the id of the edge; null while no simulation is shown. */
+  /** Number of records by edge id; null while no simulation is shown. */
   readonly edges: Readonly<Record<string, number>> | null;
-  /** Records that ended at a node, by reason in words. */
+  /** Number of records that ended at a node, by reason in words. */
   readonly drops: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Where the record of the step is: it came over the edge into the node. */
+  /** The node that the current step's record entered, and the edge over which it came. */
   readonly at: {
     readonly node: string;
     readonly edge: string | null;
     readonly ended: boolean;
   } | null;
-  /** Nodes and edges (by id) that no test went through; null while tests are not shown. */
+  /** Nodes and edges (by id) that no test covers; null while coverage is not shown. */
   readonly missed: {
     readonly nodes: ReadonlySet<string>;
     readonly edges: ReadonlySet<string>;

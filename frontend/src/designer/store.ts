@@ -1,8 +1,8 @@
 /**
  * The open topology: document, selection, history, and the compiler's result.
  *
- * `change` is the only way to change the document; it gives one undo entry for one gesture. The page
- * around the designer reads `document` and `revision` to save the draft.
+ * `change` is the only way to change the document; one gesture makes one undo entry. The page around the designer
+ * reads `document` and `revision` to save the draft.
  */
 
 import { create } from "zustand";
@@ -25,7 +25,7 @@ import { same, shareEntries } from "./share";
 
 export type Layer = "design" | "plan" | "runtime";
 
-/** Stands for the node itself where the name of a parameter is expected. */
+/** Stands for the node's label where the name of a parameter is expected. */
 export const NODE_LABEL = "@label";
 
 /** The canvas's translation in pixels, and its scale. */
@@ -49,15 +49,15 @@ interface Selection {
 }
 
 interface ChangeOptions {
-  /** Changes with the same gesture, one after another, are one undo entry. */
+  /** Consecutive changes with the same gesture become one undo entry. */
   readonly gesture?: string;
-  /** What is selected afterwards; unchanged if left out. */
+  /** The selection after the change; unchanged if omitted. */
   readonly select?: Selection;
 }
 
 const NOTHING_SELECTED: Selection = { nodes: [], edges: [] };
 
-/** What a document begins with when it is opened. */
+/** The state with which every document is opened. */
 const JUST_OPENED = {
   selection: NOTHING_SELECTED,
   layer: "design",
@@ -73,7 +73,7 @@ const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
 export interface DesignerState {
   readonly topologyId: number | null;
   readonly document: TopologyDocument;
-  /** Grows with every change of the document, undo and redo included. */
+  /** Incremented by every change of the document, including undo and redo. */
   readonly revision: number;
   readonly catalog: Catalog | null;
   readonly readOnly: boolean;
@@ -86,9 +86,9 @@ export interface DesignerState {
   /** Why the compiler did not respond; null if it did. */
   readonly compileFailure: string | null;
   readonly focusRequest: FocusRequest | null;
-  /** The node under the pointer on the canvas or in a list; the other views light it up. */
+  /** The node under the pointer on the canvas or in a list; the other views highlight it. */
   readonly hovered: string | null;
-  /** The canvas's last viewport, restored when it is remounted; null before it was shown. */
+  /** The canvas's last viewport, restored when it is mounted again; null before the first time. */
   readonly viewport: Viewport | null;
 
   open(place: {
@@ -98,7 +98,7 @@ export interface DesignerState {
     readOnly?: boolean;
   }): void;
   close(): void;
-  /** Shows the catalog in the language of the page. */
+  /** Sets the catalog, translated into the language of the page. */
   setCatalog(catalog: Catalog): void;
   setReadOnly(readOnly: boolean): void;
   change(
@@ -112,7 +112,7 @@ export interface DesignerState {
   select(selection: Partial<Selection>): void;
   setLayer(layer: Layer): void;
   setHovered(node: string | null): void;
-  /** Selects a node, brings it into view and, if a parameter is given, puts the cursor there. */
+  /** Selects a node, brings it into view and focuses `parameter`, if passed. */
   goTo(node: string | null, parameter?: string | null): void;
   setResult(result: CompileResult): void;
   setCompileFailure(message: string | null): void;
@@ -122,7 +122,7 @@ function historyKey(topologyId: number): string {
   return `millrace.history.${topologyId}`;
 }
 
-/** Characters of one topology's history in the session's storage. */
+/** The longest history of one topology in the session storage, in characters. */
 const HISTORY_LIMIT = 1_500_000;
 
 function loadHistory(topologyId: number, document: TopologyDocument): History {
@@ -130,7 +130,7 @@ function loadHistory(topologyId: number, document: TopologyDocument): History {
     const text = sessionStorage.getItem(historyKey(topologyId));
     if (text === null) return EMPTY_HISTORY;
     const [fingerprint = "", ...rest] = text.split("\n");
-    // A draft that was changed elsewhere has another past than the one remembered here.
+    // A stored history does not fit a draft that has since been changed elsewhere.
     return fingerprint === fingerprintOf(document) ? readHistory(rest.join("\n")) : EMPTY_HISTORY;
   } catch {
     return EMPTY_HISTORY;
@@ -169,7 +169,7 @@ function saveHistoryNow() {
     const text = writeHistory(history, HISTORY_LIMIT);
     sessionStorage.setItem(historyKey(topologyId), `${fingerprintOf(document)}\n${text}`);
   } catch {
-    // A full storage costs the undo steps of before a reload, nothing else.
+    // If the storage is full, undo does not reach back beyond a reload.
     sessionStorage.removeItem(historyKey(topologyId));
   }
 }

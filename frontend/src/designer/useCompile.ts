@@ -1,10 +1,10 @@
-/** Keeps the compiler's answer up to date with the document. */
+/** Keeps the compile result up to date with the document. */
 
 import { useEffect } from "react";
 import type { DesignerServices } from "./services";
 import { useDesigner } from "./store";
 
-/** Long enough to let a word be finished, short enough that errors come within 200 ms. */
+/** Long enough to finish a word, short enough to show errors within 200 ms. */
 const PAUSE_MS = 110;
 const RETRY_MS = 3000;
 

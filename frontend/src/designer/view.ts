@@ -1,4 +1,4 @@
-/** How the designer is laid out for this person in this browser; kept between visits. */
+/** The designer's layout preferences, stored in the browser. */
 
 import { create } from "zustand";
 
@@ -9,7 +9,7 @@ interface ViewState {
   readonly leftOpen: boolean;
   readonly rightOpen: boolean;
   readonly rightWidth: number;
-  /** The open tab of the bottom panel, by the id the page gave it. */
+  /** The id of the open tab in the bottom panel. */
   readonly bottomTab: string;
   readonly bottomOpen: boolean;
   readonly bottomHeight: number;
@@ -23,7 +23,7 @@ interface ViewState {
 
 const KEY = "millrace.view";
 
-/** Up to this width the side panels lie over the canvas, one at a time; `designer.css` has the same number. */
+/** Up to this width the side panels cover the canvas, one at a time; keep in sync with `designer.css`. */
 const NARROW = "(max-width: 1000px)";
 
 function narrow(): boolean {
@@ -64,17 +64,17 @@ export const useView = create<ViewState>()((set) => ({
 
 useView.subscribe((state) => {
   try {
-    // What is folded because the screen is narrow is not how the person wants it elsewhere.
+    // A panel that is closed because the screen is narrow should be open again on a wide one.
     const { leftOpen, rightOpen } = { ...OPEN, ...load() };
     const kept = narrow() ? { ...state, leftOpen, rightOpen } : state;
     localStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
-    // Without storage the layout lasts as long as the page.
+    // Without storage, the layout lasts until the page is closed.
   }
 });
 
 if (typeof window !== "undefined") {
-  // Turned upright, a tablet shows its canvas first.
+  // A tablet that is turned upright shows its canvas first.
   window.matchMedia?.(NARROW).addEventListener?.("change", () => {
     useView.setState(narrow() ? CLOSED : { ...OPEN, ...load() });
   });

@@ -22,7 +22,7 @@ const STATES: Readonly<Record<Generator["state"], Phrase>> = {
 
 const POLL_MS = 2_000;
 
-/** The generators of a workspace, or of one topic; nothing where there is none. */
+/** The generators of a workspace or of one topic; nothing if there are none. */
 export function GeneratorsList(props: { ws: string; topic?: string; operator: boolean }) {
   const { operator, topic, ws } = props;
   const [all, setAll] = useState(false);

@@ -3,7 +3,7 @@ import { t } from "../ui/i18n";
 import classes from "./generate.module.css";
 import type { Format } from "./recipe";
 
-/** Where the schema of Avro or Protobuf is: typed here, or in a registry, as in the designer. */
+/** The schema of an Avro or Protobuf format: typed, or from a registry, as in the designer. */
 export function SchemaFields<F extends Format>(props: {
   part: "key" | "value";
   format: F;

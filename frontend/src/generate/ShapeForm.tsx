@@ -25,7 +25,7 @@ const MOST: Readonly<Record<(typeof NUMBERS)[number], number>> = {
   seed: 1_000_000,
 };
 
-/** What generated records look like: the shares, and a rule for each field of the schema. */
+/** The shape of generated records: shares, and a rule for each field of the schema. */
 export function ShapeForm(props: {
   target: Target | null;
   shape: Shape;
@@ -88,7 +88,7 @@ export function ShapeForm(props: {
   );
 }
 
-/** A number between two others. */
+/** An input for a number within limits. */
 export function NumberField(props: {
   label: string;
   least: number;
@@ -110,7 +110,7 @@ export function NumberField(props: {
   );
 }
 
-/** A duration as text; NaN while it is none. */
+/** An input for a duration as text; its value is NaN while the text is not a duration. */
 export function DurationInput(props: {
   label: string;
   most: number;

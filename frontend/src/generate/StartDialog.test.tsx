@@ -51,7 +51,7 @@ test("a schema of one's own is typed, and its fields are those of the generator"
   await type(field("Schema of the value"), '"int"');
   const value = { format: "avro", schema: '"int"' };
   await vi.waitFor(() => until(() => expect(field("value.n")).not.toBeNull()), 20_000);
-  // Not at every key.
+  // One request, not one per key press.
   const text = { format: "string" };
   expect(calls.formatTypes.mock.calls.map(([, formats]) => formats)).toEqual([
     { key: text, value },

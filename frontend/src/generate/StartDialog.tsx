@@ -37,7 +37,7 @@ function targetOf(topic: string, use: TopicUse): Target {
   };
 }
 
-/** Starts a generator into a topic: in the formats of a topology that uses it, or in others. */
+/** Starts a generator for a topic, in the formats of a topology that uses it or in others. */
 export function StartDialog(props: { ws: string; topic: string; onClose: () => void }) {
   const { onClose, topic, ws } = props;
   const uses = useQuery({

@@ -1,4 +1,4 @@
-/** What generated records look like, as a form has it and as the API takes it. */
+/** The shape of generated records, as form values and as the API's recipe. */
 
 import type { DocumentFormat, FieldRule, Recipe } from "../api/types";
 import { readType, type SparkType } from "../graph/types";
@@ -6,24 +6,24 @@ import { readType, type SparkType } from "../graph/types";
 /** A format of the topology document. */
 export type Format = Readonly<DocumentFormat>;
 
-/** Where the records go: topic, formats, and the field that holds their time. */
+/** The destination of the records: topic, formats, and the field with the record's time. */
 export interface Target {
   readonly topic: string;
   readonly key: Format;
   readonly value: Format;
   readonly timeField: string | null;
-  /** Spark's types, where the formats do not have them as text. */
+  /** Spark types, if the formats do not contain them as text. */
   readonly types?: Readonly<Record<"key" | "value", string>>;
 }
 
-/** Whether the bytes of a format depend on a schema of Avro or Protobuf. */
+/** Whether a format requires an Avro or Protobuf schema. */
 export const needsSchema = ({ format }: Format) => format === "avro" || format === "protobuf";
 
-/** Whether a schema is typed, or named in a registry, where a format needs one. */
+/** Whether the schema is typed or named in a registry, if the format requires one. */
 export const hasSchema = (format: Format) =>
   !needsSchema(format) || Boolean(format.schema || (format.registry && format.subject));
 
-/** The form. Shares are percentages, durations milliseconds, rules texts by the field's path. */
+/** The form's values: shares in percent, durations in milliseconds, rules as text by the path of the field. */
 export interface Shape {
   readonly keys: number;
   readonly skew: number;
@@ -69,8 +69,8 @@ function scalar(text: string): unknown {
 }
 
 /**
- * The rule of a text: `tea, rice` (one of them), `1..5` (a number), `order-#` (with the key's
- * number), `customer-1..50`. Null for no text.
+ * Parses a rule: `tea, rice` (one of these), `1..5` (a number), `order-#` (with the number of the key),
+ * `customer-1..50`. Null for empty text.
  */
 export function ruleOf(text: string): FieldRule | null {
   const trimmed = text.trim();
@@ -91,7 +91,7 @@ export function ruleOf(text: string): FieldRule | null {
   return { values: values.map(scalar) } as FieldRule;
 }
 
-/** The recipe as the API takes it. */
+/** The recipe for the API. */
 export function recipeOf(target: Target, shape: Shape): Recipe {
   const known = new Set(pathsOf(target));
   const fields: Record<string, FieldRule> = {};
@@ -108,7 +108,7 @@ export function recipeOf(target: Target, shape: Shape): Recipe {
   } as Recipe;
 }
 
-/** Whether all numbers of a form can be sent. */
+/** Whether all numbers in a form are valid. */
 export function complete(numbers: Readonly<Record<string, unknown>>): boolean {
   return Object.values(numbers).every((each) => typeof each !== "number" || !Number.isNaN(each));
 }

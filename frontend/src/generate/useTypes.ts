@@ -4,10 +4,10 @@ import { asApiError } from "../api/client";
 import { formatTypes } from "../api/topicCalls";
 import { type Format, hasSchema, needsSchema, type Target } from "./recipe";
 
-/** A schema that is typed is asked about when no key was pressed for so long. */
+/** Milliseconds without a key press after which a typed schema is sent to the server. */
 const TYPING_MS = 300;
 
-/** The target with the types that its schemas give; `problem`: why they cannot be had. */
+/** The target with the types from its schemas; `problem` says why they are not available. */
 export function useTypes<T extends Target | undefined>(ws: string, target: T) {
   const now = JSON.stringify(target === undefined ? [] : [target.key, target.value]);
   const [text] = useDebouncedValue(now, TYPING_MS);

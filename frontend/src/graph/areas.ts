@@ -1,4 +1,4 @@
-/** Which nodes are drawn in which sub-topology. */
+/** The nodes that are drawn in each sub-topology. */
 
 import { type TopologyDocument, targetPort } from "./document";
 
@@ -8,9 +8,9 @@ interface PlannedAreas {
 }
 
 /**
- * The nodes of each sub-topology, in the order of the plan. A node that a shuffle leads to does its
- * work behind the shuffle, so it belongs to the last of its sub-topologies; in front of it there is
- * only the writing of the repartition topic. Stores go with what uses them.
+ * The nodes of each sub-topology, in the order of the plan. A node behind a shuffle belongs to the last of its
+ * sub-topologies, because that is where it does its work; the earlier one only writes the repartition topic. A store
+ * belongs to the sub-topology of the nodes that use it.
  */
 export function areasOf(document: TopologyDocument, plan: PlannedAreas): Map<number, Set<string>> {
   const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));

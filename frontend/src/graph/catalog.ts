@@ -1,4 +1,4 @@
-/** The catalog of kinds as the API gives it, and lookups in it. */
+/** The catalog of kinds from the API, and lookups in it. */
 
 import type { components } from "../api/schema";
 import { type DocumentNode, type Held, type Json, paramsOf } from "./document";
@@ -15,7 +15,7 @@ export type Catalog = Held<Schemas["Catalog"]>;
 
 const kindTables = new WeakMap<Catalog, Map<string, Kind>>();
 
-/** The declaration of a kind; undefined for a kind that the catalog does not know. */
+/** The declaration of a kind; undefined if the catalog does not contain it. */
 export function kindOf(catalog: Catalog, kind: string): Kind | undefined {
   let table = kindTables.get(catalog);
   if (table === undefined) {
@@ -25,11 +25,11 @@ export function kindOf(catalog: Catalog, kind: string): Kind | undefined {
   return table.get(kind);
 }
 
-/** A port of one node, after dynamic ports have been read from its parameters. */
+/** A port of one node, including dynamic ports, which depend on its parameters. */
 export interface NodePort {
   readonly name: string;
   readonly side: "input" | "output" | "store";
-  /** What an input accepts; of an output the one role it gives, `same` if its input decides. */
+  /** The roles that an input accepts, or the single role of an output: `same` if it is the role of the input. */
   readonly roles: readonly Role[];
   readonly many: boolean;
 }
@@ -91,7 +91,7 @@ const STARTING_CODE = `class Each(Processor):
         self.context.forward(record)
 `;
 
-/** What some widgets start from, so that a new node has ports to pull wires from and code to change. */
+/** Initial values by widget, so that a new node has ports to connect and code to edit. */
 const STARTING: Readonly<Record<string, Json>> = {
   branches: [{ port: "branch-1", predicate: "" }],
   cogroup_inputs: [{ port: "in-1", aggregator: "" }],
@@ -99,7 +99,7 @@ const STARTING: Readonly<Record<string, Json>> = {
   code: STARTING_CODE,
 };
 
-/** The parameters a node starts with: those that are required and have something to start from. */
+/** The initial parameters of a node: required ones for which there is an initial value. */
 export function startingParams(kind: Kind): Record<string, Json> {
   const params: Record<string, Json> = {};
   const hasCode = kind.parameters.some((parameter) => parameter.widget === "code");

@@ -19,7 +19,7 @@ import { boxOf, GRID, snap } from "./geometry";
 import type { KnownRoles } from "./roles";
 import { reachable } from "./walk";
 
-/** An id made from words, not yet in `taken`: `count`, `count-2`, … */
+/** Makes an id from words that is not in `taken`: `count`, `count-2`, … */
 export function freshId(taken: ReadonlySet<string>, words: string): string {
   const cleaned = words
     .toLowerCase()
@@ -56,7 +56,7 @@ function freshStoreName(document: TopologyDocument, preferred: string): string {
   return `${preferred}-${number}`;
 }
 
-/** Adds a node of a kind with the parameters it starts with. */
+/** Adds a node of a kind with its initial parameters. */
 export function addNode(
   document: TopologyDocument,
   catalog: Catalog,
@@ -87,7 +87,7 @@ export function connect(
   return { ...document, edges: [...document.edges, edge] };
 }
 
-/** Moves an end of an edge; its place among its siblings stays, and with it the order of children. */
+/** Moves one end of an edge. It keeps its place among its siblings, and with it the order of children. */
 export function reconnect(
   document: TopologyDocument,
   edge: DocumentEdge,
@@ -123,8 +123,8 @@ export function removeNodes(
 }
 
 /**
- * Removes nodes and joins what fed them to what they fed, where the ports fit. Only what a removed
- * node reads as its main input is passed on: of a join the left side.
+ * Removes nodes and connects their predecessors to their successors where the ports fit. Only a removed node's main
+ * input is connected: of a join, the left side.
  */
 export function removeAndReconnect(
   document: TopologyDocument,
@@ -164,8 +164,8 @@ function firstFitOf(
 }
 
 /**
- * Puts a node that stands alone into an edge. The edge to the new node takes the place of the old
- * one, so that the order of children stays.
+ * Inserts an unconnected node into an edge. The edge to the new node takes the place of the old edge, which keeps the
+ * order of children.
  */
 export function insertOnEdge(
   document: TopologyDocument,
@@ -186,12 +186,12 @@ export function insertOnEdge(
   return exit === null ? joined : connect(joined, exit, to);
 }
 
-/** The gap between a node and the next one that is made when there is none. */
+/** The gap between neighboring nodes that `makeRoom` creates. */
 const ROOM = GRID * 6;
 
 /**
- * Makes room for a node that was put into an edge: it goes to the right of what feeds it, and what
- * comes after moves on as far as needed.
+ * Makes room for a node that was inserted into an edge: places it to the right of its predecessor, and moves what
+ * follows as far as needed.
  */
 export function makeRoom(
   document: TopologyDocument,
@@ -272,8 +272,8 @@ function outputNames(catalog: Catalog, node: DocumentNode, side: "input" | "outp
 }
 
 /**
- * Sets a parameter, or takes it out with `undefined`. If that renames one of the node's ports, its
- * edges go with it; edges of ports that are gone go too.
+ * Sets a parameter, or removes it if the value is `undefined`. Edges follow renamed ports; edges of removed ports are
+ * removed.
  */
 export function setParam(
   document: TopologyDocument,
@@ -335,7 +335,7 @@ export function setPartitions(
   return { ...document, topics: { ...document.topics, [topic]: { ...old, partitions } } };
 }
 
-/** The order in which the children of a node get a record: moves one of its edges by one place. */
+/** Changes the order in which the children of a node get a record, by moving one of its edges by one place. */
 export function moveChild(document: TopologyDocument, edge: string, by: 1 | -1): TopologyDocument {
   const at = document.edges.findIndex((other) => edgeId(other) === edge);
   const moved = document.edges[at];

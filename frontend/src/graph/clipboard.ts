@@ -1,4 +1,4 @@
-/** Parts of a document as JSON text, for copy and paste between topologies, tabs and editors. */
+/** Parts of a document as JSON text, for copying between topologies, tabs and editors. */
 
 import type { Catalog } from "./catalog";
 import { freshId } from "./changes";
@@ -32,7 +32,7 @@ export function writeFragment(fragment: Fragment): string {
   return JSON.stringify({ format: FRAGMENT, ...fragment }, null, 2);
 }
 
-/** A fragment from text: one that was copied, or a whole document. Null if the text is neither. */
+/** Reads a fragment from text: a copied fragment or a whole document. Null if the text is neither. */
 export function readFragment(text: string): Fragment | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -45,8 +45,8 @@ export function readFragment(text: string): Fragment | null {
 }
 
 /**
- * Adds a fragment with ids of its own, its middle at `at`, or a little beside where it was copied.
- * Names of stores stay unique, since two stores of one name are an error.
+ * Adds a fragment under new ids, with its middle at `at` or slightly beside the original. Stores are renamed where
+ * necessary, since two stores of the same name are an error.
  */
 export function paste(
   document: TopologyDocument,

@@ -1,4 +1,4 @@
-/** Whether a wire may go from one port to another, and if not, why not. */
+/** Whether a wire may connect two ports, and why not. */
 
 import { type Catalog, kindOf, portsOf, type Role } from "./catalog";
 import {
@@ -29,7 +29,7 @@ export type Refusal =
   | { readonly code: "store_only_below" }
   | { readonly code: "store_kind"; readonly needs: readonly string[] };
 
-/** Whether records can come back from `from` to `to` along the edges. */
+/** Whether there is a path along the edges from `from` to `to`. */
 function reaches(document: TopologyDocument, from: string, to: string): boolean {
   const seen = new Set<string>();
   const open = [from];
@@ -42,14 +42,14 @@ function reaches(document: TopologyDocument, from: string, to: string): boolean 
   return false;
 }
 
-/** A windowed table is a table: ports that accept one accept the other. */
+/** Whether a port accepts a role. A windowed table is also a table. */
 export function accepts(needs: readonly Role[], found: Role): boolean {
   return needs.includes(found) || (found === "windowed_table" && needs.includes("table"));
 }
 
 /**
- * Null if the wire may be drawn. `ignored` is an edge that is being moved and counts as gone.
- * An output whose role is not known yet fits everywhere: the compiler has the last word.
+ * The reason why a wire may not be drawn; null if it may. `ignored` is an edge that is being moved and does not count.
+ * An output whose role is not known yet fits everywhere: the compiler checks it later.
  */
 export function refusal(
   document: TopologyDocument,
@@ -90,7 +90,7 @@ export function refusal(
   return null;
 }
 
-/** The first port of `node` that a wire from `from` may end in; null if none. */
+/** The first port of `node` at which a wire from `from` may end; null if there is none. */
 export function firstFit(
   document: TopologyDocument,
   catalog: Catalog,
@@ -126,7 +126,7 @@ export function firstSource(
   return null;
 }
 
-/** Whether a kind could be inserted into an edge: it has an input for what flows and an output. */
+/** Whether a kind could be inserted into an edge: it has an output, and an input that accepts the edge's records. */
 export function fitsOnEdge(
   document: TopologyDocument,
   catalog: Catalog,

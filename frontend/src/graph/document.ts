@@ -1,8 +1,8 @@
 /**
- * The topology document as the page holds it: plain JSON, never mutated.
+ * The topology document in the page: plain JSON that is never mutated.
  *
- * A document may be unfinished or wrong in any way that can be drawn or typed; `readDocument` is the
- * one place where text from outside becomes a document.
+ * A document may be unfinished, or wrong in any way that can be drawn or typed. Text from outside becomes a document
+ * only through `readDocument`.
  */
 
 import type { components } from "../api/schema";
@@ -13,7 +13,7 @@ const FORMAT = "millrace.topology/1";
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** A shape of the API as the page holds it: never changed, and JSON where it has no narrower type. */
+/** A type of the API, read-only, and with `Json` in place of `unknown`. */
 export type Held<T> = unknown extends T
   ? Json
   : T extends readonly (infer Item)[]
@@ -26,7 +26,7 @@ export type Parameters = Readonly<Record<string, Json>>;
 
 export type Position = Held<Schemas["Position"]>;
 
-/** A node that is not finished may lack its parameters. */
+/** A node, whose parameters may still be missing. */
 export type DocumentNode = Omit<Held<Schemas["Node"]>, "params"> & {
   readonly params?: Parameters;
 };
@@ -50,12 +50,12 @@ export function targetPort(edge: DocumentEdge): string {
   return edge.target_port ?? "in";
 }
 
-/** The address of an edge: what it joins. Two edges with one address are one edge. */
+/** Identifies an edge by the ports it joins. Two edges with the same id are the same edge. */
 export function edgeId(edge: DocumentEdge): string {
   return `${edge.source}.${sourcePort(edge)}>${edge.target}.${targetPort(edge)}`;
 }
 
-/** An edge that names its ports only where they are not the usual ones. */
+/** Makes an edge, omitting ports with the default names. */
 export function makeEdge(
   source: string,
   source_port: string,
@@ -108,8 +108,8 @@ function readEdge(value: unknown): DocumentEdge | null {
 }
 
 /**
- * A document from JSON of unknown origin; null if it is not one at all. Nodes without id and kind,
- * edges without ends and edges to nodes that are not there are left out, since nothing can show them.
+ * Reads a document from JSON of unknown origin; null if it is not a document. Omits nodes without id and kind, edges
+ * without ends and edges to missing nodes, since they cannot be drawn.
  */
 export function readDocument(value: unknown): TopologyDocument | null {
   if (!isObject(value) || !Array.isArray(value.nodes)) return null;

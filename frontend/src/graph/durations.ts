@@ -10,7 +10,7 @@ const UNITS: readonly (readonly [name: string, size: number])[] = [
   ["second", 1000],
 ];
 
-/** What people type besides the document's own words. */
+/** Units and abbreviations that people may type in addition to the units of the document. */
 const TYPED: Readonly<Record<string, number>> = {
   ...Object.fromEntries(UNITS),
   week: 604_800_000,
@@ -43,7 +43,7 @@ function sizeOf(unit: string): number | undefined {
   return TYPED[name] ?? TYPED[name.replace(/s$/, "")];
 }
 
-/** Milliseconds of what a document has or a person types: `1h`, `10 min`, `1 h 30 m`; null for anything else. */
+/** The milliseconds of a duration from a document or a field: `1h`, `10 min`, `1 h 30 m`; null for anything else. */
 export function milliseconds(value: Json | undefined): number | null {
   if (typeof value === "number") return Number.isInteger(value) ? value : null;
   if (typeof value !== "string") return null;
@@ -55,13 +55,13 @@ export function milliseconds(value: Json | undefined): number | null {
   for (const [, amount, unit = ""] of rest.matchAll(PART)) {
     total += Number(amount) * (sizeOf(unit) ?? Number.NaN);
   }
-  // Nothing but such parts: what is left between them is no word.
+  // Nothing may remain between the parts.
   if (rest === "" || rest.replace(PART, "").trim() !== "") return null;
   if (!Number.isSafeInteger(total)) return null;
   return negative ? -total : total;
 }
 
-/** As the document and the page write it: 3600000 is `1 hour`, 90000 `90 seconds`. */
+/** Writes a duration in one unit: 3600000 is `1 hour`, 90000 is `90 seconds`. */
 export function durationText(value: number): string {
   for (const [name, size] of UNITS) {
     if (value === 0 || value % size !== 0) continue;

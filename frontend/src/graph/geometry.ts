@@ -1,4 +1,4 @@
-/** Sizes of what is drawn, known before it is drawn: layout, areas and hit tests need them too. */
+/** Sizes of nodes and ports, known before they are drawn, because layout, areas and hit tests need them. */
 
 import { type Catalog, type NodePort, portsOf } from "./catalog";
 import {
@@ -12,11 +12,11 @@ import {
 export const GRID = 8;
 export const NODE_WIDTH = 216;
 export const NODE_HEIGHT = 56;
-/** The strip of live figures under a node; it hangs below, so that no node moves when it appears. */
+/** The strip of live figures. It hangs below a node, so that nodes do not move when it appears. */
 export const FOOTER_HEIGHT = 22;
 export const STORE_WIDTH = 112;
 export const STORE_HEIGHT = 48;
-/** How far below its processor a store hangs. */
+/** The distance of a store below its processor. */
 export const STORE_DROP = 40;
 /** Ports sit on lines of the grid, so that wires between snapped nodes are straight. */
 const PORT_PITCH = 16;
@@ -55,7 +55,7 @@ export function boxOf(catalog: Catalog, node: DocumentNode): Box {
   return { ...positionOf(node), ...sizeOf(catalog, node) };
 }
 
-/** The smallest box around boxes; null around none. */
+/** The smallest box that contains all boxes; null if there are none. */
 export function boundsOf(boxes: readonly Box[]): Box | null {
   if (boxes.length === 0) return null;
   const left = Math.min(...boxes.map((box) => box.x));
@@ -74,7 +74,7 @@ function overlap(one: Box, other: Box, margin: number): boolean {
   );
 }
 
-/** The first free place at or below the preferred one, so that a new node covers no other. */
+/** The first free place at or below the preferred one, so that a new node does not cover others. */
 export function freePlace(
   document: TopologyDocument,
   catalog: Catalog,
@@ -91,7 +91,7 @@ export function freePlace(
   return place;
 }
 
-/** Where a new node goes that follows another one: to its right; a store below it. */
+/** The place for a new node next to an existing one: to its right, or below it for a store. */
 export function placeBeside(
   document: TopologyDocument,
   catalog: Catalog,

@@ -1,27 +1,27 @@
-/** Undo and redo by whole documents: an entry is the document before a change and what was selected. */
+/** Undo and redo by whole documents: an entry is the document and the selection before a change. */
 
 import type { TopologyDocument } from "./document";
 
 export interface Snapshot {
   readonly document: TopologyDocument;
   readonly selected: readonly string[];
-  /** What the change that followed did, for the menu: "Move", "Delete 2 nodes". */
+  /** The name in the menu of the change that followed: "Move", "Delete 2 nodes". */
   readonly label: string;
 }
 
 export interface History {
   readonly past: readonly Snapshot[];
   readonly future: readonly Snapshot[];
-  /** The gesture that the newest entry belongs to; more changes of it make no new entry. */
+  /** The gesture of the newest entry; further changes of the same gesture add no entries. */
   readonly gesture: string | null;
 }
 
 export const EMPTY_HISTORY: History = { past: [], future: [], gesture: null };
 
-/** Older entries than this are forgotten. */
+/** The maximum number of entries. */
 const DEPTH = 200;
 
-/** Notes the document as it was before a change. A change of the running gesture adds nothing. */
+/** Adds the document before a change to the history, unless the change continues the current gesture. */
 export function remember(history: History, before: Snapshot, gesture: string | null): History {
   if (gesture !== null && gesture === history.gesture && history.past.length > 0) {
     return history.future.length === 0 ? history : { ...history, future: [] };
@@ -69,7 +69,7 @@ export function stepForward(
   };
 }
 
-/** As text that fits into `limit` characters: the oldest entries are left out first. */
+/** Writes the history as text of at most `limit` characters, omitting the oldest entries first. */
 export function writeHistory(history: History, limit: number): string {
   let { past, future } = history;
   for (;;) {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const SOURCE = join(import.meta.dirname, "..");
 
-/** What the files of a folder import from outside it, tests aside. */
+/** Imports of a folder's files, except its tests, from outside the folder. */
 function foreign(folder: string): string[] {
   return readdirSync(join(SOURCE, folder))
     .filter((name) => /\.tsx?$/.test(name) && !/\.test\./.test(name))
@@ -16,7 +16,7 @@ function foreign(folder: string): string[] {
 }
 
 test("the document model knows no framework and no other room", () => {
-  // The API's own text names the shapes of the catalog.
+  // The types of the catalog are generated from the API's description.
   expect([...new Set(foreign("graph"))].sort()).toEqual(["../api/schema", "elkjs/lib/elk-api"]);
 });
 

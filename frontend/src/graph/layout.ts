@@ -1,4 +1,4 @@
-/** Automatic layout: layers from left to right by elk, stores hung below what uses them. */
+/** Automatic layout: elk arranges layers from left to right; stores hang below the nodes that use them. */
 
 import type { ELK, ElkNode } from "elkjs/lib/elk-api";
 import { type Catalog, portsOf } from "./catalog";
@@ -23,7 +23,7 @@ import {
   snap,
 } from "./geometry";
 
-/** The store nodes hung below each node: every store belongs to the first node that uses it. */
+/** The store nodes below each node: a store hangs below the first node that uses it. */
 function storesBelow(
   document: TopologyDocument,
   chosen: ReadonlySet<string>,
@@ -40,7 +40,7 @@ function storesBelow(
   return below;
 }
 
-/** The graph as elk wants it: fixed ports, room below for the live figures and for stores, `gap` for wires. */
+/** The graph for elk: fixed ports, room below nodes for live figures and stores, and `gap` between layers for wires. */
 function elkGraph(
   document: TopologyDocument,
   catalog: Catalog,
@@ -95,7 +95,7 @@ function elkGraph(
       "elk.layered.crossingMinimization.strategy": "LAYER_SWEEP",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
       "elk.separateConnectedComponents": "true",
-      // A long chain goes on in a new row, so that it fits a screen.
+      // A long chain continues in a new row, so that it fits on a screen.
       "elk.layered.wrapping.strategy": "MULTI_EDGE",
       "elk.layered.wrapping.additionalEdgeSpacing": "24",
       "elk.layered.wrapping.correctionFactor": "1.3",
@@ -106,7 +106,7 @@ function elkGraph(
   };
 }
 
-/** Positions out of elk's answer, stores included, the upper left corner kept where it was. */
+/** Positions from elk's result, including stores, with the upper left corner where it was. */
 function positionsFrom(
   answer: ElkNode,
   document: TopologyDocument,
@@ -151,7 +151,7 @@ export async function layout(
 
 export type Alignment = "left" | "right" | "top" | "bottom" | "middle" | "centre";
 
-/** Lines nodes up by an edge or by their middles. */
+/** Aligns nodes at an edge or at their middles. */
 export function align(
   document: TopologyDocument,
   catalog: Catalog,

@@ -1,4 +1,4 @@
-/** Nodes from sources to sinks, each after what feeds it, otherwise from left to right as drawn. */
+/** Nodes from sources to sinks: each after its predecessors, otherwise from left to right as drawn. */
 
 import { type DocumentNode, isStoreKind, positionOf, type TopologyDocument } from "./document";
 
@@ -42,6 +42,6 @@ export function inOrder(document: TopologyDocument): DocumentNode[] {
     }
     ready.sort(before);
   }
-  // What is left goes in a circle; it is shown all the same.
+  // The remaining nodes form cycles; they are listed as well.
   return [...ordered, ...document.nodes.filter((node) => !done.has(node.id)).sort(before)];
 }

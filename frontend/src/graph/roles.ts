@@ -11,7 +11,7 @@ import {
   targetPort,
 } from "./document";
 
-/** Roles by node and output port, as the compiler gave them. */
+/** Roles from the compiler, by node and output port. */
 export type KnownRoles = Readonly<
   Record<string, Readonly<Record<string, { readonly role: string }>>>
 >;

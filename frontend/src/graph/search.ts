@@ -1,4 +1,4 @@
-/** Search the palette by name, synonym and intent, and all texts of a document. */
+/** Searches the palette by name, synonym and intent, and documents by all their texts. */
 
 import type { Catalog, Kind } from "./catalog";
 import { type DocumentNode, labelOf, paramsOf, type TopologyDocument } from "./document";
@@ -10,7 +10,7 @@ function words(text: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Words without a meaning for the search. */
+/** Words that are ignored in a search. */
 const FILLERS = new Set([
   "a",
   "an",
@@ -58,7 +58,7 @@ export function searchKinds(catalog: Catalog, query: string): Kind[] {
     const whole = scoreWord(text, kind) * 2;
     const parts = wanted.map((word) => scoreWord(word, kind));
     const hits = parts.filter((part) => part > 0).length;
-    // A sentence may hold words that no kind knows; half of them have to mean something.
+    // A query may contain words that match no kind, but at least half of them have to match.
     const enough = hits * 2 >= wanted.length;
     return { kind, score: whole + (enough ? parts.reduce((sum, part) => sum + part, 0) : 0) };
   });
@@ -68,7 +68,7 @@ export function searchKinds(catalog: Catalog, query: string): Kind[] {
     .map(({ kind }) => kind);
 }
 
-/** Where in a node a text was found: its label, its id, or the parameter of that name. */
+/** A node in which a text was found, and where: in its label, its id, or the parameter of that name. */
 interface Hit {
   readonly node: DocumentNode;
   readonly where: string;

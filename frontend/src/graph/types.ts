@@ -1,4 +1,4 @@
-/** Spark SQL types as text, read far enough to complete field names and to be shown short. */
+/** Spark SQL types as text, parsed far enough to complete field names and to shorten types. */
 
 export interface SparkType {
   /** `STRUCT`, `ARRAY`, `MAP`, or the name of a plain type with its arguments: `DECIMAL(10,2)`. */
@@ -39,7 +39,7 @@ class Reader {
     return match[0];
   }
 
-  /** Skips `NOT NULL`, `COMMENT '…'` and the like up to the next separator. */
+  /** Skips to the next separator, past `NOT NULL`, `COMMENT '…'` and the like. */
   private rest() {
     this.space();
     while (this.at < this.text.length && !",>)".includes(this.text.charAt(this.at))) this.at += 1;
@@ -83,7 +83,7 @@ class Reader {
   }
 }
 
-/** Reads a type, or the columns of a DDL schema as one struct. Never fails: what is broken is left out. */
+/** Parses a type, or the columns of a DDL schema as a struct. Never fails: malformed parts are omitted. */
 export function readType(text: string): SparkType {
   const trimmed = text.trim();
   const plain = /^[A-Za-z_]+\s*([<(]|$)/.test(trimmed);
@@ -91,7 +91,7 @@ export function readType(text: string): SparkType {
   return { name: "STRUCT", fields: new Reader(trimmed).fields(), parts: [] };
 }
 
-/** A type in a few characters: `STRING`, `{item, quantity, +3}`, `[INT]`. */
+/** Shortens a type: `STRING`, `{item, quantity, +3}`, `[INT]`. */
 export function shortType(type: SparkType, room = 2): string {
   if (type.name === "STRUCT") {
     const names = type.fields.map((field) => field.name);

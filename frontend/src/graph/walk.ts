@@ -1,4 +1,4 @@
-/** Where an arrow key leads from a node: along edges to the sides, to the nearest neighbor up and down. */
+/** The node that an arrow key leads to: along edges to the left and right, to the nearest neighbor up and down. */
 
 import type { Catalog } from "./catalog";
 import { type DocumentNode, findNode, isStoreKind, type TopologyDocument } from "./document";

@@ -13,10 +13,10 @@ import { Section } from "./Section";
 import { useFocus } from "./useFocus";
 import { useTopics } from "./useTopics";
 
-/** `orders-2` stands before `orders-10`. */
+/** Sorts `orders-2` before `orders-10`. */
 const natural = new Intl.Collator("en", { numeric: true });
 
-/** The topics that the nodes of the document name. */
+/** The topics that nodes of the document use. */
 function useNamedTopics(): string[] {
   const nodes = useDesigner((state) => state.document.nodes);
   return useMemo(() => {
@@ -30,7 +30,7 @@ function useNamedTopics(): string[] {
   }, [nodes]);
 }
 
-/** How many partitions the design assumes of each topic. */
+/** The number of partitions that the document assumes for each topic. */
 function Topics() {
   const topics = useDesigner((state) => state.document.topics);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -109,7 +109,7 @@ function Topics() {
   );
 }
 
-/** What concerns the whole topology: shown when nothing is selected. */
+/** The settings of the whole topology, shown when nothing is selected. */
 export function DocumentForm() {
   const document = useDesigner((state) => state.document);
   const catalog = useDesigner((state) => state.catalog);

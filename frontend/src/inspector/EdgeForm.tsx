@@ -18,7 +18,7 @@ import { Chip, Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Section } from "./Section";
 
-/** A type with its fields below one another. */
+/** A type with its fields as a tree. */
 function TypeTree({ name, type, depth = 0 }: { name: string; type: SparkType; depth?: number }) {
   const nested = type.fields.length > 0;
   return (

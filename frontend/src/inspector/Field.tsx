@@ -6,7 +6,7 @@ import { told } from "../problems/prose";
 import { t } from "../ui/i18n";
 import { isMissing } from "./problems";
 
-/** What is wrong with a field, and what would do. */
+/** The problems of a field and their hints. */
 export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
   return diagnostics.map((each, index) => {
     const { hint, message } = told(each);
@@ -23,11 +23,11 @@ export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnosti
   });
 }
 
-/** A labelled field: title, type, help, the control, what is wrong with it. */
+/** A labeled field: title, type, help, control, and problems. */
 export function Field(props: {
   title: string;
   help?: string | null | undefined;
-  /** What the field gives or is measured in, at the right of the title. */
+  /** The field's type or unit, to the right of the title. */
   aside?: ReactNode;
   required?: boolean;
   diagnostics?: readonly Diagnostic[];

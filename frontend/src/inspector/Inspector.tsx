@@ -10,7 +10,7 @@ import { ManyForm } from "./ManyForm";
 
 const NodeForm = later(async () => (await import("./NodeForm")).NodeForm);
 
-/** What is selected, as a form: a node, an edge, several nodes, or the whole topology. */
+/** The form of the selection: a node, an edge, several nodes, or the whole topology. */
 export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> | undefined }) {
   const selection = useDesigner((state) => state.selection);
   const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;

@@ -26,7 +26,7 @@ const GROUPS = [
   },
 ] as const;
 
-/** What can be done with several nodes at once. */
+/** The commands for several selected nodes. */
 export function ManyForm({ count }: { count: number }) {
   const context = commandContext();
   return (

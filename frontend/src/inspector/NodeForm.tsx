@@ -31,7 +31,7 @@ import { Section } from "./Section";
 import { useFocus } from "./useFocus";
 import { MoveButtons } from "./widgets/MoveButtons";
 
-/** How the node runs and what it gives, from the plan. */
+/** Facts from the plan: the node's kind, how it runs, the roles of its outputs, and its guarantee. */
 function Facts({ node }: { node: DocumentNode }) {
   const catalog = useDesigner((state) => state.catalog);
   const plan = useDesigner((state) => state.result?.plan?.nodes[node.id]);
@@ -59,7 +59,7 @@ function Facts({ node }: { node: DocumentNode }) {
   );
 }
 
-/** Why it runs the way it does, and what Spark would have done instead. */
+/** Explains why the node runs the way it does. */
 function HowItRuns({ node }: { node: string }) {
   const why = useDesigner((state) => state.result?.plan?.nodes[node]?.why ?? null);
   if (why === null) return null;
@@ -71,7 +71,7 @@ function HowItRuns({ node }: { node: string }) {
   );
 }
 
-/** The stores that hang below the node, and the button that adds one. */
+/** The node's stores, and a button that adds one. */
 function Stores({ node }: { node: DocumentNode }) {
   const document = useDesigner((state) => state.document);
   const catalog = useDesigner((state) => state.catalog);
@@ -80,7 +80,7 @@ function Stores({ node }: { node: DocumentNode }) {
   if (catalog === null) return null;
   const takes = kindOf(catalog, node.kind)?.takes_store ?? null;
   if (takes === null || takes.length === 0) return null;
-  // A node with code of its own may use several stores; an operator keeps its state in one.
+  // A node with Python code may use several stores; an operator keeps its state in one.
   const several = kindOf(catalog, node.kind)?.parameters.some((each) => each.widget === "code");
   const connected = document.edges
     .filter((edge) => edge.target === node.id && edge.target_port === "store")
@@ -139,7 +139,7 @@ function Stores({ node }: { node: DocumentNode }) {
   );
 }
 
-/** Ways to the records of the topics that the node names. */
+/** Links to the records of the topics that the node uses. */
 function Topics({ node }: { node: DocumentNode }) {
   const services = useServices();
   const { topic, topics } = paramsOf(node);
@@ -159,7 +159,7 @@ function Topics({ node }: { node: DocumentNode }) {
   ));
 }
 
-/** The order in which the children get a record, where there are several. */
+/** The order in which a node's children get a record, if there are several. */
 function Children({ node }: { node: DocumentNode }) {
   const document = useDesigner((state) => state.document);
   const readOnly = useDesigner((state) => state.readOnly);

@@ -42,7 +42,7 @@ export const ParameterField = memo(function ParameterField(props: {
     [onSet, parameter.name],
   );
   const done = useCallback(() => useDesigner.getState().endGesture(), []);
-  // A widget made of fields shows the errors of its parts itself.
+  // A composite widget shows the errors of its parts itself.
   const shown = isComposite(parameter.widget)
     ? mine.filter((each) => (each.path ?? each.parameter) === parameter.name)
     : mine;
@@ -79,7 +79,7 @@ export const ParameterField = memo(function ParameterField(props: {
   );
 });
 
-/** Places inside a parameter that have a field of their own. */
+/** Paths inside a parameter that have a field of their own. */
 function partsOf(parameter: Parameter, value: Json | undefined): string[] {
   const name = parameter.name;
   const places: string[] = [];

@@ -1,4 +1,4 @@
-/** What an expression sees: its columns and their types, as far as they are known. */
+/** The columns available to an expression, with their types as far as they are known. */
 
 import type { CompileResult, PortType } from "../api/types";
 import type { Format } from "../graph/catalog";
@@ -15,7 +15,7 @@ import { asObject } from "./widgets/widget";
 
 export interface Column {
   readonly name: string;
-  /** Null while the compiler does not know it. */
+  /** Null while the compiler has not inferred it. */
   readonly type: SparkType | null;
 }
 
@@ -35,7 +35,7 @@ const METADATA: readonly Column[] = [
   { name: "offset", type: plain("BIGINT") },
 ];
 
-/** What comes in at one of a node's ports, the first one if none is named. */
+/** The record type at a node's input port, by default its first connected one. */
 export function flowingInto(
   document: TopologyDocument,
   result: CompileResult | null,
@@ -51,7 +51,7 @@ export function flowingInto(
   return edge === undefined ? undefined : result?.ports[edge.source]?.[sourcePort(edge)];
 }
 
-/** The type of a format as it stands in a source: that of its schema, or the format's own. */
+/** The type of a source's format: that of its schema, else the type of the format itself. */
 function formatType(value: Json | undefined, formats: readonly Format[]): SparkType | null {
   const { format, schema } = asObject(value);
   if (typeof schema === "string" && schema.trim() !== "") return readType(schema);
@@ -60,8 +60,7 @@ function formatType(value: Json | undefined, formats: readonly Format[]): SparkT
 }
 
 /**
- * The columns of a context named by the catalog. `port` is the input that the expression belongs to,
- * where a node has several.
+ * The columns of an expression context from the catalog. `port` is the expression's input, if the node has several.
  */
 export function columnsOf(
   context: string,

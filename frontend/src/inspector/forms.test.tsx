@@ -70,7 +70,7 @@ beforeEach(() => {
     addEventListener: () => undefined,
     removeEventListener: () => undefined,
   }));
-  // This double of a browser has no fonts that could finish loading.
+  // happy-dom has no fonts that could finish loading.
   Object.defineProperty(document, "fonts", { value: new EventTarget(), configurable: true });
   complaints = [];
   vi.spyOn(console, "error").mockImplementation((...words) => complaints.push(words));

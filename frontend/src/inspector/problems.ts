@@ -1,13 +1,13 @@
-/** Which diagnostics belong to which field. */
+/** Assigns diagnostics to fields. */
 
 import type { Diagnostic } from "../api/types";
 
-/** Whether something is only not there yet, as in every node that was just added. */
+/** Whether a diagnostic only says that something is missing, as in every newly added node. */
 export function isMissing(diagnostic: Diagnostic): boolean {
   return /(_missing|_empty)$|^(one_of|no_nodes)$/.test(diagnostic.code);
 }
 
-/** Everything about a parameter, its parts included. */
+/** The diagnostics of a parameter, including its parts. */
 export function about(diagnostics: readonly Diagnostic[], parameter: string): Diagnostic[] {
   return diagnostics.filter(
     (each) =>
@@ -21,12 +21,12 @@ function placeOf(diagnostic: Diagnostic): string {
   return diagnostic.path ?? diagnostic.parameter ?? "";
 }
 
-/** Everything at one place inside a parameter: `branches[1].predicate`, `window.size`. */
+/** The diagnostics at a path inside a parameter: `branches[1].predicate`, `window.size`. */
 export function at(diagnostics: readonly Diagnostic[], path: string): Diagnostic[] {
   return diagnostics.filter((each) => placeOf(each) === path);
 }
 
-/** What is not about any of the places that have a field of their own. */
+/** The diagnostics at none of the paths that have a field of their own. */
 export function elsewhere(
   diagnostics: readonly Diagnostic[],
   paths: readonly string[],
@@ -34,7 +34,7 @@ export function elsewhere(
   return diagnostics.filter((each) => !paths.includes(placeOf(each)));
 }
 
-/** Where a text's n-th character begins: the server counts characters, JavaScript half of some. */
+/** Converts a position in Unicode characters, as the server counts, to one in UTF-16 code units. */
 export function offsetOf(text: string, characters: number): number {
   let at = 0;
   for (let left = characters; left > 0 && at < text.length; left--) {

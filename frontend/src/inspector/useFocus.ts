@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { NODE_LABEL, useDesigner } from "../designer/store";
 
-/** Puts the cursor where a problem or a command wants it. */
+/** Focuses the field that a diagnostic or a command requests. */
 export function useFocus(node: string | null, form: RefObject<HTMLDivElement | null>) {
   const request = useDesigner((state) => state.focusRequest);
   const handled = useRef(request?.number ?? 0);
@@ -15,7 +15,7 @@ export function useFocus(node: string | null, form: RefObject<HTMLDivElement | n
         : request.parameter === NODE_LABEL
           ? "[data-node-label]"
           : `[data-parameter="${CSS.escape(request.parameter)}"]`;
-    // An editor may still be loading; it gets the cursor when it is there.
+    // An editor may still be loading and is focused once it is present.
     let tries = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = () => {

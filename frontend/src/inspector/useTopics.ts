@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "react";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
 
-/** Names of topics: those of the cluster, if it answers, and those that the document names. */
+/** Names of topics: those of the cluster, if it responds, and those in the document. */
 export function useTopics(): string[] {
   const services = useServices();
   const named = useDesigner((state) => state.document.topics);

@@ -17,7 +17,7 @@ import { t } from "../ui/i18n";
 import { resolveDraft, takeTheirs, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
 
-/** What concerns the whole topology and cannot wait: a failure, someone's newer version, a draft that is not saved. */
+/** The most urgent message about the topology: a failure, someone else's newer version, an unsaved draft. */
 export function Banner({ editor }: { editor: boolean }) {
   const found = useFound(editor);
   return found === null ? null : <div className={classes.banner}>{found}</div>;
@@ -31,14 +31,14 @@ function note(tone: "accent" | "degraded", Icon: typeof IconCloudOff, children: 
   );
 }
 
-/** The most urgent of what there is. */
+/** The most urgent message; null if there is none. */
 function useFound(editor: boolean): ReactNode {
   const deployment = useLive((state) => state.deployment);
   const foreign = useLive((state) => state.newestVersion);
   const { baseVersion, draft, changed, topology, saving } = useEditing();
   const now = useNow(deployment?.observed === "unknown" ? 1_000 : null);
   const newer = !saving && foreign !== null && foreign > (baseVersion ?? 0);
-  // A version that fell back runs again, and why the newer one does not stays to be seen.
+  // After a fallback, the deployment runs again, but the newer version's failure stays visible.
   const failed = deployment?.observed === "failed" || deployment?.failure?.code === "fell_back";
 
   const take = async () => {

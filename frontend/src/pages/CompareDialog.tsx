@@ -17,13 +17,13 @@ import classes from "./versions.module.css";
 
 type What = "document" | "code";
 
-/** A document as text in which equal parts stand on equal lines: without places on the canvas. */
+/** A document as text for comparison, without positions on the canvas. */
 function asText(document: TopologyDocument): string {
   const nodes = document.nodes.map(({ position: _position, ...node }) => node);
   return `${JSON.stringify({ ...document, nodes }, null, 2)}\n`;
 }
 
-/** Two versions, or a version and the drawing, side by side: as document or as generated code. */
+/** Compares two versions, or a version and the canvas, side by side: as document or generated code. */
 export function CompareDialog(props: {
   topology: number;
   version: number;

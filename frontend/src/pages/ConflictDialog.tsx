@@ -11,7 +11,7 @@ import { type Conflict, saveVersion, takeTheirs, useEditing } from "../versions/
 import { canonical, differences, merged, type NodeDifference, type Side } from "../versions/merge";
 import classes from "./conflict.module.css";
 
-/** Someone saved meanwhile: both sides, node by node, and the three ways out. Nothing is overwritten. */
+/** Resolves a save conflict: shows both sides, node by node, and three ways out. Nothing is overwritten. */
 export function ConflictDialog({ conflict }: { conflict: Conflict }) {
   const mine = useDesigner((state) => state.document);
   const { saving } = useEditing();

@@ -28,7 +28,7 @@ type Start =
   | { from: "template"; id: string }
   | { from: "file"; document: TopologyDocument; file: string };
 
-/** Requests a new topology and opens it; what fails is said in words. */
+/** Creates a topology and opens it, or shows why it could not be created. */
 function useCreation(ws: string, onFree: (name: string) => void) {
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -62,14 +62,14 @@ function useCreation(ws: string, onFree: (name: string) => void) {
   return { busy, error, request, setError };
 }
 
-/** A name and a beginning: empty, a template, or a document from disk. */
+/** Asks for a name and a starting point: empty, a template, or a document from a file. */
 export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   const templates = useTemplates();
   const [name, setName] = useState(() => {
     const chosen = templates.find((each) => each.id === template);
     return chosen === undefined ? "" : textsOf(chosen).title;
   });
-  /** The name that was proposed: a choice may replace it, what was typed stays. */
+  /** The suggested name. Another choice may replace it, but not a name that was typed. */
   const [proposed, setProposed] = useState(name);
   const [start, setStart] = useState<Start>(
     template === undefined ? { from: "empty" } : { from: "template", id: template },

@@ -5,7 +5,7 @@ import classes from "../ui/pages.module.css";
 import { TemplatePicture } from "./TemplatePicture";
 import { textsOf, useTemplates } from "./templates";
 
-/** The empty list: what a topology is, and the two ways to a first one. */
+/** Shown in place of an empty list: what a topology is, and two ways to create the first one. */
 export function FirstSteps(props: { editor: boolean; onCreate: (template?: string) => void }) {
   const templates = useTemplates();
   return (

@@ -94,7 +94,7 @@ function Name({ editor }: { editor: boolean }) {
   );
 }
 
-/** "v7 · saved", "v7 · draft saved", "saving…": whether anything could be lost, always in view. */
+/** Whether there are unsaved changes, always visible: "v7 · saved", "v7 · draft saved", "saving…". */
 function SavedState() {
   const { baseVersion, changed, draft } = useEditing();
   const readOnly = useDesigner((state) => state.readOnly);

@@ -26,7 +26,7 @@ function FirstVisit({ ws }: { ws: string }) {
   return <Navigate to={alive ? `/w/${ws}/t/${only.id}?layer=runtime` : `/w/${ws}`} replace />;
 }
 
-/** Goes to the workspace that was open last, or to the first one. */
+/** Redirects to the workspace that was opened last, or to the first one. */
 export function HomePage() {
   const { data } = useSession();
   const workspaces = data?.workspaces ?? [];

@@ -13,7 +13,7 @@ import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { SignInLink } from "./SignInLink";
 
-/** What the installation's admin sets: topics of workspaces, sign-in links of accounts. */
+/** Settings for the installation's admin: topics of workspaces, sign-in links of accounts. */
 export function InstallationPage() {
   useTitle(t("Installation"));
   return (

@@ -28,7 +28,7 @@ export function LinkPage() {
   });
   const { mutate } = enter;
   useEffect(() => {
-    // A link works once: React's second mount in development must not spend it.
+    // A link works only once, and React's second mount in development must not use it up.
     if (asked.current) return;
     asked.current = true;
     mutate();
@@ -54,7 +54,7 @@ export function LinkPage() {
       </main>
     );
   }
-  // A spent link of someone who is signed in anyway leads in all the same.
+  // Someone who is already signed in can follow a used link.
   if (session.data?.user && (enter.isSuccess || enter.isError)) return <Navigate to="/w" replace />;
   if (!enter.isError) return <Loading what={t("Signing in…")} />;
   const error = enter.error instanceof ApiError ? enter.error : null;

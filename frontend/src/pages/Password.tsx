@@ -8,7 +8,7 @@ import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
-/** Sets or changes one's own password; an account that has one must send it. */
+/** Sets or changes the person's own password. If there is one already, it must be entered. */
 export function PasswordForm(props: { onSkip?: () => void }) {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");

@@ -5,7 +5,7 @@ import { notifyError } from "../app/notify";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
-/** What must be true of a version before it is deployed. */
+/** Conditions that a version must meet before it is deployed. */
 export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
   const queries = useQueryClient();
   const key = ["rules", ws];

@@ -10,7 +10,7 @@ import classes from "../ui/pages.module.css";
 import { changesBetween } from "../versions/changes";
 import { proposedMessage, saveVersion, useEditing } from "../versions/editing";
 
-/** Saves an immutable version with a message. Errors in the drawing do not keep it from being saved. */
+/** Saves an immutable version with a message. A document with errors can be saved, too. */
 export function SaveDialog() {
   const { baseVersion, baseDocument, saving } = useEditing();
   const document = useDesigner((state) => state.document);

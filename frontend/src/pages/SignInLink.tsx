@@ -3,7 +3,7 @@ import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 
-/** A one-time sign-in link, shown this once. */
+/** A one-time sign-in link, which is not shown again. */
 export function SignInLink(props: { title: string; link: string; onClose: () => void }) {
   return (
     <Modal opened onClose={props.onClose} title={props.title} size={460}>

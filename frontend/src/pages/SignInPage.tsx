@@ -10,7 +10,7 @@ import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { Commands } from "./Commands";
 
-/** Only addresses of this page: a link must not lead anywhere else after the sign-in. */
+/** Accepts only addresses of this page: a link must not lead elsewhere after the sign-in. */
 export function safeNext(next: string | null): string {
   return next !== null && /^\/(?![/\\])/.test(next) ? next : "/w";
 }

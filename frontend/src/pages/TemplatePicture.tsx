@@ -13,7 +13,7 @@ import { NODE_HEIGHT, NODE_WIDTH, STORE_HEIGHT, STORE_WIDTH } from "../graph/geo
 
 const WIDTH = 212;
 const HEIGHT = 76;
-/** Around the drawing, in its own units. */
+/** The margin around the picture, in its own units. */
 const MARGIN = 36;
 
 function placed(node: DocumentNode) {
@@ -24,7 +24,7 @@ function placed(node: DocumentNode) {
   return { node, store, x, y, width, height, middle: { x: x + width / 2, y: y + height / 2 } };
 }
 
-/** The graph of a template, small: boxes in the colors of their families, and their edges. */
+/** A small picture of a template: boxes in the colors of their families, and their edges. */
 export function TemplatePicture({ template }: { template: Template }) {
   const catalog = useQuery({
     queryKey: ["catalog"],
@@ -101,7 +101,7 @@ export function TemplatePicture({ template }: { template: Template }) {
 }
 
 function curve(x1: number, y1: number, x2: number, y2: number): string {
-  // Back to the next row it stays close to both boxes.
+  // A wire back to the next row stays close to both boxes.
   const reach = x2 > x1 ? Math.max(32, (x2 - x1) / 2) : 48;
   return `M${x1} ${y1}C${x1 + reach} ${y1} ${x2 - reach} ${y2} ${x2} ${y2}`;
 }

@@ -13,7 +13,7 @@ import classes from "../ui/pages.module.css";
 
 const KEY = ["tokens"];
 
-/** Tokens with which programs act in one's name. */
+/** Tokens with which programs act on behalf of the person. */
 export function Tokens() {
   const queries = useQueryClient();
   const [name, setName] = useState("");

@@ -22,7 +22,7 @@ import { TopologyRow } from "./TopologyRow";
 
 type Ordering = NonNullable<TopologyQuery["ordering"]>;
 
-/** Changes the rows of the list as their deployments change, without another request. */
+/** Updates the row of a deployment's topology, without another request. */
 export function withDeployment(
   page: TopologyPage | undefined,
   deployment: Deployment,

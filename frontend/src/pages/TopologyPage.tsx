@@ -45,7 +45,7 @@ const ConflictDialog = later(async () => (await import("./ConflictDialog")).Conf
 const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
 const VersionsTab = later(async () => (await import("./VersionsTab")).VersionsTab);
 
-/** Everything that has to be there before the designer opens. */
+/** Loads everything that the designer needs to open. */
 async function load(id: number) {
   // A visit that has just ended may still be sending its last change.
   await lastFlush();
@@ -76,7 +76,7 @@ function useLiveFeed(id: number, ready: boolean) {
   }, [id, ready]);
 }
 
-/** A failure of the deployment opens the node that failed, once. */
+/** Opens the node at which the deployment fails, once per failure. */
 function useGoToFailure() {
   useEffect(() => {
     let notified: string | null = null;
@@ -104,7 +104,7 @@ function useKeepDraft() {
     const leave = (event: BeforeUnloadEvent) => {
       if (!draftIsDirty()) return;
       void flushDraft();
-      // Asks only if the last change has not reached the server yet.
+      // The browser asks only if the last change has not reached the server yet.
       event.preventDefault();
     };
     const hide = () => {
@@ -126,7 +126,7 @@ export function TopologyPage() {
   const loaded = useQuery({
     queryKey: ["topology", id],
     queryFn: () => load(id),
-    // The designer owns the document from here on: nothing is fetched behind its back.
+    // From here on, the designer owns the document, which must not be replaced by a refetch.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     refetchOnWindowFocus: false,

@@ -15,7 +15,7 @@ const RunsPanel = later(async () => (await import("../deployments/RunsPanel")).R
 
 const SimulatePanel = later(async () => (await import("../simulate/SimulatePanel")).SimulatePanel);
 
-/** What the panel under the canvas holds. */
+/** The tabs of the panel below the canvas. */
 export function bottomTabs(ws: string, topology: number, operator: boolean) {
   return [
     { id: "problems", title: t("Problems"), badge: <ProblemsBadge />, panel: <ProblemsPanel /> },

@@ -11,7 +11,7 @@ interface Row {
   readonly name: string;
 }
 
-/** The rows of the list, of which the server of the tests answers a page. */
+/** The rows of which the test's server returns a page. */
 let rows: Row[];
 let asked: URL[];
 
@@ -56,7 +56,7 @@ function answer(url: URL, method: string): Response {
       { status: 404 },
     );
   }
-  // Rows are drawn slowly here: two of a page are enough.
+  // happy-dom renders rows slowly: two per page are enough.
   const results =
     shape === undefined
       ? []

@@ -1,11 +1,11 @@
-/** Names of topologies, of which a workspace has each only once. */
+/** Names of topologies, which are unique in a workspace. */
 
 import { listTopologies } from "../api/topologyCalls";
 
-/** Characters that a name may have. */
+/** The maximum length of a name, in characters. */
 export const LONGEST_NAME = 150;
 
-/** The name if it is free, otherwise with the first number from 2 that makes it unique. */
+/** The name if it is not taken, otherwise the name with the first number from 2 on that makes it unique. */
 export function freeAmong(taken: readonly string[], name: string): string {
   const lower = new Set(taken.map((each) => each.toLowerCase()));
   let free = name.slice(0, LONGEST_NAME);
@@ -17,7 +17,7 @@ export function freeAmong(taken: readonly string[], name: string): string {
 
 /** A free name in a workspace, the preferred one if possible. */
 export async function freeName(ws: string, name: string): Promise<string> {
-  // What begins like it is enough to know; a name that was cut is found by its beginning.
+  // Only names with the same beginning can collide, including those that were shortened for a number.
   const search = name.slice(0, LONGEST_NAME - 4);
   const page = await listTopologies(ws, { search, page_size: 200 });
   return freeAmong(

@@ -1,4 +1,4 @@
-/** What the page adds to the command palette: save, deploy, stop, panels, theme. */
+/** Commands that the page adds to the command palette: save, deploy, stop, panels, theme. */
 
 import { useMantineColorScheme } from "@mantine/core";
 import { useEffect } from "react";

@@ -3,7 +3,7 @@ import { listTemplates } from "../api/topologyCalls";
 import type { Template } from "../api/types";
 import { language } from "../ui/i18n";
 
-/** Documents that a new topology can start from. */
+/** The templates for new topologies. */
 export function useTemplates(): readonly Template[] {
   const { data } = useQuery({
     queryKey: ["templates"],

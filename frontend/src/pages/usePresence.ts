@@ -6,10 +6,10 @@ import { usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";
 
-/** Nodes that are only passed with the arrow keys are not reported. */
+/** Nodes that are selected only briefly, on the way with the arrow keys, are not reported. */
 const PAUSE_MS = 250;
 
-/** The one node that is selected is the one that is edited. */
+/** The node that counts as being edited: the selected one, if there is only one. */
 function edited(): string | null {
   const { nodes } = useDesigner.getState().selection;
   return nodes.length === 1 ? (nodes[0] ?? null) : null;
@@ -45,7 +45,7 @@ export function usePresenceFeed(topology: number, me: number, sends: boolean): v
     const send = (node: string | null) => {
       if (node === sent) return;
       sent = node;
-      // A lost report does no harm; the next one is sent again.
+      // A lost report does no harm: the next one is sent even if the node is the same.
       sendPresence(topology, node).catch(() => {
         sent = undefined;
       });

@@ -38,7 +38,7 @@ function RecordChip({ record }: { record: Json }) {
   );
 }
 
-/** What a kind does, in words and as records before and after. */
+/** Describes a kind in words and by example records before and after. */
 export function KindCard({ hue, kind }: { kind: Kind; hue: string }) {
   const example = kind.example ?? null;
   const takes = [...new Set(kind.inputs.flatMap((input) => input.roles))];

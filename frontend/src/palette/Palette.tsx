@@ -72,7 +72,7 @@ function groups(catalog: Catalog, query: string): { title: string; kinds: Kind[]
     .filter((group) => group.kinds.length > 0);
 }
 
-/** All kinds by family; found by name, synonym or intent; dragged, clicked or entered. */
+/** All kinds by family, searchable by name, synonym or intent. They can be dragged, clicked or added with Enter. */
 export function Palette() {
   const catalog = useDesigner((state) => state.catalog);
   const readOnly = useDesigner((state) => state.readOnly);

@@ -13,7 +13,7 @@ import classes from "./plan.module.css";
 
 type Shape = "tables" | "text";
 
-/** What the topology consists of when it runs: sub-topologies, tasks, stores and internal topics. */
+/** The physical plan: sub-topologies, tasks, stores and internal topics. */
 export function PlanPanel() {
   const plan = useDesigner((state) => state.result?.plan ?? null);
   const [shape, setShape] = useState<Shape>("tables");

@@ -11,7 +11,7 @@ import { byNode, hasSink } from "./groups";
 import classes from "./problems.module.css";
 import { told } from "./prose";
 
-/** Everything that stands in the way, grouped by node; a click goes to the node and the field. */
+/** All diagnostics, grouped by node; a click goes to the node and the field. */
 export function ProblemsPanel() {
   const result = useDesigner((state) => state.result);
   const document = useDesigner((state) => state.document);

@@ -1,4 +1,4 @@
-/** Diagnostics in the order in which a person works through them. */
+/** Diagnostics in a useful order for fixing them. */
 
 import type { Diagnostic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
@@ -8,7 +8,7 @@ interface ProblemGroup {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Grouped by node in the document's order, the topology's own last; errors before warnings inside a group. */
+/** Groups by node in the order of the document, the topology's own group last; in a group, errors before warnings. */
 export function byNode(
   diagnostics: readonly Diagnostic[],
   document: TopologyDocument,
@@ -28,7 +28,7 @@ export function byNode(
     .map(([node, list]) => ({ node, diagnostics: list.toSorted((a, b) => weight(a) - weight(b)) }));
 }
 
-/** Whether anything is written: a topology compiles without a sink. */
+/** Whether the topology writes anything. It compiles without a sink. */
 export function hasSink(document: TopologyDocument): boolean {
   return document.nodes.some((node) => node.kind.startsWith("sink."));
 }

@@ -1,4 +1,4 @@
-/** The sentences of diagnostics, differences and causes in the page's language. */
+/** Diagnostics, differences and causes as text in the language of the page. */
 
 import type { Diagnostic, Difference } from "../api/types";
 import { causeText, diagnosticTexts, differenceText, language, t } from "../ui/i18n";
@@ -8,27 +8,27 @@ export interface Told {
   readonly hint: string | null;
 }
 
-/** Why something is not as it should be, as the server tells it: `message` is the sentence in English. */
+/** A reason from the server. `message` is its text in English. */
 export interface Cause {
   readonly code: string;
   readonly facts?: Readonly<Record<string, string>>;
   readonly message: string;
-  /** The one that `message` quotes. */
+  /** The reason that `message` quotes. */
   readonly cause?: Cause | null;
 }
 
-/** What was found, and what to do; in English for a code that has no translation. */
+/** The message and hint of a diagnostic; in English if its code has no translation. */
 export function told(diagnostic: Diagnostic): Told {
   const { code, facts = {}, hint, message } = diagnostic;
   return diagnosticTexts(code, facts) ?? { message, hint };
 }
 
-/** What differs from what was expected; in English for a code that has no translation. */
+/** The text of a difference from the expected result; in English if its code has no translation. */
 export function toldDifference({ code, facts, message }: Difference): string {
   return differenceText(code, facts) ?? message;
 }
 
-/** Why it is so. What has no translation, or lacks a fact of it, keeps its English message. */
+/** The text of a reason. Without a translation, or if a fact of it is missing, the English message is kept. */
 export function toldCause({ cause, code, facts = {}, message }: Cause): string {
   if (language() === "en") return message;
   const quoted = cause ? { cause: toldCause(cause) } : {};

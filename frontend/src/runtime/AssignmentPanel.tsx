@@ -26,7 +26,7 @@ const SHAPES = ["matrix", "table", "history"] as const;
 type Shape = (typeof SHAPES)[number];
 const SHAPE = "millrace.assignment";
 
-/** Which task runs on which executor and thread, with its partitions: as a matrix or as a table, and where it ran before. */
+/** The executor, thread and partitions of each task, as a matrix or a table, and where tasks ran before. */
 export function AssignmentPanel() {
   const view = useRunning((state) => state.view);
   const state = useShownState();
@@ -205,7 +205,7 @@ function Matrix({ view }: { view: RuntimeView }) {
   );
 }
 
-/** Spark calls the executors "0", "1" …, and the driver's own "driver". */
+/** Spark names the executors "0", "1" …, and the driver's own executor "driver". */
 function executorName(id: string): string {
   return /^\d+$/.test(id) ? t("executor {n}", { n: id }) : id;
 }

@@ -21,7 +21,7 @@ const COLUMNS: readonly { id: Column; title: Phrase; right?: boolean }[] = [
   { id: "streamTime", title: phrase("Stream time"), right: true },
 ];
 
-/** One line for each task and partition, sorted by any column. */
+/** One row per task and partition, which can be sorted by any column. */
 export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
   const [order, setOrder] = useState<Order>({ column: "task", descending: false });
   const setHovered = useRuntime((state) => state.setHoveredTask);

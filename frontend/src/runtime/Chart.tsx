@@ -52,7 +52,7 @@ function options(
         label: each.name,
         stroke: color(LINES[index % LINES.length] ?? LINES[0]),
         width: 1.5,
-        // A lone value between two gaps is a line of no length.
+        // A single value between two gaps would be a line of length 0, so it is drawn as a point.
         points: { show: lonely(each.values), size: 4 },
       })),
     ],
@@ -73,7 +73,7 @@ export function Chart(props: {
 }) {
   const { found, label, onPoint, theme } = props;
   const place = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the colors are those of the theme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme determines the colors
   useEffect(() => {
     const element = place.current;
     if (element === null) return;

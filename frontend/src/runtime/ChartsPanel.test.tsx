@@ -8,7 +8,7 @@ import { ChartsPanel } from "./ChartsPanel";
 import { endsOf, GROUPS, LINES, times, written } from "./charts";
 import { useLive } from "./store";
 
-// It draws on a canvas, which this environment does not have.
+// Charts draw on a canvas element, which happy-dom does not have.
 vi.mock("./Chart", () => ({ Chart: () => <div data-testid="lines" /> }));
 
 const FOUND: Figures = {

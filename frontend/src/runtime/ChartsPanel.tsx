@@ -19,7 +19,7 @@ import { useLive } from "./store";
 
 const Chart = later(async () => (await import("./Chart")).Chart);
 
-/** Figures come in every ten seconds; those of long ranges move slower. */
+/** Interval of requests by range, in milliseconds. Figures arrive every ten seconds; long ranges change slowly. */
 const ASK_MS: Readonly<Record<RangeName, number>> = {
   "15m": 10_000,
   "1h": 10_000,
@@ -29,7 +29,7 @@ const ASK_MS: Readonly<Record<RangeName, number>> = {
   "14d": 300_000,
 };
 
-/** A figure of the deployment over the last minutes, hours or days. */
+/** Charts of the deployment's figures over the last minutes, hours or days. */
 export function ChartsPanel() {
   const id = useLive((state) => state.deployment?.id ?? null);
   if (id === null) {
@@ -110,7 +110,7 @@ function Charts({ deployment }: { deployment: number }) {
   );
 }
 
-/** What people call a name of a series: nodes have labels. */
+/** Titles of series: nodes by their labels instead of their ids. */
 function useTitle(of: string): (name: string) => string {
   const document = useDesigner((state) => state.document);
   return (name) => {

@@ -5,7 +5,7 @@ import classes from "./runtime.module.css";
 
 type Keys = NonNullable<EdgeRecords["keys"]>;
 
-/** The most frequent keys of an edge beside the records of each task, since somebody began to look. */
+/** The most frequent keys of an edge and the records of each task, counted since the panel was opened. */
 export function EdgeKeys({ keys }: { keys: Keys }) {
   const { records, sampled, since, skew, tasks, top } = keys;
   const ofTasks = tasks.reduce((sum, each) => sum + each.records, 0);

@@ -37,7 +37,7 @@ export function LogsPanel() {
   const [search, setSearch] = useState("");
   const id = deployment?.id ?? null;
   const fetched = useQuery({
-    // The last lines of a run are only in its file: refetch when the state changes.
+    // The last lines of a run are only in its log file, so fetch again when the state changes.
     queryKey: ["logs", id, deployment?.observed],
     queryFn: () => getLogs(id ?? 0),
     enabled: id !== null,

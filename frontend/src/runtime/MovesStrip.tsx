@@ -7,7 +7,7 @@ import type { TaskView } from "./view";
 
 const SPAN = 15 * 60_000;
 
-/** Tasks that went to another executor, and restarts, over the last quarter of an hour. */
+/** Tasks that moved to another executor, and restarts, during the last 15 minutes. */
 export function MovesStrip({ tasks }: { tasks: readonly TaskView[] }) {
   const moves = useLive((state) => state.moves);
   const now = useNow(5_000);

@@ -14,7 +14,7 @@ const StoreLinks = later(async () => (await import("../stores/StoreLinks")).Stor
 
 const NO_POINTS: readonly HistoryPoint[] = [];
 
-/** What runs, under the selected node's form: its figures, and the way into its stores. */
+/** Live details below the selected node's form: its figures, and links to its stores. */
 export function NodeRuntime({ node }: { node: string }) {
   return (
     <>
@@ -26,11 +26,11 @@ export function NodeRuntime({ node }: { node: string }) {
   );
 }
 
-/** Rate over time, drops, clock, state. */
+/** Rate over time, drops, stream time, state. */
 function Figures({ node }: { node: string }) {
   const figures = useRuntime((state) => state.figures);
   const points = useRuntime((state) => state.history[node] ?? NO_POINTS);
-  // No records pass through a store: its rows are its figures.
+  // No records pass through a store, so its rows are shown.
   const store = useDesigner((state) => isStoreKind(findNode(state.document, node)?.kind ?? ""));
   const own = figures?.nodes[node];
   if (figures === null || own === undefined) return null;
@@ -129,7 +129,7 @@ function Figures({ node }: { node: string }) {
   );
 }
 
-/** When the lag will be gone, or how fast it grows. */
+/** The time until the lag is gone, or how fast it grows. */
 function Heading({ points }: { points: readonly HistoryPoint[] }) {
   const trend = trendOf(points);
   if (trend === null) return null;

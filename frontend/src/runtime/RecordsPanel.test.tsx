@@ -35,7 +35,7 @@ const RECORD: EdgeRecord = {
   offset: 9,
 };
 
-/** What the server answers; every question is kept. */
+/** The server's response; `questions` collects the requests. */
 let answer: { status: number; content: unknown };
 let questions: string[];
 const text = () => document.body.textContent ?? "";

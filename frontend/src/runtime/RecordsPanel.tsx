@@ -34,10 +34,10 @@ import { asJson, inputsOf, placeOf } from "./edges";
 import classes from "./runtime.module.css";
 import { useLive } from "./store";
 
-/** Interval of requests in milliseconds; sampling ends ten seconds after the last one. */
+/** Interval of requests in milliseconds. The driver stops sampling ten seconds after the last request. */
 const ASK_MS = 2_000;
 
-/** The last records over the selected edge of what runs. They are sampled only while this panel requests them. */
+/** The last records over the selected edge of the running version, sampled only while this panel requests them. */
 export function RecordsPanel({ ws, topology }: { ws: string; topology: number }) {
   const id = useLive((live) => live.deployment?.id ?? null);
   const state = useShownState();
@@ -79,7 +79,7 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
   );
 }
 
-/** Whether the running version has no such edge. */
+/** Whether the running version does not have the edge. */
 function isGone(error: unknown): boolean {
   return error instanceof ApiError && error.code === "no_such_edge";
 }
@@ -220,7 +220,7 @@ function List(props: {
   found: EdgeRecords;
   ws: string;
   follow: (record: EdgeRecord) => void;
-  /** The keys in place of the records. */
+  /** Show the keys instead of the records. */
   keys: boolean;
 }) {
   const { edge, follow, found, ws } = props;
@@ -271,7 +271,7 @@ function List(props: {
 
 type Listed = EdgeRecord & { readonly id: number };
 
-/** The input record that caused it, as a link to its topic, and its way. */
+/** A link to the input record that caused this one, and a button that follows it. */
 function Place(props: { row: Listed; ws: string; follow: (record: EdgeRecord) => void }) {
   const { follow, row, ws } = props;
   const { offset, partition, topic } = row;

@@ -1,13 +1,13 @@
-/** Tasks laid out as executor, sub-topology, task; and as rows of a table. */
+/** The assignment of tasks by executor and sub-topology, and as rows of a table. */
 
 import type { TaskView } from "./view";
 
-/** The tasks of a sub-topology on an executor. Which of its threads runs them changes with every batch. */
+/** The tasks of a sub-topology on an executor. The thread that runs a task may change with every batch. */
 interface GroupRow {
   readonly executor: string;
   readonly host: string | null;
   readonly subtopology: number;
-  /** True on the first row of its executor, which carries the executor's name. */
+  /** True for the first row of an executor, which shows the executor's name. */
   readonly first: boolean;
   readonly tasks: readonly TaskView[];
   readonly streamTime: number | null;
@@ -29,7 +29,7 @@ function address(task: TaskView): string {
   return `${task.executor}/${task.task}`;
 }
 
-/** Tasks in the order of their numbers, by executor and sub-topology: a row stays where it is. */
+/** Groups tasks by executor and sub-topology, ordered by their numbers so that rows do not move. */
 export function groupRows(tasks: readonly TaskView[]): GroupRow[] {
   const groups = new Map<string, TaskView[]>();
   for (const task of tasks.toSorted((a, b) => byName(address(a), address(b)))) {
@@ -56,7 +56,7 @@ export function groupRows(tasks: readonly TaskView[]): GroupRow[] {
   });
 }
 
-/** A task with one of the partitions that it reads; a task that reads none has one row all the same. */
+/** A task and one of the partitions that it reads; a task that reads none has one row without a partition. */
 interface AssignmentRow {
   readonly key: string;
   readonly task: TaskView;
@@ -133,7 +133,7 @@ function cell(row: AssignmentRow, column: Column): string | number | null {
   }
 }
 
-/** Sorted by a column; what is not known stands last either way, equal rows by task. */
+/** Sorts by a column. Unknown values come last in both directions, and equal rows are ordered by task. */
 export function sorted(rows: readonly AssignmentRow[], order: Order): AssignmentRow[] {
   const sign = order.descending ? -1 : 1;
   return rows.toSorted((a, b) => {

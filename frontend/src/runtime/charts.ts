@@ -1,4 +1,4 @@
-/** What charts are of, and how their values are written. */
+/** The figures that charts show, and the formats of their values. */
 
 import type { Figures } from "../api/types";
 import { bytes, count, rate, span } from "../ui/format";
@@ -8,7 +8,7 @@ export type FigureName = Figures["figure"];
 export type RangeName = Figures["range"];
 type Unit = Figures["unit"];
 
-/** The figures by group, in the order of the list. */
+/** Figures by group, in the order in which they are listed. */
 export const GROUPS: readonly (readonly [Phrase, readonly (readonly [FigureName, Phrase])[]])[] = [
   [
     phrase("Records"),
@@ -75,12 +75,12 @@ const WRITTEN: Readonly<Record<Unit, (value: number) => string>> = {
   percent: (value) => `${count(value)} %`,
 };
 
-/** A value in its unit, short. */
+/** A value with its unit, in short form. */
 export function written(unit: Unit, value: number | null | undefined): string {
   return value === null || value === undefined ? "–" : WRITTEN[unit](value);
 }
 
-/** The colors of lines, in their order: names of tokens. */
+/** The color tokens of the lines, in order. */
 export const LINES = [
   "--m-area-0",
   "--m-area-1",
@@ -96,12 +96,12 @@ export const LINES = [
   "--m-hue-table",
 ] as const;
 
-/** The begins of the intervals, epoch seconds. */
+/** The start of each interval, in epoch seconds. */
 export function times(found: Pick<Figures, "begin" | "points" | "step">): number[] {
   return Array.from({ length: found.points }, (_, index) => found.begin + index * found.step);
 }
 
-/** The last known value of a series and the highest. */
+/** The last known value of a series, and the highest one. */
 export function endsOf(values: readonly (number | null)[]): {
   last: number | null;
   highest: number | null;
@@ -113,7 +113,7 @@ export function endsOf(values: readonly (number | null)[]): {
   };
 }
 
-/** Ticks of the time axis: the time of day, with the date where a range has several days. */
+/** The label of a tick on the time axis: time of day, with the date for ranges of several days. */
 export function tick(seconds: number, range: RangeName): string {
   const at = new Date(seconds * 1000);
   const [day, month, hours, minutes] = [

@@ -1,4 +1,4 @@
-/** The version that runs: the canvas may show another drawing, but figures belong to this one. */
+/** The running version. Live figures belong to it, even if the canvas shows another document. */
 
 import { useEffect } from "react";
 import { create } from "zustand";
@@ -11,7 +11,7 @@ export interface Deployed {
   readonly topology: number;
   readonly version: number;
   readonly document: TopologyDocument;
-  /** Sub-topologies of each node, from the version's plan. */
+  /** Sub-topologies by node, from the version's plan. */
   readonly subtopologies: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -32,7 +32,7 @@ async function load(
   return { topology, version, document, subtopologies };
 }
 
-/** Keeps the version that runs loaded as long as the page is open. */
+/** Keeps the running version loaded while the page is open. */
 export function useDeployedVersion(workspace: string, topology: number): void {
   // Between two runs it is the version that will run next.
   const version = useLive(

@@ -51,11 +51,11 @@ test("the total of an edge is what enters its target, or what leaves its source,
   });
   const of = (source: string, target: string) => edgeFigures(DOCUMENT, { source, target }, now);
   expect(of("in", "split")).toEqual({ total: 5, rate: 1 });
-  // The edge to the store is none of records.
+  // The edge from the store does not carry records.
   expect(of("all", "count")).toEqual({ total: 7, rate: 1 });
-  // Several edges enter the target: what leaves the source.
+  // Several edges enter the target, so the source's output counts.
   expect(of("count", "all")).toEqual({ total: 6, rate: 2 });
-  // Each of several branches into a target with several inputs is not known alone.
+  // A branch into a target with several inputs has no figures of its own.
   expect(of("split", "all")).toBeNull();
   expect(of("count", "out")).toBeNull();
   expect(edgeFigures(DOCUMENT, { source: "in", target: "split" }, null)).toBeNull();

@@ -1,10 +1,10 @@
-/** Records over the edges of a running deployment, as the page lists, copies and simulates them. */
+/** Records over the edges of a running deployment, as text for lists and as inputs of simulations. */
 
 import type { EdgeRecord } from "../api/types";
 import type { DocumentEdge, TopologyDocument } from "../graph/document";
 import { cellOf, type InputRow, newRow, sourcesOf } from "../simulate/scenario";
 
-/** Where the input record that caused it is; null for what no record caused. */
+/** The position of the input record that caused it; null if no record did. */
 export function placeOf(record: EdgeRecord): string | null {
   const { offset, partition, topic } = record;
   return topic === null ? null : `${topic}-${partition} @ ${offset}`;
@@ -15,7 +15,7 @@ export function asJson(records: readonly EdgeRecord[]): string {
   return JSON.stringify(records, undefined, 2);
 }
 
-/** Inputs of a simulation, oldest first: what a source read, as far as it is known whole. */
+/** Records of a source's edge as inputs of a simulation, oldest first. Records that were cut off are omitted. */
 export function inputsOf(
   document: TopologyDocument,
   edge: DocumentEdge,

@@ -1,4 +1,4 @@
-/** Figures that may not be known. What is not known is shown as a dash, never as a zero. */
+/** Figures that may be unknown. An unknown figure is shown as a dash, never as zero. */
 
 import { exact } from "../ui/format";
 
@@ -8,7 +8,7 @@ export function known<T>(value: T | null | undefined, write: (value: T) => strin
   return value === null || value === undefined || Number.isNaN(value) ? UNKNOWN : write(value);
 }
 
-/** Tooltip: the number with separators, or that it is unknown. */
+/** The exact number for a tooltip; undefined if unknown. */
 export function exactly(value: number | null | undefined, unit = ""): string | undefined {
   if (value === null || value === undefined || Number.isNaN(value)) return undefined;
   const text = exact(Math.round(value * 1000) / 1000);

@@ -1,4 +1,4 @@
-/** Where tasks ran over time, as rows of bars. */
+/** Past assignments of tasks, as rows of bars. */
 
 import type { Placement } from "../api/types";
 import { type Phrase, phrase } from "../ui/i18n";
@@ -17,7 +17,7 @@ interface Lane {
   readonly key: string;
   readonly place: string;
   readonly task: string;
-  /** Whether it is the first of its place. */
+  /** Whether it is the first row of its executor and thread. */
   readonly first: boolean;
   readonly placements: readonly Placement[];
 }
@@ -26,7 +26,7 @@ export function placeName(executor: string, thread: string): string {
   return thread === "" ? executor : `${executor} · ${thread}`;
 }
 
-/** One row for each executor, thread and task. */
+/** One row per executor, thread and task. */
 export function lanesOf(placements: readonly Placement[]): Lane[] {
   const lanes = new Map<string, Placement[]>();
   for (const each of placements) {
@@ -51,7 +51,7 @@ export function lanesOf(placements: readonly Placement[]): Lane[] {
   });
 }
 
-/** Where a bar begins and how wide it is, in percent; a short one can still be seen. */
+/** The left edge and width of a bar in percent. Short bars get a visible minimum width. */
 export function barOf(
   each: Pick<Placement, "since" | "until">,
   begin: number,

@@ -1,4 +1,4 @@
-/** Log lines: what was fetched joined with what came live, filtered by level, node and text. */
+/** Log lines: fetched and live lines combined, and filtered by level, node and text. */
 
 import type { LogLine } from "../api/types";
 import { clock } from "../ui/format";
@@ -38,9 +38,8 @@ function identity(line: LogLine): string {
 }
 
 /**
- * The fetched lines, then the live ones that are newer or not among them.
- *
- * A line that arrived live while the page was being fetched stands in both.
+ * The fetched lines, followed by the live ones that are newer or not among them. A line that arrives live while the log
+ * is being fetched is in both.
  */
 export function joined(fetched: readonly LogLine[], live: readonly LogLine[]): LogLine[] {
   if (fetched.length === 0) return [...live];

@@ -3,7 +3,7 @@ import { recordAddress } from "../topics/records";
 import { moment } from "../ui/format";
 import { t } from "../ui/i18n";
 
-/** The record that caused a failure, in one line: "orders-2 at offset 1,204, key "a"". */
+/** The record that caused a failure, in one line: `orders-2 at offset 1,204, key "a"`. */
 export function recordText(record: Failure["record"]): string | null {
   if (record === null || record.topic === null || record.topic === undefined) return null;
   const parts = [`${record.topic}-${record.partition ?? "?"}`];
@@ -17,7 +17,7 @@ export function recordText(record: Failure["record"]): string | null {
   return parts.join(" · ");
 }
 
-/** Where the record is shown whole, if its topic, partition and offset are known. */
+/** The address of the complete record, if its topic, partition and offset are known. */
 export function recordLink(ws: string, record: Failure["record"]): string | null {
   const { topic, partition, offset } = record ?? {};
   if (typeof topic !== "string" || typeof partition !== "number" || typeof offset !== "number") {

@@ -1,4 +1,4 @@
-/** The view of what runs, renewed with every report and every second; the canvas gets its figures from here. */
+/** The view of the running deployment, recomputed with every report; it supplies the canvas with figures. */
 
 import { useEffect } from "react";
 import { create } from "zustand";
@@ -32,7 +32,7 @@ function compute(): RuntimeView | null {
   });
 }
 
-/** A click on an edge of what runs opens the list of its records. */
+/** Opens the list of records when an edge of a running topology is clicked. */
 function useRecordsOnClick(): void {
   useEffect(
     () =>
@@ -68,7 +68,7 @@ export function useRuntimeFeed(workspace: string, topology: number): void {
     });
     const stopDeployed = useDeployed.subscribe(renew);
     let wasStale = isStale();
-    // Nothing arrives after the end of a run, so figures expire by time.
+    // No events arrive after the end of a run, so figures become stale by time.
     const timer = setInterval(() => {
       if (isStale() === wasStale) return;
       wasStale = isStale();

@@ -1,4 +1,4 @@
-/** The live state of the topology that is open: its deployment, the last report, and what happened since the page opened. */
+/** The live state of the open topology: deployment, last report, and the events since the page was opened. */
 
 import { create } from "zustand";
 import {
@@ -17,14 +17,14 @@ const MAX_MOVES = 200;
 interface LiveStore extends LiveState {
   readonly connection: Connection;
   readonly moves: readonly Move[];
-  /** Threads seen per executor, so that a row of the assignment does not vanish while its thread rests. */
+  /** All threads seen on each executor, so that an idle thread's row does not disappear. */
   readonly threads: Readonly<Record<string, readonly string[]>>;
   readonly logs: readonly LogLine[];
-  /** When the last report arrived, by this machine's clock: staleness must not depend on two clocks. */
+  /** When the last report arrived, by this machine's clock: staleness must not be computed from two clocks. */
   readonly receivedAt: number | null;
   /** The newest version reported by the server since this page was opened. */
   readonly newestVersion: number | null;
-  /** Process of the last run: between two runs the deployment itself has none. */
+  /** The process id of the last run, because between two runs the deployment has none. */
   readonly lastPid: number | null;
   receive(event: LiveEvent): void;
   setConnection(connection: Connection): void;
@@ -68,7 +68,7 @@ function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
   }
 }
 
-/** A version that was saved while this page did not listen. */
+/** Detects a version that was saved while the page was not listening. */
 function withVersion(state: LiveStore, live: LiveState): Partial<LiveStore> {
   const before = state.topology?.latest_version ?? null;
   const latest = live.topology?.latest_version ?? null;
@@ -77,7 +77,7 @@ function withVersion(state: LiveStore, live: LiveState): Partial<LiveStore> {
     : {};
 }
 
-/** A deployment whose driver process changed was restarted after a crash or redeployed. */
+/** Records a restart: another process id means that the driver was restarted after a crash or redeployed. */
 function withRestart(state: LiveStore, deployment: Deployment): Partial<LiveStore> {
   const before = state.deployment;
   const pid = deployment.run?.pid ?? null;
@@ -97,7 +97,7 @@ function withReport(state: LiveStore, live: LiveState, fresh: boolean): Partial<
     if (!known.includes(task.thread)) threads[task.executor] = [...known, task.thread];
   }
   const moves = fresh ? [] : movesBetween(state.runtime, runtime);
-  // A snapshot with a stale report brings nothing new: what it repeats was received long ago.
+  // A snapshot with a stale report contains no news: the report arrived long ago.
   const received = runtime.stale ? state.receivedAt : Date.now();
   return { threads, moves: [...state.moves, ...moves].slice(-MAX_MOVES), receivedAt: received };
 }

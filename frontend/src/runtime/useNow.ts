@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The time, renewed every `interval` milliseconds; it stands still with null. */
+/** The current time, updated every `interval` milliseconds, or never if that is null. */
 export function useNow(interval: number | null): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What the canvas, the assignment and the inspector show of a running deployment, from the driver's last report. */
+/** Figures of a running deployment for the canvas, the assignment and the inspector, from the last report. */
 
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
 import { isPlain } from "../deployments/dialect";
@@ -7,7 +7,7 @@ import { toldCause } from "../problems/prose";
 import type { Deployed } from "./deployed";
 
 export interface TaskView extends TaskReport {
-  /** Records behind the end of its partitions; null where it is not known or nothing is read. */
+  /** Records behind the end of its partitions; null if unknown or if the task reads none. */
   readonly lag: number | null;
   readonly state: TaskState;
 }
@@ -25,7 +25,7 @@ export interface RuntimeView extends RuntimeFigures {
   readonly lost: Runtime["lost"];
 }
 
-/** Reports are sent every second; after this long without one the figures are no longer the truth. */
+/** Milliseconds without a report, which should arrive every second, after which figures count as stale. */
 export const STALE_AFTER = 5_000;
 
 export function lagOf(partitions: TaskReport["topic_partitions"]): number | null {
@@ -39,7 +39,7 @@ export function lagOf(partitions: TaskReport["topic_partitions"]): number | null
   return lag;
 }
 
-/** Behind by more than ten seconds of its own work, and by more than a batch's worth, is degraded. */
+/** A task is degraded if its lag exceeds both 1,000 records and ten seconds of its own rate. */
 function stateOf(rate: number | null, lag: number | null, stale: boolean): TaskState {
   if (stale) return "unknown";
   return lag !== null && lag > 1000 && lag > 10 * (rate ?? 0) ? "degraded" : "running";
@@ -48,13 +48,13 @@ function stateOf(rate: number | null, lag: number | null, stale: boolean): TaskS
 export interface ViewInput {
   readonly deployment: Deployment;
   readonly runtime: Runtime | null;
-  /** The version that runs; null while it is loaded. A node that it does not have has no figures. */
+  /** The running version; null while it is loading. A node that it does not contain has no figures. */
   readonly deployed: Pick<Deployed, "document" | "subtopologies"> | null;
-  /** The server's word, or the lost connection's: the figures are too old to be believed. */
+  /** Whether the figures are too old, according to the server or because the connection was lost. */
   readonly stale: boolean;
 }
 
-/** Works the view out of the last report. Null as long as nothing has been reported. */
+/** Computes the view from the last report; null if there is none yet. */
 export function viewOf(input: ViewInput): RuntimeView | null {
   const { runtime, deployed, stale } = input;
   if (runtime === null) return null;
@@ -63,7 +63,7 @@ export function viewOf(input: ViewInput): RuntimeView | null {
     const lag = stale ? null : lagOf(task.topic_partitions);
     return { ...task, rate, lag, state: stateOf(rate, lag, stale) };
   });
-  // Of plain PySpark only sources and queries are known.
+  // Plain PySpark reports figures only for sources and queries.
   const all = (deployed?.document.nodes ?? []).map((node) => node.id);
   const failed = input.deployment.failure?.node;
   const drawn = isPlain(input.deployment.settings) ? all.filter((id) => id === failed) : all;
@@ -84,13 +84,13 @@ export function viewOf(input: ViewInput): RuntimeView | null {
   };
 }
 
-/** Sum of what is known; null if nothing is. */
+/** The sum of the known values; null if none is known. */
 function total(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
 }
 
-/** Where a deployment failed, if it is a node's fault and nothing has been done since. */
+/** The node at which a deployment failed and the reason; null if it is not failed or no node caused it. */
 export function failedAt(deployment: Deployment | null): { node: string; message: string } | null {
   if (deployment?.observed !== "failed" || deployment.failure?.node == null) return null;
   return { node: deployment.failure.node, message: toldCause(deployment.failure) };
@@ -138,7 +138,7 @@ function topicsOf(document: TopologyDocument | undefined, node: string): Readonl
   return new Set(topics.filter((topic) => typeof topic === "string"));
 }
 
-/** Over tasks, or over a program that has none. */
+/** The lag of a source, over tasks or, for a program without tasks, over the whole report. */
 function sourceLag(
   topics: ReadonlySet<string>,
   readers: readonly Pick<TaskReport, "topic_partitions">[],
@@ -149,7 +149,7 @@ function sourceLag(
   );
 }
 
-/** A task that went from one executor to another, or all of them with a new driver. */
+/** A task that moved to another executor, or a restart of the driver, which moves all tasks. */
 export interface Move {
   readonly kind: "move" | "restart";
   readonly at: number;
@@ -159,9 +159,8 @@ export interface Move {
 }
 
 /**
- * Which tasks are on another executor than in the report before.
- *
- * Spark hands a task to any free thread of its executor in each batch, so a change of thread alone is no move.
+ * The tasks that are on another executor than in the previous report. A change of thread alone is not a move, because
+ * in each batch Spark assigns a task to any free thread of its executor.
  */
 export function movesBetween(before: Runtime | null, after: Runtime): Move[] {
   if (before === null) return [];

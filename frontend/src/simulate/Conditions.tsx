@@ -16,7 +16,7 @@ const RECORDS = {
   store: { every: phrase("every row"), any: phrase("at least one row") },
 } as const;
 
-/** Conditions of a test: for which records of a topic, or rows of a store, an expression is true. */
+/** Conditions of a test: an expression, and the records of a topic or rows of a store for which it must be true. */
 export function Conditions(props: {
   places: readonly Place[];
   typed: readonly Typed[];

@@ -17,7 +17,7 @@ const WAYS: Readonly<Record<Way, Phrase>> = {
   deserialization: phrase("all bytes could be read"),
 };
 
-/** How far the tests went; while it is shown, the canvas marks what they left out. */
+/** The coverage of the tests. While it is shown, the canvas marks what no test covers. */
 export function CoverageNote({ coverage }: { coverage: Coverage }) {
   const document = useDesigner((state) => state.document);
   const all = useMemo(() => coverable(document), [document]);

@@ -18,7 +18,7 @@ import { TopicSelect } from "./TopicSelect";
 type By = "key" | "contains" | "place";
 type Partitions = NonNullable<Asked["partitions"]>;
 
-/** Opens *Where is my record?*; nothing where no source reads a topic or nothing is deployed. */
+/** Opens *Where is my record?*; nothing if no source reads a topic or no exact version is deployed. */
 export function FollowButton({ topology, ws }: { topology: number; ws: string }) {
   const [open, setOpen] = useState(false);
   const deployment = useLive((live) => live.deployment?.id ?? null);
@@ -42,7 +42,7 @@ export function FollowButton({ topology, ws }: { topology: number; ws: string })
   );
 }
 
-/** Which record of the deployment's input is looked for, and what is simulated with it. */
+/** Asks which record of the deployment's input to find, and how many records around it to simulate. */
 function FollowDialog(props: {
   deployment: number;
   topology: number;

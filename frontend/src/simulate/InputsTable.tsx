@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<Column, Phrase>> = {
 
 const ROW = 30;
 
-/** The input records, one row each; a cell that cannot be read is marked. */
+/** The input records, one per row. Invalid cells are marked. */
 export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
   const rows = useSimulation((state) => state.rows);
   const box = useRef<HTMLDivElement>(null);

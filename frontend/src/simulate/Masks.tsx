@@ -16,10 +16,10 @@ const MASKS: readonly { value: How; label: Phrase }[] = [
 
 const KEPT: Mask = { how: "keep", by: "" };
 
-/** Masks by the paths of their fields. */
+/** Masks by the path of the field. */
 export type Masks = Readonly<Record<string, Mask>>;
 
-/** The value of a text: JSON where it is some, for numbers and null; the text otherwise. */
+/** Parses JSON, such as numbers and null; other text is returned unchanged. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -28,7 +28,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The masks of these fields as a request has them; fields that are kept have none. */
+/** The masks of these fields for a request. Fields that are kept are omitted. */
 export function masksOf(paths: readonly string[], masks: Masks) {
   return Object.fromEntries(
     paths.flatMap((path) => {
@@ -39,7 +39,7 @@ export function masksOf(paths: readonly string[], masks: Masks) {
   );
 }
 
-/** What becomes of each field before a record leaves the server. */
+/** Chooses how each field is masked before a record leaves the server. */
 export function MaskList(props: {
   paths: readonly string[];
   masks: Masks;

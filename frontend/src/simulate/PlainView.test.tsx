@@ -208,7 +208,7 @@ test("a run in plain Spark has the chosen micro-batches and shows its progress",
   const result = { steps: [], edges: [], outputs: [], output_count: 0, dropped: 0, error: null };
   end({ state: "done", diagnostics: [], result, plain: PLAIN });
   expect(await screen.findByTestId("plain-comparison")).toBeTruthy();
-  // A run that does not compare, as those by themselves, keeps the comparison and says whose it is.
+  // A run without a comparison, such as an automatic one, keeps the earlier comparison and marks it as such.
   expect(screen.queryByTestId("plain-former")).toBeNull();
   void useSimulation.getState().run("main");
   expect(screen.getByTestId("plain-comparison")).toBeTruthy();

@@ -24,7 +24,7 @@ import classes from "./plain.module.css";
 import { runAndShow, useSimulation } from "./store";
 import { timeText, valueText } from "./words";
 
-/** Rows of a topic that are drawn. */
+/** The maximum number of rows to render per topic. */
 const MOST_ROWS = 500;
 
 const GROUPS: Readonly<Record<Group, Phrase>> = {
@@ -45,7 +45,7 @@ const ASPECTS: Readonly<Record<PlainRow["differs"][number], Phrase>> = {
   extra: phrase("not written by Kafka Streams"),
 };
 
-/** The same records in plain Spark: what differs from Kafka Streams, record by record, and why. */
+/** Compares plain Spark with Kafka Streams on the same records: the differences, record by record, and their causes. */
 export function PlainView({ ws }: { ws: string }) {
   const { comparing, phase, rows, shown } = useSimulation();
   if (comparing && phase !== "idle") return <Running />;
@@ -82,7 +82,7 @@ export function PlainView({ ws }: { ws: string }) {
   );
 }
 
-/** What is shown is the comparison of an earlier run. */
+/** A note that the comparison is from an earlier run. */
 function Former({ ws }: { ws: string }) {
   return (
     <Note tone="degraded">
@@ -124,7 +124,7 @@ function CutChoice() {
 
 function Running() {
   const progress = useSimulation((state) => state.progress);
-  // Before plain Spark, the records run as in Kafka Streams.
+  // The records run through the exact dialect first, then through plain Spark.
   const exact = progress === null || progress.edges !== undefined;
   return (
     <div className={classes.running} role="status" data-testid="plain-running">
@@ -161,7 +161,7 @@ function Refused({ plain }: { plain: PlainSimulation }) {
   );
 }
 
-/** One sentence about the result as a whole. */
+/** A one-sentence summary of the comparison. */
 function verdictText(comparison: PlainComparison): string {
   const { different, equal, kafka_streams: missing, spark: extra, time } = totals(comparison);
   const all = different + equal + missing + extra + time;
@@ -258,7 +258,7 @@ function Compared(props: { plain: PlainSimulation; comparison: PlainComparison }
 
 type Choose = (code: CodeInUse, node: string | undefined) => void;
 
-/** A difference that was announced: its sentence, its nodes, and how many records it explains. */
+/** A predicted difference: its description, its nodes, and the number of records that it explains. */
 function Code(props: { code: CodeInUse; chosen: boolean; onChoose: Choose }) {
   const { chosen, code, onChoose } = props;
   const document = useDesigner((state) => state.document);
@@ -297,7 +297,7 @@ function Code(props: { code: CodeInUse; chosen: boolean; onChoose: Choose }) {
   );
 }
 
-/** The numbers of codes, as footnotes. */
+/** The numbers of differences, like footnotes. */
 function Marks(props: { found: readonly string[]; codes: readonly CodeInUse[]; onChoose: Choose }) {
   return props.codes
     .filter((each) => props.found.includes(each.code))
@@ -393,7 +393,7 @@ function Row(props: {
   const { kafka_streams: exact, spark } = row;
   const key = valueText((exact ?? spark)?.key);
   const group = groupOf(row);
-  // The time differs in nearly every record: the column of the times is enough to show it.
+  // Timestamps differ in nearly every record, and their column already shows it.
   const differs = row.differs.filter((each) => each !== "timestamp" || row.differs.length === 1);
   const words = differs.map((each) => t(ASPECTS[each])).join(", ");
   return (
@@ -423,7 +423,7 @@ function Row(props: {
   );
 }
 
-/** The input that causes a record; both, where the sides differ. */
+/** The number of the input that caused a record, or both numbers if the sides differ. */
 function inputs(exact: PlainOutput | null, spark: PlainOutput | null): string {
   const found = [exact?.after, spark?.after].filter((each) => each !== undefined);
   return [...new Set(found)].join(" → ");

@@ -3,32 +3,32 @@ import { t } from "../ui/i18n";
 import classes from "./simulate.module.css";
 import { timeText, valueText } from "./words";
 
-/** A record in a list; `id` is its own in the list. */
+/** A record in a list; `id` identifies it in the list. */
 export interface ListedRecord {
   readonly id: number;
   readonly key: unknown;
   readonly value: unknown;
   readonly timestamp: number;
-  /** True where the key, or the value, is the beginning of a longer JSON text. */
+  /** True if the key, or the value, is only the beginning of a longer JSON text. */
   readonly key_cut?: boolean;
   readonly value_cut?: boolean;
 }
 
-/** A column beside key, value and time. */
+/** A column in addition to key, value and time. */
 export interface RecordColumn<Row> {
   readonly title: string;
   readonly className?: string;
   readonly cell: (row: Row) => ReactNode;
 }
 
-/** Rows that are drawn. */
+/** The maximum number of rows to render. */
 const MOST_ROWS = 500;
 
 function text(value: unknown, cut: boolean | undefined): string {
   return cut === true ? `${value}…` : valueText(value);
 }
 
-/** A key or a value, which is cut off where it is long. */
+/** A key or a value; long text is cut off. */
 export function Cell({ text }: { text: string }) {
   return (
     <td className={`${classes.cell} m-mono`} title={text}>

@@ -10,7 +10,7 @@ import { type Shown, useSimulation } from "./store";
 interface RecordRow extends ListedRecord {
   readonly after: number;
   readonly topic?: string;
-  /** The step that a click shows. */
+  /** The step to show on a click. */
   readonly step: number | null;
 }
 
@@ -41,7 +41,7 @@ function Table({ rows, topics }: { rows: readonly RecordRow[]; topics: boolean }
   return <RecordTable rows={rows} before={columns} />;
 }
 
-/** What the sinks wrote; a click on the number of the input shows how it came there. */
+/** The outputs of the sinks. A click on the number of the input shows how the output came about. */
 export function OutputsView({ shown }: { shown: Shown | null }) {
   if (shown === null)
     return (

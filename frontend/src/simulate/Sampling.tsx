@@ -15,7 +15,7 @@ import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { TopicSelect } from "./TopicSelect";
 
-/** Records of a source's topic, with masked fields, as inputs. */
+/** Adds records of a source's topic as inputs, with masked fields. */
 export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string }) {
   const sources = sourcesOf(useDesigner.getState().document);
   const [topic, setTopic] = useState(sources[0]?.topic ?? "");

@@ -22,15 +22,15 @@ import { KeepDialog } from "./TestDialog";
 import { TestsView } from "./Tests";
 import { WayView } from "./WayView";
 
-/** How long nothing may change before a simulation runs again by itself, in milliseconds. */
+/** Milliseconds without changes after which an automatic simulation runs again. */
 const QUIET_MS = 500;
 
-/** Runs again after each change of the document or the inputs, where the person wants it. */
+/** In automatic mode, runs the simulation again after each change of the document or the inputs. */
 function useAuto(workspace: string) {
   const auto = useSimulation((state) => state.auto);
   const rows = useSimulation((state) => state.rows);
   const revision = useDesigner((state) => state.revision);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change restarts the wait
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change restarts the timer
   useEffect(() => {
     if (!auto || rows.length === 0) return;
     const timer = setTimeout(() => void useSimulation.getState().run(workspace), QUIET_MS);
@@ -38,7 +38,7 @@ function useAuto(workspace: string) {
   }, [auto, rows, revision, workspace]);
 }
 
-/** Records through the topology without a deployment: inputs, outputs, each step. */
+/** Runs records through the topology without a deployment, and shows inputs, outputs and each step. */
 export function SimulatePanel({ topology, ws }: { topology: number; ws: string }) {
   const document = useDesigner((state) => state.document);
   const { rows, shown, view } = useSimulation();
@@ -47,7 +47,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
   const { bad } = useMemo(() => linesOf(rows, sources), [rows, sources]);
   useEffect(() => {
     useSimulation.getState().open(topology);
-    // So that the first run does not wait for it.
+    // Start the simulator now, so that the first run does not have to wait for it.
     void prepareSimulator(ws).catch(() => undefined);
     const record = takePending(topology);
     if (record !== null) {
@@ -198,10 +198,10 @@ function Bar(props: {
   );
 }
 
-/** So long a second click on *Run* does not cancel, in milliseconds. */
+/** Milliseconds in which a second click on *Run* does not cancel the run. */
 const CANCEL_MS = 400;
 
-/** *Run*, and in its place *Cancel* while a run takes longer than a moment. */
+/** *Run*, replaced by *Cancel* if a run takes longer than a moment. */
 export function RunButton({ disabled, ws }: { disabled: boolean; ws: string }) {
   const phase = useSimulation((state) => state.phase);
   const busy = phase !== "idle";
@@ -230,7 +230,7 @@ export function RunButton({ disabled, ws }: { disabled: boolean; ws: string }) {
   );
 }
 
-/** Breakpoints at which nothing stops, and more stops than are listed. */
+/** Notes on breakpoints that no statement reaches, and on a truncated list of stops. */
 function BreakpointNotes({ shown }: { shown: Shown }) {
   const { breakpoints, steps, stops_truncated } = shown.result;
   const nowhere = Object.entries(breakpoints).flatMap(([node, found]) =>
@@ -260,10 +260,10 @@ function BreakpointNotes({ shown }: { shown: Shown }) {
   );
 }
 
-/** How far the run is; after one that could not stop between two records, how far it was. */
+/** The progress of the run; after a run that was canceled in the middle of a record, its last progress. */
 function ProgressLine() {
   const { comparing, phase, progress, view } = useSimulation();
-  // The view of plain Spark has its own.
+  // The view of plain Spark shows its own progress.
   const elsewhere = comparing && view === "plain" && phase !== "idle";
   if (progress === null || elsewhere) return null;
   if (phase === "idle")

@@ -42,7 +42,7 @@ const MOVES: readonly [Move, Phrase, typeof IconBack, string?][] = [
   ["closeNext", phrase("Next window that closes"), IconWindowCloses],
 ];
 
-/** The simulation step by step: the record on the canvas, the clocks, the stores. */
+/** The simulation step by step: the record on the canvas, stream times, stores. */
 export function Stepper({ shown }: { shown: Shown | null }) {
   const step = useSimulation((state) => state.step);
   const { onlySelected, text } = useStepping();
@@ -130,7 +130,7 @@ function titleOf(document: TopologyDocument, step: SimulationStep): string {
   );
 }
 
-/** What happens at the step: where the record is, what is in it, why it ends. */
+/** The event of a step: the record, its contents, and why it ended. */
 function Happened({ shown, index }: { shown: Shown; index: number }) {
   const { document, result } = shown;
   const children = useMemo(() => childrenOf(result.steps), [result.steps]);
@@ -173,7 +173,7 @@ function Happened({ shown, index }: { shown: Shown; index: number }) {
   );
 }
 
-/** The code around a breakpoint, and what the locals are there. */
+/** The code around a breakpoint, and the values of the local variables. */
 function Stop({ document, step }: { document: TopologyDocument; step: SimulationStep }) {
   if (step.event !== "stop" || step.line === undefined) return null;
   const at = step.line;

@@ -31,7 +31,7 @@ const CANNOT_BE_KEPT = phrase(
   "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.",
 );
 
-/** Keeps the inputs with what came out of them, as a new test or in place of one. */
+/** Saves the inputs and results as a new test or in place of an existing one. */
 export function KeepDialog(props: {
   topology: number;
   ws: string;
@@ -100,7 +100,7 @@ function TestDialog(props: {
         ? createTest(topology, test)
         : replaceTest(topology, replaced.id, test);
     },
-    // The list is shown when the test is in it, so that “Run all tests” runs it, too.
+    // The list is shown only once it contains the test, so that “Run all tests” includes it.
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["tests", topology] });
       useSimulation.getState().setView("tests");

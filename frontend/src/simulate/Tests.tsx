@@ -35,7 +35,7 @@ function Icon({ verdict }: { verdict: Verdict | undefined }) {
   );
 }
 
-/** The tests that are kept with the topology, and how their last run ended. */
+/** The tests of the topology and the results of their last run. */
 export function TestsView({ topology, ws }: { topology: number; ws: string }) {
   const list = useTestList(topology);
   const { busy, coverage, run, stop, verdicts } = useTests();
@@ -182,7 +182,7 @@ function TestRow(props: {
   );
 }
 
-/** How far the comparison with Kafka Streams is, or what it found. */
+/** The progress or the result of the comparison with Kafka Streams. */
 function Compared(props: { comparison: Comparison; onCancel: () => void }) {
   const { comparison } = props;
   if (comparison.state === "none") return null;

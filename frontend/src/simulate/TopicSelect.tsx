@@ -1,7 +1,7 @@
 import { Select } from "@mantine/core";
 import type { Source } from "./scenario";
 
-/** One of the topics that the sources read. */
+/** Selects one of the topics that the sources read. */
 export function TopicSelect(props: {
   label: string;
   sources: readonly Source[];

@@ -14,9 +14,9 @@ import { type Followed, type Shown, useSimulation } from "./store";
 import { matching, type PartitionStart, type WayStep, wayOf, writtenBy } from "./way";
 import { dropText, endingText, timeText, valueText } from "./words";
 
-/** Input records that are listed. */
+/** The maximum number of input records to list. */
 const MOST_LISTED = 200;
-/** Records before a followed one that may be asked for. */
+/** The maximum number of records before a followed record that can be requested. */
 const MOST_BEFORE = 1_500;
 
 /** The way of one input record: nodes, repartitions, stores, and where it ended. */
@@ -62,13 +62,13 @@ const EMPTY: Readonly<Record<string, Phrase>> = {
   too_many: phrase("The record's batch has too many records to simulate all of them."),
 };
 
-/** Why stores start empty: a known reason, or what the server said. */
+/** Why stores start empty: the text of a known code, or the server's message. */
 function emptyText(empty: string): string {
   const known = EMPTY[empty];
   return known === undefined ? empty : t(known);
 }
 
-/** What was simulated, and what it does not know. */
+/** Explains what was simulated and which earlier records are missing. */
 function Begins(props: { followed: Followed; topology: number; ws: string }) {
   const { followed, topology, ws } = props;
   const { asked, begins, deployment, empty, place, skipped, starts, version } = followed;
@@ -130,12 +130,12 @@ function Begins(props: { followed: Followed; topology: number; ws: string }) {
   );
 }
 
-/** The input records, to choose one. */
+/** The input records, from which one can be chosen. */
 function Inputs({ input, shown }: { input: number; shown: Shown }) {
   const [text, setText] = useState("");
   const found = useMemo(() => matching(shown.lines, text), [shown, text]);
   const at = found.indexOf(input);
-  // The chosen one is among those that are listed.
+  // The chosen record is always among those that are listed.
   const from = Math.max(0, Math.min(at - MOST_LISTED / 2, found.length - MOST_LISTED));
   const choose = (number: number) => {
     useSimulation.setState({ input: number });

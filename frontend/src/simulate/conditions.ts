@@ -1,4 +1,4 @@
-/** What a test expects, as it is edited: parts that are compared exactly, and conditions. */
+/** The expectations of a test in the form: parts that are compared exactly, and conditions. */
 
 import { useEffect, useState } from "react";
 import { compileDocument } from "../api/compileCalls";
@@ -8,20 +8,20 @@ import { paramsOf, type TopologyDocument } from "../graph/document";
 
 export type Expected = TopologyTest["expected"];
 
-/** Records of a topic or rows of a store; `dropped` and `nothing` are the number of drops, and no output. */
+/** A part of a result: records of a topic, rows of a store, the number of drops, or `nothing` (no outputs). */
 export interface Part {
   readonly kind: "topic" | "store" | "dropped" | "nothing";
   readonly name: string;
   readonly count: number;
 }
 
-/** Where a condition looks. */
+/** The topic or store to which a condition applies. */
 export interface Place {
   readonly kind: "topic" | "store";
   readonly name: string;
 }
 
-/** A condition while it is typed; `count` is of `records: "count"`. */
+/** A condition in the form. `count` applies only if `records` is "count". */
 export interface Typed {
   readonly id: number;
   readonly place: string;
@@ -50,7 +50,7 @@ export function partsOf(expected: Expected): readonly Part[] {
   ];
 }
 
-/** Topics that are written and stores that have a name: conditions can be about these. */
+/** The places to which conditions can apply: output topics and stores with a name. */
 export function placesOf(document: TopologyDocument, parts: readonly Part[]): readonly Place[] {
   const found = new Map<string, Place>();
   const add = (kind: Place["kind"], name: unknown) => {
@@ -67,7 +67,7 @@ export function placesOf(document: TopologyDocument, parts: readonly Part[]): re
 
 let lastId = 0;
 
-/** A new condition about a place, true for every record until it is typed. */
+/** A new condition on a place. While its predicate is empty, it is true for every record. */
 export function newCondition(place: string): Typed {
   lastId += 1;
   return { id: lastId, place, predicate: "", records: "every", count: 1 };
@@ -90,7 +90,7 @@ export function conditionOf({ count, place, predicate, records }: Typed): Condit
   return { [kind]: name, predicate, records: records === "count" ? count : records } as Condition;
 }
 
-/** What a test is kept with: the chosen parts of `expected`, and the conditions. */
+/** The expectations to save: the chosen parts of `expected`, and the conditions. */
 export function expectedOf(
   expected: Expected,
   exact: ReadonlySet<string>,
@@ -108,10 +108,7 @@ export function expectedOf(
   };
 }
 
-/**
- * Topics of which nothing would be said: where others are compared exactly, none of their records may
- * be there.
- */
+/** Topics without an expectation. If other topics are compared exactly, the test fails for any record in these. */
 export function unsaid(
   parts: readonly Part[],
   exact: ReadonlySet<string>,
@@ -124,10 +121,10 @@ export function unsaid(
   return missing.map(({ name }) => name);
 }
 
-/** How long nothing may be typed before conditions are checked, in milliseconds. */
+/** Milliseconds without typing after which conditions are checked. */
 const QUIET_MS = 150;
 
-/** Types and faults of conditions on the document as it is drawn, by their ids. */
+/** Types and errors of the conditions for the current document, by condition id. */
 export function useChecked(
   workspace: string,
   typed: readonly Typed[],
@@ -146,7 +143,7 @@ export function useChecked(
           const each = result.conditions?.map((one, at) => [found[at]?.id ?? 0, one] as const);
           setChecked(new Map(each));
         })
-        // Who keeps the test learns of it; running it does as well.
+        // An error is not shown here: saving or running the test reports it as well.
         .catch(() => undefined);
     }, QUIET_MS);
     return () => {

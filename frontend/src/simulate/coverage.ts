@@ -1,4 +1,4 @@
-/** What tests have gone through: nodes, edges (branches), and the ways in which records end. */
+/** Test coverage: nodes, edges (branches), and the ways in which records end. */
 
 import type { SimulationResult } from "../api/types";
 import {
@@ -68,7 +68,7 @@ function storeNodes(document: TopologyDocument): ReadonlySet<string> {
   return new Set(document.nodes.filter((node) => isStoreKind(node.kind)).map((node) => node.id));
 }
 
-/** Everything that can be covered: nodes that are no stores, and the edges between them. */
+/** Everything that can be covered: nodes other than stores, the edges between them, and the ways. */
 export function coverable(document: TopologyDocument): Coverage {
   const stores = storeNodes(document);
   return {
@@ -82,7 +82,7 @@ export function coverable(document: TopologyDocument): Coverage {
   };
 }
 
-/** What a run went through, beside what others did. */
+/** The coverage after another run, added to `before`. */
 export function covered(
   before: Coverage,
   document: TopologyDocument,
@@ -105,13 +105,13 @@ export function covered(
   for (const step of result.steps) {
     const ending = endingOf(document, step, children);
     if (ending !== null) ways.add(`${step.node}/${ending.why}`);
-    // Handlers count what they let go on, or send to dead letters, with the reason of the failure.
+    // A failed record that a handler skips or sends to dead letters is a drop with the reason of the failure.
     if (step.event === "drop" && step.reason !== undefined) ways.add(`${step.node}/${step.reason}`);
   }
   return { nodes, edges, ways };
 }
 
-/** What nothing went through yet, of each kind. */
+/** Everything that is not covered. */
 export function missed(document: TopologyDocument, by: Coverage): Coverage {
   const all = coverable(document);
   const without = (of: ReadonlySet<string>, there: ReadonlySet<string>) =>

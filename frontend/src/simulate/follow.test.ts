@@ -66,7 +66,7 @@ test("a followed record is simulated with progress, and cancelled by the name of
   expect(cancelled.mock.calls).toEqual([["main", name]]);
   give({ state: "done", diagnostics: [], result: RESULT, plain: null });
   await following;
-  // It is not repeated with fewer records, as one with too many steps is.
+  // It is not repeated with fewer records, unlike a simulation with too many steps.
   expect(asked).toHaveBeenCalledOnce();
   const { progress, shown } = useSimulation.getState();
   expect([progress, shown?.lines.length, shown?.cancelledOf]).toEqual([null, 1, 3]);

@@ -1,4 +1,4 @@
-/** Where is my record? Simulates what a deployment read around a record, and shows its way. */
+/** *Where is my record?*: simulates the records that a deployment read around a record, and shows its way. */
 
 import { ApiError } from "../api/client";
 import { followRecord } from "../api/deploymentCalls";
@@ -13,9 +13,9 @@ import { halved, startsOf, wayOf } from "./way";
 
 export type Asked = Pick<FollowRequest, "topic"> & Partial<FollowRequest>;
 
-/** Records that a search scans before it gives up. */
+/** The maximum number of records that a search scans. */
 const MOST_SCANNED = 100_000;
-/** How often a simulation is repeated with fewer records, where too many steps come before the record. */
+/** The maximum number of repetitions with fewer records, if there are too many steps before the record. */
 const MOST_CUTS = 5;
 
 async function found(
@@ -46,7 +46,7 @@ async function found(
   }
 }
 
-/** Finds the record, simulates it with those around it, and opens its way. */
+/** Finds a record, simulates it with those around it, and shows its way. */
 export async function follow(
   ws: string,
   topology: number,

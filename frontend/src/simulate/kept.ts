@@ -1,4 +1,4 @@
-/** The inputs of a topology's simulation, kept in this browser. */
+/** The inputs of a topology's simulation, stored in the browser. */
 
 import type { RawRecord } from "../api/types";
 
@@ -6,7 +6,7 @@ export function keyOf(topology: number): string {
   return `millrace.simulation.${topology}`;
 }
 
-/** The cells of a record of a topic: its texts, or its bytes as they are. */
+/** The cells of an input row for a record: its text, or else its bytes in base64. */
 export function inputOf(topic: string, record: RawRecord) {
   const bytes = (raw: string | null) => (raw === null ? "" : `base64:${raw}`);
   return {
@@ -30,26 +30,26 @@ interface Pending {
 
 let pending: Pending | null = null;
 
-/** Has the panel *Simulate* of a topology follow a record as soon as it is open. */
+/** Makes the *Simulate* panel follow a record as soon as the topology is open. */
 export function followLater(record: Pending): void {
   pending = record;
 }
 
-/** What is to be followed in a topology, once. */
+/** Returns the record to follow in a topology and forgets it. */
 export function takePending(topology: number): Pending | null {
   const found = pending?.topology === topology ? pending : null;
   if (found !== null) pending = null;
   return found;
 }
 
-/** Adds a record of a topic behind the inputs of a topology that is not open. */
+/** Appends a record of a topic to the simulation inputs of a topology that is not open. */
 export function addInput(topology: number, topic: string, record: RawRecord): void {
   const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");
   const rows = [...(Array.isArray(kept.rows) ? kept.rows : []), inputOf(topic, record)];
   localStorage.setItem(keyOf(topology), JSON.stringify({ ...kept, rows }));
 }
 
-/** The text of a part that is whole and text; null for others. */
+/** The text of a key or value; null if it is not text or was cut off. */
 function text(record: RawRecord, part: "key" | "value"): string | null {
   const { cut, format, text: found } = record[part];
   return !cut && (format === "string" || format === "json") ? found : null;

@@ -1,4 +1,4 @@
-/** Steps forward and back through a simulation, by step, by record, to the next one that ended. */
+/** Moves through the steps of a simulation: by step, by record, to the next record that ended. */
 
 import { create } from "zustand";
 import type { SimulationStep } from "../api/types";
@@ -22,7 +22,7 @@ function ended(shown: Shown): (step: SimulationStep) => boolean {
   return (step) => step.event === "drop" || endingOf(shown.document, step, children) !== null;
 }
 
-/** Which steps count: those of a node, and those whose record has a text in its key, value or headers. */
+/** A filter of steps: those at a node, and those whose record contains a text in its key, value or headers. */
 export interface Wanted {
   readonly node: string | null;
   readonly text: string;
@@ -40,7 +40,7 @@ function chosen(steps: readonly SimulationStep[], { node, text }: Wanted): reado
   });
 }
 
-/** The index of the step after a move; the same where there is none. */
+/** The index of the step after a move; unchanged if there is no such step. */
 export function moved(shown: Shown, from: number, move: Move, wanted: Wanted = ALL): number {
   const { steps } = shown.result;
   const stops = chosen(steps, wanted);
@@ -82,12 +82,12 @@ export function moved(shown: Shown, from: number, move: Move, wanted: Wanted = A
   }
 }
 
-/** What the moves are limited to, by buttons and by keys. */
+/** The filter of moves, which applies to buttons and shortcuts. */
 export const useStepping = create<{ readonly onlySelected: boolean; readonly text: string }>()(
   () => ({ onlySelected: false, text: "" }),
 );
 
-/** Makes a move. */
+/** Performs a move. */
 export function go(move: Move): void {
   const { goTo, setView, shown, step, view } = useSimulation.getState();
   if (shown === null) return;

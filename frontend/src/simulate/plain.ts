@@ -1,22 +1,22 @@
-/** What plain Spark gives beside what Kafka Streams gives: counts, and the codes that explain it. */
+/** The comparison of plain Spark with Kafka Streams: counts, and the predicted differences that explain them. */
 
 import type { PlainComparison, PlainRow, PlainSimulation, PlainTopic } from "../api/types";
 import { told } from "../problems/prose";
 
-/** How a row of a topic compares; `unexplained` where no code predicted it. */
+/** How the two records in a row of a topic compare. */
 export type Group = keyof PlainTopic["counts"];
 
 /** A difference that the compiler announced, with its number in the list. */
 export interface CodeInUse {
   readonly number: number;
   readonly code: string;
-  /** One sentence, or several where they are not the same at all nodes. */
+  /** One sentence, or several if it is not the same at all nodes. */
   readonly messages: readonly string[];
   readonly hint: string | null;
   readonly nodes: readonly string[];
-  /** Records that it explains. */
+  /** The number of records that it explains. */
   readonly records: number;
-  /** Whether it explains another number of dropped records. */
+  /** Whether it explains a different number of dropped records. */
   readonly dropped: boolean;
 }
 
@@ -27,7 +27,7 @@ export const groupOf = (row: PlainRow): Group => {
   return row.differs.every((each) => each === "timestamp") ? "time" : "different";
 };
 
-/** The codes of a program in plain Spark: those that explain the most records first. */
+/** The predicted differences of a program in plain Spark, those that explain the most records first. */
 export function codesInUse(plain: PlainSimulation): readonly CodeInUse[] {
   const records = new Map<string, number>();
   for (const topic of plain.comparison?.topics ?? [])
@@ -50,7 +50,7 @@ export function codesInUse(plain: PlainSimulation): readonly CodeInUse[] {
     .map((each, index) => ({ ...each, number: index + 1 }));
 }
 
-/** Records of all topics by how they compare. */
+/** The number of records in all topics by how they compare. */
 export function totals(comparison: PlainComparison): Readonly<Record<Group, number>> {
   const all = { equal: 0, time: 0, different: 0, kafka_streams: 0, spark: 0 };
   for (const topic of comparison.topics)

@@ -1,4 +1,4 @@
-/** One simulation, with the wait for a simulator that is starting. */
+/** Runs a simulation, waiting for a simulator that is starting. */
 
 import {
   prepareSimulator,
@@ -11,12 +11,12 @@ import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 
 const POLL_MS = 1_000;
-/** How often a run is asked how far it is, in milliseconds. */
+/** The interval in milliseconds at which the progress of a run is requested. */
 const WATCH_MS = 400;
-/** A simulator that has not started after this many milliseconds will not. */
+/** How long to wait for a simulator to start, in milliseconds. */
 const PATIENCE_MS = 240_000;
 
-/** Waits until it makes sense to ask again. */
+/** Waits before the next request; rejects if the signal is aborted. */
 export function wait(signal: AbortSignal, milliseconds = POLL_MS): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -27,7 +27,7 @@ export function wait(signal: AbortSignal, milliseconds = POLL_MS): Promise<void>
   });
 }
 
-/** Tells how far a run is until the signal says that it is over. */
+/** Reports the progress of a run until the signal is aborted. */
 async function watch(
   workspace: string,
   run: string,
@@ -41,7 +41,7 @@ async function watch(
   }
 }
 
-/** The answer, and the seconds that it took once the simulator was there. Throws as calls do. */
+/** Returns the response and the seconds that the run took, without the start of the simulator. Throws API errors. */
 export async function simulated(
   workspace: string,
   document: TopologyDocument,
@@ -50,9 +50,9 @@ export async function simulated(
     readonly signal: AbortSignal;
     readonly expected?: TopologyTest["expected"];
     readonly starting?: () => void;
-    /** Called while a run that has a name is under way. */
+    /** Called with the progress of a run that has a name. */
     readonly progress?: (progress: SimulationProgress) => void;
-    /** The deployment whose version runs, and after which of its micro-batches. */
+    /** The deployment whose version runs, and the micro-batch after which its stores are taken. */
     readonly begins?: Beginning & { readonly deployment: number };
   } & SimulationOptions,
 ): Promise<{ answer: Simulation; seconds: number }> {

@@ -1,13 +1,13 @@
-/** The input records of a simulation as they are typed, and as the simulator takes them. */
+/** The input records of a simulation, as typed and in the form for the simulator. */
 
 import type { Format } from "../generate/recipe";
 import { type DocumentNode, paramsOf, type TopologyDocument } from "../graph/document";
 
-/** A row of the table of inputs; every cell is text, so that nothing typed is lost. */
+/** A row in the table of inputs. Every cell is text, so that invalid input is kept. */
 export interface InputRow {
   /** The row's identity while it is edited and moved. */
   readonly id: number;
-  /** A topic, or `CLOCK` for a step of the wall clock. */
+  /** A topic, or `CLOCK` for an advance of the wall clock. */
   readonly topic: string;
   readonly key: string;
   readonly value: string;
@@ -16,7 +16,7 @@ export interface InputRow {
   readonly headers: string;
 }
 
-/** In place of a topic: the wall clock moves on by the row's timestamp, in milliseconds. */
+/** Stands in place of a topic: the wall clock advances by the row's timestamp, in milliseconds. */
 export const CLOCK = "⏱";
 
 export type Column = "topic" | "key" | "value" | "timestamp" | "partition" | "headers";
@@ -31,13 +31,13 @@ export const COLUMNS: readonly Column[] = [
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** A cell that cannot be read. */
+/** A cell with invalid content. */
 export interface BadCell {
   readonly row: number;
   readonly column: Column;
 }
 
-/** A source of the document and what its topics hold. */
+/** A topic of a source of the document, and the formats of its records. */
 export interface Source {
   readonly topic: string;
   readonly node: DocumentNode;
@@ -45,7 +45,7 @@ export interface Source {
   readonly value: Format;
   readonly keyFormat: string;
   readonly valueFormat: string;
-  /** The field of the value that holds the record's time, if the source reads one. */
+  /** The field of the value from which the source reads the timestamp, if any. */
   readonly timeField: string | null;
 }
 
@@ -61,7 +61,7 @@ function formatOf(value: unknown): Format {
   return { format: "string", ...Object.fromEntries(parts) };
 }
 
-/** The topics that the document reads by name. */
+/** The topics that the document's sources read by name. */
 export function sourcesOf(document: TopologyDocument): readonly Source[] {
   return document.nodes.flatMap((node) => {
     if (!node.kind.startsWith("source.")) return [];
@@ -82,17 +82,17 @@ export function sourcesOf(document: TopologyDocument): readonly Source[] {
   });
 }
 
-/** Text of a cell for a value; a text format shows the text itself. */
+/** The text of a cell for a value; values of text formats are shown without quotes. */
 export function cellOf(value: unknown, name: string): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string" && (name === "string" || name === "bytes")) return value;
   return JSON.stringify(value);
 }
 
-/** Before the base64 of bytes, in a cell: what no format can read. */
+/** Prefix in a cell of base64 bytes, for records that the format cannot deserialize. */
 const BYTES = "base64:";
 
-/** The field of an input line that a cell fills, and how: its value, or bytes as they are. */
+/** The field of an input line for a cell: its value, or unchanged bytes. */
 function part(name: "key" | "value", text: string, formatName: string): Record<string, unknown> {
   const trimmed = text.trim();
   if (!trimmed.startsWith(BYTES)) return { [name]: readValue(text, formatName) };
@@ -107,7 +107,7 @@ function readValue(text: string, name: string): unknown {
   return JSON.parse(text);
 }
 
-/** Milliseconds of a time: a whole number, or ISO 8601 (UTC where it names no zone). */
+/** Parses a time in milliseconds: a whole number, or ISO 8601 (UTC unless it names a zone). */
 function timeOf(text: string): number {
   const trimmed = text.trim();
   if (trimmed === "") return 0;
@@ -129,7 +129,7 @@ function headersOf(text: string): Readonly<Record<string, string>> {
   return found as Readonly<Record<string, string>>;
 }
 
-/** The rows as input lines, and the cells that cannot be read. */
+/** Converts rows to input lines, and lists invalid cells. */
 export function linesOf(
   rows: readonly InputRow[],
   sources: readonly Source[],
@@ -183,7 +183,7 @@ export function rowOf(line: Record<string, unknown>, sources: readonly Source[])
   });
 }
 
-/** Cells of a line of CSV; quotes are doubled within quotes. */
+/** Splits a line of CSV into cells. Quotes inside quotes are doubled. */
 function cells(line: string): string[] {
   const found: string[] = [];
   const pattern = /(?:"((?:[^"]|"")*)"|([^,]*))(,|$)/g;
@@ -195,8 +195,8 @@ function cells(line: string): string[] {
 }
 
 /**
- * Rows of pasted text: JSON lines, a JSON array of lines, or CSV with a heading (topic, key, value,
- * timestamp, partition, headers). Throws an Error whose message is the number of the line at fault.
+ * Parses pasted text into rows: JSON lines, a JSON array of lines, or CSV with a header (topic, key, value, timestamp,
+ * partition, headers). Throws an Error whose message is the number of the invalid line.
  */
 export function rowsOfText(text: string, sources: readonly Source[]): readonly InputRow[] {
   const trimmed = text.trim();

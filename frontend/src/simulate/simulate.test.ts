@@ -209,7 +209,7 @@ describe("steps", () => {
     const shown = { document: DOCUMENT, result: { steps } } as unknown as Shown;
     const text = { node: null, text: "bread " };
     expect(moved(shown, 0, "next", text)).toBe(1);
-    // What has no record of its own is of the record that caused it.
+    // A step without a record belongs to the record that caused it.
     expect(moved(shown, 1, "next", text)).toBe(2);
     expect(moved(shown, 2, "next", text)).toBe(2);
     expect(moved(shown, 3, "first", { node: "valid", text: "ANN" })).toBe(2);

@@ -1,4 +1,4 @@
-/** Reads the steps of a simulation: where a record is, why it ended, what the stores hold. */
+/** Interprets the steps of a simulation: where a record is, why it ended, what the stores contain. */
 
 import type { SimulationStep, StoreRow } from "../api/types";
 import { findNode, paramsOf, type TopologyDocument } from "../graph/document";
@@ -8,7 +8,7 @@ export function isStop(step: SimulationStep): boolean {
   return step.event !== "store" && step.event !== "log";
 }
 
-/** Indexes of the steps at which the page stops, in order. */
+/** Indexes of the steps that can be shown, in order. */
 export function stopsOf(steps: readonly SimulationStep[]): readonly number[] {
   return steps.flatMap((step, index) => (isStop(step) ? [index] : []));
 }
@@ -22,7 +22,7 @@ export function recordOf(steps: readonly SimulationStep[], index: number) {
   return step?.record ?? null;
 }
 
-/** The last step on the way that came over an edge of the document. */
+/** The index of the document's edge over which the step's record entered the node; null if there is none. */
 export function edgeOf(steps: readonly SimulationStep[], index: number): number | null {
   const here = steps[index];
   let step = here;
@@ -51,8 +51,8 @@ export function storesAt(
 }
 
 /**
- * The last write or line that belongs to the step: they come after the record that caused them.
- * Code that is paused at a breakpoint has done what came before, and nothing else.
+ * The last write or printed line that belongs to a step: these follow the record that caused them. Code that is paused
+ * at a breakpoint has none, because what it did before comes earlier.
  */
 export function endOf(steps: readonly SimulationStep[], index: number): number {
   let end = index;
@@ -62,7 +62,7 @@ export function endOf(steps: readonly SimulationStep[], index: number): number {
   return end;
 }
 
-/** What a node has printed for the record of a step: all of it, or what came before a breakpoint. */
+/** Lines that a node printed for the record of a step; at a breakpoint, only those printed so far. */
 export function printedAt(
   steps: readonly SimulationStep[],
   index: number,
@@ -80,7 +80,7 @@ export function printedAt(
   );
 }
 
-/** Keys that were written or deleted with the step, by store. */
+/** The keys that the step wrote or deleted, by store. */
 export function writesOf(
   steps: readonly SimulationStep[],
   index: number,
@@ -108,13 +108,13 @@ export function streamTimes(
   return found;
 }
 
-/** Why a record ended where nothing was dropped; null where it went on, or where that is usual. */
+/** Why a record ended without being dropped; null if it continued, or if this is the normal end. */
 export type Ending = {
   readonly why: "filtered" | "unmatched" | "no_row" | "waits" | "held";
   readonly text: string;
 } | null;
 
-/** Steps by the step that caused them. */
+/** Steps by the sequence number of the step that caused them. */
 export function childrenOf(
   steps: readonly SimulationStep[],
 ): ReadonlyMap<number, readonly SimulationStep[]> {

@@ -54,7 +54,7 @@ test("a stop is a step of its own, forward and back; a printed line is not", () 
   expect(moved(SHOWN, 0, "next")).toBe(2);
   expect(moved(SHOWN, 5, "back")).toBe(2);
   expect(storesAt(STEPS, 0).size).toBe(0);
-  // What comes after the line is not in the store yet.
+  // Writes of later lines are not in the store yet.
   expect(storesAt(STEPS, 2).size).toBe(0);
   expect(writesOf(STEPS, 2).size).toBe(0);
   expect(storesAt(STEPS, 5).get("counts")).toEqual([row]);
@@ -73,7 +73,7 @@ test("the line of a stop is shown in the editor of its node, which is selected",
   expect(useDesigner.getState().selection.nodes).toEqual(["step"]);
   useSimulation.getState().goTo(5);
   expect(useBreakpoints.getState().stopped).toBeNull();
-  // Not where the code was changed after the run.
+  // The line is not shown if the code was changed after the run.
   const nodes = DOCUMENT.nodes.map((each) => ({ ...each, params: { code: "" } }));
   useDesigner.setState({ document: { ...DOCUMENT, nodes } });
   useSimulation.getState().goTo(2);

@@ -1,4 +1,4 @@
-/** The simulation of the topology that is open: its inputs, kept in this browser, and its result. */
+/** The simulation of the open topology: its inputs, which are stored in the browser, and its result. */
 
 import { create } from "zustand";
 import { ApiError } from "../api/client";
@@ -36,24 +36,24 @@ export interface Shown {
   readonly lines: readonly Line[];
   readonly seconds: number;
   readonly result: SimulationResult;
-  /** The same lines in plain Spark; null where no run was with it. */
+  /** The result of plain Spark for the same lines; null if no run has included it. */
   readonly plain: PlainSimulation | null;
-  /** Whether the comparison with plain Spark is that of an earlier run. */
+  /** Whether the comparison with plain Spark is from an earlier run. */
   readonly former?: boolean;
-  /** Of a run that was cancelled, the number of all its lines; `lines` are those that it took. */
+  /** After a canceled run, the number of all its lines; `lines` are only those that were processed. */
   readonly cancelledOf?: number;
 }
 
-/** A record of a deployment that is followed, and what its simulation begins with. */
+/** A record of a deployment that is being followed, and the state with which its simulation started. */
 export interface Followed {
   readonly deployment: number;
   readonly version: number;
   readonly asked: FollowRequest;
   readonly place: FollowedPlace;
-  /** Records that could not be masked. */
+  /** Number of records that were omitted because they could not be masked. */
   readonly skipped: number;
   readonly starts: readonly PartitionStart[];
-  /** The micro-batch with whose stores it begins; null for empty stores. */
+  /** The micro-batch after which the stores are taken; null for empty stores. */
   readonly begins: Beginning | null;
   /** Why stores start empty: a code, or a sentence of the server. */
   readonly empty: string | null;
@@ -64,14 +64,14 @@ interface SimulationState {
   readonly rows: readonly InputRow[];
   readonly auto: boolean;
   readonly view: View;
-  /** The micro-batches of runs in plain Spark. */
+  /** How plain Spark cuts the records into micro-batches. */
   readonly cut: Cut;
   readonly phase: "idle" | "searching" | "starting" | "running" | "cancelling";
-  /** The name of what runs; null while records are searched. */
+  /** The name of the run; null during a search for records. */
   readonly name: string | null;
-  /** How far it is; null where that is not known. After a run that had to be killed, its last one. */
+  /** The progress of the run; null if unknown. After a run that had to be killed, its last progress. */
   readonly progress: SimulationProgress | null;
-  /** Whether what runs is compared with plain Spark. */
+  /** Whether the run includes a comparison with plain Spark. */
   readonly comparing: boolean;
   readonly shown: Shown | null;
   readonly failure: string | null;
@@ -80,17 +80,17 @@ interface SimulationState {
   readonly step: number;
   /** Number of the input record whose way is shown. */
   readonly input: number;
-  /** Null where the inputs are those of this browser. */
+  /** Null if the inputs are those in the table. */
   readonly followed: Followed | null;
   open(topology: number): void;
   close(): void;
   setRows(rows: readonly InputRow[]): void;
   setAuto(auto: boolean): void;
   setView(view: View): void;
-  /** Shows a step: its record lights up on the canvas. */
+  /** Shows a step and highlights its record on the canvas. */
   goTo(step: number): void;
   setCut(cut: Cut): void;
-  /** Runs the rows; with `plain` in plain Spark, too, which takes seconds. */
+  /** Runs the rows. With `plain`, they also run in plain Spark, which takes seconds. */
   run(workspace: string, plain?: boolean): Promise<void>;
   cancel(workspace: string): void;
 }
@@ -113,11 +113,11 @@ function keep(state: SimulationState) {
       JSON.stringify({ rows: state.rows, auto: state.auto }),
     );
   } catch {
-    // A full storage keeps the inputs until the page is left.
+    // If the storage is full, the inputs last until the page is closed.
   }
 }
 
-/** Puts the records of the topology's template in the place of none. */
+/** Fills in the records of the topology's template if there are no inputs yet. */
 async function fillIn(topology: number): Promise<void> {
   if (localStorage.getItem(keyOf(topology)) !== null) return;
   const { inputs } = await sampleInputs(topology).catch(() => ({ inputs: [] }));
@@ -128,18 +128,18 @@ async function fillIn(topology: number): Promise<void> {
 }
 
 let running: AbortController | null = null;
-/** Names of runs differ from those of the person's other tabs. */
+/** A prefix that distinguishes the names of runs from those in the person's other tabs. */
 const SESSION = Math.random().toString(36).slice(2);
 let lastRun = 0;
 
-/** Takes the place of what runs; it is aborted by the next one, and by *Cancel*. */
+/** Starts a new run or search, aborting the current one. *Cancel* aborts it, too. */
 export function begin(): AbortController {
   running?.abort();
   running = new AbortController();
   return running;
 }
 
-/** What a run of a document needs in order to be watched, and to be stopped by its name. */
+/** The options of a new run, with a name by which it can be watched and canceled. */
 export function watched(controller: AbortController, document: TopologyDocument) {
   const { getState, setState } = useSimulation;
   lastRun += 1;
@@ -159,7 +159,7 @@ export function watched(controller: AbortController, document: TopologyDocument)
   };
 }
 
-/** A result with what it belongs to; of a run that was cancelled with the lines that it took. */
+/** A result with its document and lines; after a canceled run, only the lines that were processed. */
 export function shownOf(
   document: TopologyDocument,
   lines: readonly Line[],
@@ -174,13 +174,13 @@ export function shownOf(
     : { ...run, lines: lines.slice(0, stopped), cancelledOf: lines.length };
 }
 
-/** Shows why a run has no result. */
+/** Shows why a run ended without a result. */
 export function showEnd(controller: AbortController, error: unknown) {
   if (controller.signal.aborted || running !== controller) return;
   const { progress, shown } = useSimulation.getState();
   const cancelled = error instanceof ApiError && error.code === "simulation_cancelled";
   if (cancelled && progress?.edges !== undefined) {
-    // It did not stop between two records: all there is are the counts so far.
+    // It was killed in the middle of a record, so only the counts so far are known.
     useSimulation.setState({ phase: "idle", shown: null });
     return;
   }
@@ -300,7 +300,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       set({ phase: "idle", progress: null });
       showOnCanvas(get().shown);
     }
-    // Who cancels twice does not wait: that ends all runs.
+    // A second cancel does not wait: it ends all runs.
     if (name !== null)
       void cancelSimulation(workspace, phase === "cancelling" ? undefined : name).catch(
         () => undefined,
@@ -308,19 +308,19 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   },
 }));
 
-/** Height in pixels in which a way, or the locals at a breakpoint, have room. */
+/** The height of the panel in pixels that a way, or the local variables at a breakpoint, need. */
 const ROOMY = 380;
 
-/** Makes the panel high enough to read what is below its bars. */
+/** Makes the panel high enough to read its contents. */
 export function makeRoom() {
   const { bottomHeight, set } = useView.getState();
   set({ bottomHeight: Math.max(bottomHeight, ROOMY) });
 }
 
-/** The result for whose stops there is room already: who makes the panel lower keeps it so. */
+/** The result for which the panel was enlarged, so that a person can make it smaller again. */
 let roomy: Shown | null = null;
 
-/** Shows the line of a stop in the editor of its node, where that has the same code. */
+/** Shows the line of a stop in the editor of its node, if the code has not changed. */
 function showStop(shown: Shown | null, step: SimulationStep | undefined) {
   const { stopAt } = useBreakpoints.getState();
   const designer = useDesigner.getState();
@@ -338,7 +338,7 @@ function showStop(shown: Shown | null, step: SimulationStep | undefined) {
   stopAt({ node, line: step.line });
 }
 
-/** Breakpoints in lines without code move to the statements at which they stop. */
+/** Moves breakpoints in lines without code to the statements at which they stop. */
 function moveBreakpoints({ document, result }: Shown) {
   const { lines, setLines } = useBreakpoints.getState();
   for (const [node, found] of Object.entries(result.breakpoints)) {
@@ -349,12 +349,12 @@ function moveBreakpoints({ document, result }: Shown) {
   }
 }
 
-/** An error as the panel shows it. */
+/** The message of an error for the panel. */
 export function failureOf(error: unknown): string {
   return error instanceof ApiError ? error.text : (error as Error).message;
 }
 
-/** Puts the counts of a run that is under way on the canvas. */
+/** Shows the counts of the current run on the canvas. */
 function showProgress(document: TopologyDocument, progress: SimulationProgress) {
   const drops: Record<string, Record<string, number>> = {};
   for (const [node, { dropped }] of Object.entries(progress.nodes ?? {})) {
@@ -368,7 +368,7 @@ function byEdge(document: TopologyDocument, counts: readonly number[]): Record<s
   return Object.fromEntries(document.edges.map((edge, at) => [edgeId(edge), counts[at] ?? 0]));
 }
 
-/** Puts the counts of a result on the canvas, and the step where the last one was. */
+/** Shows the counts of a result on the canvas, and keeps the current step if the result has it. */
 export function showOnCanvas(shown: Shown | null) {
   if (shown === null) {
     useSimulated.getState().show({ edges: null, drops: {}, at: null });
@@ -405,12 +405,12 @@ export function showOnCanvas(shown: Shown | null) {
   else useSimulation.setState({ step: at });
 }
 
-// What another topology shows is none of this one's.
+// A simulation belongs to one topology.
 useDesigner.subscribe((state, before) => {
   if (state.topologyId !== before.topologyId) useSimulation.getState().close();
 });
 
-/** Runs, in plain Spark where that is looked at; who looked at the inputs sees the outputs next. */
+/** Runs the inputs, also in plain Spark if its view is open. From the inputs, it switches to the results. */
 export async function runAndShow(workspace: string): Promise<void> {
   await useSimulation.getState().run(workspace, useSimulation.getState().view === "plain");
   const { failure, phase, setView, shown, view } = useSimulation.getState();
@@ -419,7 +419,7 @@ export async function runAndShow(workspace: string): Promise<void> {
   }
 }
 
-/** Runs the records of a topology, where it has some. */
+/** Opens the simulation of a topology, and runs it if it has inputs. */
 export async function openAndRun(topology: number, workspace: string): Promise<void> {
   useSimulation.getState().open(topology);
   if (useSimulation.getState().rows.length > 0) await runAndShow(workspace);

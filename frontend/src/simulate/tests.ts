@@ -1,4 +1,4 @@
-/** Runs of the tests that are kept with the topology that is open. */
+/** Runs the tests of the open topology. */
 
 import { create } from "zustand";
 import type { Difference, NewTopologyTest, SimulationResult, TopologyTest } from "../api/types";
@@ -11,18 +11,18 @@ import type { Shown } from "./store";
 export interface Verdict {
   readonly state: "running" | "passed" | "failed";
   readonly differences: readonly Difference[];
-  /** Why it could not run; null where it did. */
+  /** Why the test could not run; null if it ran. */
   readonly failure: string | null;
 }
 
 interface TestsState {
   readonly verdicts: Readonly<Record<number, Verdict>>;
   readonly busy: boolean;
-  /** What the tests of the last run went through; null before one. */
+  /** The coverage of the last run; null before the first one. */
   readonly coverage: Coverage | null;
-  /** Runs the tests on the document as it is drawn, one after the other. */
+  /** Runs the tests on the current document, one after the other. */
   run(workspace: string, tests: readonly TopologyTest[]): Promise<void>;
-  /** Ends the runs; tests that did not get as far have no verdict. */
+  /** Stops the run; remaining tests have no verdict. */
   stop(): void;
 }
 
@@ -79,14 +79,14 @@ async function ran(
   }
 }
 
-// Verdicts are about the topology as it was drawn when its tests ran.
+// Verdicts apply only to the document on which the tests ran.
 useDesigner.subscribe((state, before) => {
   if (state.topologyId === before.topologyId && state.revision === before.revision) return;
   useTests.getState().stop();
   useTests.setState({ verdicts: {}, coverage: null });
 });
 
-/** The test that expects what a simulation gave; null where not all of it was answered. */
+/** A test that expects the results of a simulation; null if it failed or not all its outputs were returned. */
 export function testOf(name: string, shown: Shown): NewTopologyTest | null {
   const { result } = shown;
   if (result.error !== null || result.output_count > result.outputs.length) return null;

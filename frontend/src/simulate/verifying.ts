@@ -1,4 +1,4 @@
-/** Comparisons of a document's results with those of Kafka Streams itself. */
+/** Comparisons of a document's results with those of Kafka Streams. */
 
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
@@ -10,7 +10,7 @@ import { type Phrase, phrase } from "../ui/i18n";
 
 const PAUSE_MS = 1_000;
 
-/** What a running comparison does. */
+/** The steps of a running comparison. */
 export const STEPS: Readonly<Record<NonNullable<Verification["doing"]>, Phrase>> = {
   jars: phrase("Fetching Kafka Streams…"),
   start: phrase("Starting Kafka Streams…"),
@@ -32,7 +32,7 @@ const pause = (signal: AbortSignal) =>
     });
   });
 
-/** Starts a comparison; a simulator that is starting is waited for. Null where it was cancelled. */
+/** Starts a comparison, waiting for a simulator that is starting. Null if it was canceled. */
 async function started(
   ws: string,
   inputs: readonly unknown[],
@@ -50,7 +50,7 @@ async function started(
   return null;
 }
 
-/** The comparison of the drawn document on these inputs; it is cancelled when nobody looks any more. */
+/** Compares the results of the current document on these inputs. Canceled when the component is unmounted. */
 export function useVerification(ws: string, inputs: readonly unknown[]) {
   const [comparison, setComparison] = useState<Comparison>({ state: "none" });
   const running = useRef<AbortController | null>(null);

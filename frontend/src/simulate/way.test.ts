@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SimulationStep } from "../api/types";
 import { halved, matching, startsOf, wayOf, writtenBy } from "./way";
 
-/** A step as the server has it, with what this test does not name left out. */
+/** A step from the server, with defaults for the fields that are not passed. */
 function step(seq: number, after: number, node: string, more: Partial<SimulationStep> = {}) {
   return { seq, after, node, event: "record", parent: null, from: null, ...more } as SimulationStep;
 }

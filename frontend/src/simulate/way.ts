@@ -1,4 +1,4 @@
-/** The way of one input record through a simulation, and with what the simulation began. */
+/** The way of one input record through a simulation, and the offsets at which the simulation starts. */
 
 import type { FollowedRecord, SimulationStep, StoreRow } from "../api/types";
 import { isStop } from "./steps";
@@ -12,9 +12,9 @@ export interface WayStep {
   readonly index: number;
   readonly step: Step;
   readonly depth: number;
-  /** The tasks to which it came through repartition topics. */
+  /** The tasks that the record reached through repartition topics. */
   readonly tasks: readonly string[];
-  /** The step at which it was dropped inside the node, and the one that caused that. */
+  /** The step at which the record was dropped inside the node; null if it was not. */
   readonly drop: Step | null;
   /** The last step inside the node. */
   readonly last: Step;
@@ -25,7 +25,7 @@ export interface WayStep {
 
 type Growing = { -readonly [Name in keyof WayStep]: WayStep[Name] };
 
-/** The nodes that an input record, numbered from 1, entered, in the order in which it did. */
+/** The nodes that an input record entered, in order. Records are numbered from 1. */
 export function wayOf(steps: readonly Step[], input: number): readonly WayStep[] {
   const found: Growing[] = [];
   const places = new Map<number, Growing>();
@@ -33,7 +33,7 @@ export function wayOf(steps: readonly Step[], input: number): readonly WayStep[]
     if (step.after !== input || !isStop(step) || step.event === "stop") return;
     const from = step.from ?? null;
     const moved = step.parent === null && from !== null;
-    // In another task no step is its parent: the last one at the node before is.
+    // A step in another task has no parent, so it continues from the last step at the previous node.
     const before = moved
       ? found.findLast((each) => each.step.node === from)
       : places.get(step.parent ?? -1);
@@ -65,7 +65,7 @@ function writesOf(steps: readonly Step[], parent: number): WayStep["writes"] {
   );
 }
 
-/** A row that a record wrote: its last value, and the input record that changed it next. */
+/** A row that a record wrote, and the number of the input record that changed it next. */
 export interface Written {
   readonly store: string;
   readonly row: StoreRow;
@@ -74,7 +74,7 @@ export interface Written {
 
 const nameOf = (store: string, row: StoreRow) => `${store} ${JSON.stringify(row.key)}`;
 
-/** The rows that an input record left in the stores, and what became of them. */
+/** The rows that an input record wrote, and whether later records changed them. */
 export function writtenBy(steps: readonly Step[], input: number): readonly Written[] {
   const rows = new Map<string, Written>();
   for (const step of steps) {
@@ -90,7 +90,7 @@ export function writtenBy(steps: readonly Step[], input: number): readonly Writt
   return [...rows.values()];
 }
 
-/** Numbers of the input records that a text names: a number, or a part of key or value. */
+/** The numbers of the input records that match a text: a record number, or part of a key or value. */
 export function matching(lines: readonly Line[], text: string): readonly number[] {
   const wanted = text.trim().toLowerCase();
   const exact = /^\d+$/.test(wanted) ? Number(wanted) : 0;
@@ -105,7 +105,7 @@ export function matching(lines: readonly Line[], text: string): readonly number[
   return exact >= 1 && exact <= lines.length ? [exact, ...found] : found;
 }
 
-/** From which offset a simulation has the records of a partition, and how many earlier ones there are. */
+/** The first offset of a partition in a simulation, and the number of earlier records that it does not include. */
 export interface PartitionStart {
   readonly topic: string;
   readonly partition: number;
@@ -125,7 +125,7 @@ export function startsOf(
   });
 }
 
-/** Fewer lines before an input record: the newer half of them. */
+/** Omits the older half of the lines before an input record. */
 export function halved(
   lines: readonly Line[],
   input: number,

@@ -7,7 +7,7 @@ import { isStop } from "./steps";
 
 type Step = SimulationStep;
 
-/** The stream time in milliseconds from which on a row's window is closed; null for rows without an end. */
+/** The stream time in milliseconds at which a row's window closes; null for rows whose window has no end. */
 export function closesAt(document: TopologyDocument, step: Step): number | null {
   const end = endOfWindow(step.row?.key);
   if (end === null) return null;
@@ -22,7 +22,7 @@ export function closesAt(document: TopologyDocument, step: Step): number | null 
     if (typeof window !== "object" || window === null || Array.isArray(window)) continue;
     const grace = milliseconds(window.grace) ?? 0;
     if (window.type === "session") return end + (milliseconds(window.gap) ?? 0) + grace + 1;
-    // The end of a sliding window belongs to it.
+    // The end of a sliding window is inclusive.
     return window.type === "sliding" ? end + grace + 1 : end + grace;
   }
   return null;
@@ -33,10 +33,10 @@ function endOfWindow(key: unknown): number | null {
   return typeof window?.end === "number" && window.end >= 0 ? window.end : null;
 }
 
-/** Names a row among all stores. */
+/** Identifies a row across all stores. */
 export const rowName = (store: string, key: unknown) => `${store} ${JSON.stringify(key)}`;
 
-/** The indexes of the steps at which stream time closes a window, and the rows that are closed after `until`. */
+/** The indexes of the steps at which stream time closes a window, and the rows whose windows are closed at `until`. */
 export function closings(
   document: TopologyDocument,
   steps: readonly Step[],
@@ -64,7 +64,7 @@ export function closings(
     const { stream_time: time, task } = step;
     if (task === undefined || typeof time !== "number") return;
     times.set(task, time);
-    // Rows with which a run began are of no step of a task.
+    // Rows with which the run started do not belong to a task.
     for (const mine of [open.get(task), open.get("")]) {
       for (const [name, closes] of mine ?? []) {
         if (closes > time) continue;

@@ -1,11 +1,11 @@
-/** Times, values and reasons of a simulation in words. */
+/** Texts for times, values and reasons in a simulation. */
 
 import type { SimulationStep } from "../api/types";
 import { span } from "../ui/format";
 import { phrase, t } from "../ui/i18n";
 import type { Ending } from "./steps";
 
-/** A time in milliseconds as `1970-01-01 00:30:00` (UTC), with milliseconds where it has some. */
+/** A time in milliseconds as `1970-01-01 00:30:00` (UTC), with milliseconds if there are any. */
 export function timeText(at: number): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return `${at} ms`;
@@ -60,7 +60,7 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
   return reasonText(step.reason ?? "");
 }
 
-/** A reason without the facts of a record. */
+/** The text of a reason without details of a record. */
 export function reasonText(reason: string): string {
   const known = REASONS[reason as keyof typeof REASONS];
   return known === undefined
@@ -75,7 +75,7 @@ const ENDINGS = {
   held: phrase("It is buffered until its window closes or the time limit is reached."),
 } as const;
 
-/** Why a record ended that was not dropped. */
+/** Why a record ended without being dropped. */
 export function endingText(ending: NonNullable<Ending>, kind: string): string {
   if (ending.why !== "filtered") return t(ENDINGS[ending.why]);
   return t(

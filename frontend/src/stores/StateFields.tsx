@@ -7,7 +7,7 @@ import { t } from "../ui/i18n";
 import { EVERYTHING, type Find, hasWindows, type StoreQuestion } from "./query";
 import classes from "./stores.module.css";
 
-/** What to look for in a store. Choices count at once, what is typed with Enter. */
+/** The search fields of a store. Choices apply at once, text when Enter is pressed. */
 export function StateFields(props: {
   store: StateStore;
   question: StoreQuestion;

@@ -127,7 +127,7 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
   );
 }
 
-/** The batch that the rows are of; the stream time of its tasks on hover. */
+/** The batch as of which the rows are shown, with the tasks' stream times on hover. */
 function AsOf({ page }: { page: StorePage }) {
   const times = page.tasks.map((each) => `${each.task}: ${streamClock(each.stream_time)}`);
   return (
@@ -180,7 +180,7 @@ function Table({ page, store }: { page: StorePage; store: StateStore }) {
   );
 }
 
-/** A key or a value on one line, whole on hover. */
+/** A key or a value in one line, with the complete text on hover. */
 function Text({ part }: { part: { text: string | null; cut: boolean } }) {
   if (part.text === null) return <span className={classes.null}>null</span>;
   if (part.text === "") return <span className={classes.null}>{t("empty text")}</span>;

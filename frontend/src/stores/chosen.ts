@@ -1,4 +1,4 @@
-/** Which store the tab *State* shows; other views choose one and open the tab. */
+/** The store that the *State* tab shows. Other views set it and open the tab. */
 
 import { create } from "zustand";
 import { useView } from "../designer/view";

@@ -1,4 +1,4 @@
-/** A query of a store, as the form has it and as the API takes it. */
+/** The query of a store, as form values and as API parameters. */
 
 import type { StateStore, StoreQuery } from "../api/types";
 
@@ -7,7 +7,7 @@ export type Find = "key" | "prefix" | "from";
 export interface StoreQuestion {
   readonly find: Find;
   readonly text: string;
-  /** Windows that start within, or the time as of which versions are read; local time, as a field has it. */
+  /** Values of `datetime-local` fields: the range of window starts, and the time as of which versions are read. */
   readonly fromTime: string;
   readonly toTime: string;
   readonly asOf: string;
@@ -18,7 +18,7 @@ export const EVERYTHING: StoreQuestion = {
   ...{ find: "key", text: "", fromTime: "", toTime: "", asOf: "", newest: false },
 };
 
-/** Rows of one page. */
+/** Rows per page. */
 const PAGE = 50;
 
 export const hasWindows = (store: StateStore): boolean =>
@@ -29,7 +29,7 @@ const msOf = (text: string): number | null => {
   return Number.isNaN(found) ? null : Math.max(found, 0);
 };
 
-/** A field has whole seconds: a time up to one includes its milliseconds. */
+/** The end of the second that a field holds, so that "up to" includes its milliseconds. */
 const endOf = (text: string): number | null => {
   const found = msOf(text);
   return found === null ? null : found + 999;

@@ -1,4 +1,4 @@
-/** Pages of a store's rows, one below the other. */
+/** The rows of a store, loaded page by page. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ApiError, asApiError } from "../api/client";
@@ -6,7 +6,7 @@ import { readStore } from "../api/deploymentCalls";
 import type { StateStore, StoreAnswer, StorePage } from "../api/types";
 import { queryOf, type StoreQuestion } from "./query";
 
-/** Interval of requests to a process that is starting, and how long it may take, in milliseconds. */
+/** Interval and limit of repeated requests while the process that reads stores is starting, in milliseconds. */
 const AGAIN_MS = 1_000;
 const PATIENCE_MS = 180_000;
 
@@ -20,7 +20,7 @@ const NOTHING: Found = { page: null, phase: "reading", error: null };
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-/** Repeats the request until there is a page; calls back while the process that reads is starting. */
+/** Repeats the request until it returns a page. Calls `onStarting` while the process that reads stores starts. */
 async function pageOf(
   read: () => Promise<StoreAnswer>,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ export function useRows(deployment: number, store: StateStore, question: StoreQu
       pageOf(ask, own.signal, starting).then(
         (page) =>
           set({
-            // A batch that was committed meanwhile is a newer picture; its name is shown.
+            // If a batch was committed between two pages, the newer page's batch is shown.
             page: before === null ? page : { ...page, rows: [...before.rows, ...page.rows] },
             ...{ phase: "idle", error: null },
           }),

@@ -3,7 +3,7 @@ import { listStores } from "../api/deploymentCalls";
 import { isPlain } from "../deployments/dialect";
 import { useLive } from "../runtime/store";
 
-/** The stores of the deployment that is shown; fetched again when its version or its state changes. */
+/** The stores of the open topology's deployment, fetched again when its version or state changes. */
 export function useStores() {
   const deployment = useLive((state) => state.deployment);
   const id = deployment?.id ?? null;

@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 
 const mantine = dirname(createRequire(import.meta.url).resolve("@mantine/core/styles.css"));
 
-/** The classes that a file of styles defines. */
+/** The classes that a style sheet defines. */
 function classesOf(file: string): Set<string> {
   const text = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\/|\d\.\d+|:global\([^)]*\)/g, "");
   const selectors = text.replace(/\{[^{}]*\}/g, "{}");
   return new Set([...selectors.matchAll(/\.([A-Za-z][\w-]*)/g)].map(([, name = ""]) => name));
 }
 
-/** The modules that a file of Mantine stands on, itself among them. */
+/** The modules that a Mantine module imports, directly or indirectly, including itself. */
 function standsOn(file: string, seen: Set<string>): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);

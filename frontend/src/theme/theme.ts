@@ -1,4 +1,4 @@
-/** Mantine in the clothes of `tokens.css`: sizes, radius and colors all come from the tokens. */
+/** The Mantine theme. Sizes, radius and colors come from `tokens.css`. */
 
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
 
@@ -58,7 +58,7 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's own variables, read from the tokens, the same in both color schemes. */
+/** Mantine's variables in terms of the tokens, for both color schemes. */
 const shared: Record<string, string> = {
   "--mantine-color-body": "var(--m-panel)",
   "--mantine-color-text": "var(--m-text)",

@@ -43,7 +43,7 @@ test("Avro and Protobuf are written by a schema that is typed or in a registry",
   const close = await show();
   await choose("Format of the value", "Avro");
   await type(field("Value"), JSON_TEXT);
-  // Without a schema there is nothing to write by.
+  // Without a schema, the record cannot be serialized.
   expect(write()?.disabled).toBe(true);
   await type(field("Schema registry"), "http://schemas.example:8081");
   expect(write()?.disabled).toBe(true);

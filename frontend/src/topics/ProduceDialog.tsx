@@ -29,21 +29,21 @@ const PARTS = [...WRITTEN, { value: "null", label: phrase("Null") }];
 const newPart = (part: Part) =>
   (part.format === "null" ? null : part) as NonNullable<NewRecord["value"]> | null;
 
-/** The bytes of a part, or null. */
+/** The bytes of a part as hexadecimal digits, or null. */
 const rawPart = (raw: string | null): Part =>
   raw === null ? { format: "null", text: "" } : { format: "bytes", text: hexDigits(raw) };
 
-/** A part of a record that was read: its text, in the schema in which it was read, else its bytes. */
+/** A part of a record to edit: its text, with the schema with which it was read, else its bytes. */
 export function partOf(part: RecordPart, raw: string | null, read: PartFormat): Part {
   const { format } = part;
-  // Of JSON a node reads the fields of its schema only: the others are in the bytes.
+  // A node reads only the JSON fields in its schema; the bytes contain the others, too.
   const text = format === "json" && raw !== null ? utf8(raw) : part.text;
   if (raw === null || text === null || part.cut) return rawPart(raw);
   if (!needsSchema(part)) return { format, text };
   return read.format === format && hasSchema(read) ? { ...read, text: pretty(part) } : rawPart(raw);
 }
 
-/** Headers as they are typed, and the names of those that are no text. */
+/** Text headers as `name: text` lines, and the names of the other headers. */
 export function headersOf(record: RawRecord): { text: string; others: readonly string[] } {
   const isText = ({ format, text }: RecordPart) =>
     (format === "string" || format === "json") && text !== null && !/[\r\n]/.test(text);
@@ -56,7 +56,7 @@ export function headersOf(record: RawRecord): { text: string; others: readonly s
   };
 }
 
-/** Why a part cannot be written; checks JSON only, which Avro and Protobuf are typed in. */
+/** Why a part cannot be written. Checks only JSON, in which Avro and Protobuf values are typed as well. */
 function faultOf(part: Part): string | undefined {
   if (part.format !== "json" && !needsSchema(part)) return undefined;
   try {
@@ -67,13 +67,13 @@ function faultOf(part: Part): string | undefined {
   }
 }
 
-/** In what a part is typed, where its format does not say so. */
+/** A hint about the notation of a part, if its format does not say it. */
 function aboutText(part: Part): string | undefined {
   if (part.format === "bytes") return t("Bytes as hexadecimal digits");
   return needsSchema(part) ? t("JSON that fits the schema") : undefined;
 }
 
-/** `name: text` in each line. */
+/** Parses headers, one `name: text` per line. */
 function newHeaders(text: string): { key: string; text: string }[] {
   return text
     .split("\n")
@@ -91,7 +91,7 @@ export function ProduceDialog(props: {
   ws: string;
   topic: string;
   partitions: number;
-  /** How records are read: in which Avro or Protobuf one is written, too. */
+  /** The formats in which records are read, whose Avro or Protobuf schemas are used for writing. */
   formats: Pick<Question, "key" | "value">;
   /** The record to write again. */
   again: RawRecord | null;
@@ -124,9 +124,9 @@ export function ProduceDialog(props: {
   }, []);
   const [error, setError] = useState<ApiError | null>(null);
   const [checked, setChecked] = useState(false);
-  // What is wrong with a schema comes as facts: the text beside it may be right.
+  // An error with facts is about the schema, so the text next to it may be correct.
   const unfit = error?.data.facts === undefined ? error?.fields : undefined;
-  // What is not changed is written byte for byte.
+  // Unchanged parts are written byte for byte.
   const written = {
     key: again !== null && key === begun.key ? rawPart(again.raw_key) : key,
     value: again !== null && value === begun.value ? rawPart(again.raw_value) : value,

@@ -18,7 +18,7 @@ import {
 import { fieldText } from "./times";
 import classes from "./topics.module.css";
 
-/** Where to begin, formats and filter. Choices count at once, what is typed with Enter. */
+/** Start position, formats and filter. Choices apply at once, text when Enter is pressed. */
 export function QueryForm(props: {
   question: Question;
   partitions: number;
@@ -30,7 +30,7 @@ export function QueryForm(props: {
   const [typed, setTyped] = useState(question);
   const type = (change: Partial<Question>) => setTyped({ ...typed, ...change });
   const choose = (change: Partial<Question>) => onAsk({ ...typed, ...change });
-  // What needs a schema is asked for with it.
+  // A format that needs a schema is not requested until the schema has been entered.
   const chooseFormat = (part: "key" | "value", name: string | null) => {
     const format = { format: (name ?? "auto") as PartFormat["format"] };
     if (hasSchema(format)) choose({ [part]: format });

@@ -19,7 +19,7 @@ import { FORMATS, formatsOf, hexDump, jsonLine, pretty, type Question } from "./
 import { timeText } from "./times";
 import classes from "./topics.module.css";
 
-/** One record, whole: decoded or as bytes. */
+/** One complete record, decoded or as bytes. */
 export function RecordDetail(props: {
   ws: string;
   topic: string;
@@ -63,7 +63,7 @@ export function RecordDetail(props: {
   );
 }
 
-/** Whether its bytes are not all here. */
+/** Whether the record's bytes were cut off. */
 function isCut({ key, raw_key, raw_value, value }: RawRecord): boolean {
   const isPart = (size: number, raw: string | null) => raw !== null && atob(raw).length < size;
   return isPart(key.size, raw_key) || isPart(value.size, raw_value);

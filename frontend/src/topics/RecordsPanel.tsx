@@ -28,7 +28,7 @@ export function RecordsPanel(props: {
   const address = useLocation();
   const navigate = useNavigate();
   const open = new URLSearchParams(address.search).get("record");
-  // Another record in the address is no other question.
+  // Opening another record changes the address but not the question.
   const { hash, search } = addressOf(questionOf(address));
   const question = useMemo(() => questionOf({ hash, search }), [hash, search]);
   const [live, setLive] = useState(false);
@@ -178,7 +178,7 @@ function Text({ part }: { part: RecordPart }) {
   );
 }
 
-/** How far reading came, and the button that goes on. */
+/** How far the search has come, and a button that continues it. */
 function Foot(props: {
   rows: readonly TopicRecord[];
   scanned: number;

@@ -36,7 +36,7 @@ export function TopicPage() {
   const [again, setAgain] = useState<RawRecord | null>(null);
   const [written, setWritten] = useState(0);
   useTitle(topic);
-  // Nothing more is fetched of a topic that is being deleted.
+  // Do not fetch details of a topic that is being deleted.
   const paused = dialog === "delete";
   const found = useQuery({
     queryKey: ["topic", ws, topic],

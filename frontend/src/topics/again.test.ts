@@ -19,7 +19,7 @@ test("a part is written again as its text, in the schema in which it was read", 
     ...AVRO,
     text: '{\n  "n": 1\n}',
   });
-  // A node reads the fields of its schema only: the others stay.
+  // A node reads only the fields in its schema; the others are kept.
   expect(partOf(part("json", '{"n":1}'), btoa('{"n":1,"more":2}'), AUTO)).toEqual({
     format: "json",
     text: '{"n":1,"more":2}',

@@ -53,7 +53,7 @@ export function Partitions({ detail }: { detail: TopicDetail }) {
   );
 }
 
-/** Settings, those of the topic itself before those of the broker. */
+/** The configuration of a topic: its own settings first, then those of the broker. */
 export function Configuration({ detail }: { detail: TopicDetail }) {
   const settings = [...detail.configuration].sort((a, b) => Number(b.own) - Number(a.own));
   return (

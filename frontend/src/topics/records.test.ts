@@ -55,7 +55,7 @@ test("a question survives its address, and defaults leave no trace there", () =>
 });
 
 test("the schema of a format is part of a question, and a node's formats take its place", () => {
-  // No server is sent the hash, so the schema may be long.
+  // The hash is not sent to the server, so a schema may be long.
   const address = {
     search: "key=protobuf&value=avro&value_registry=http%3A%2F%2Fr&value_subject=o",
     hash: "key=message+A+%7B%7D",
@@ -68,7 +68,7 @@ test("the schema of a format is part of a question, and a node's formats take it
     ...{ value_format: "avro", value_registry: "http://r", value_subject: "o" },
   });
   expect(formatsOf({ ...question, reader: "3:in" })).toEqual({ reader: "3:in" });
-  // Text has no schema, whatever the address says.
+  // Text has no schema, even if the address contains one.
   expect(questionOf({ search: "key=string", hash: "#key=x" }).key).toEqual({ format: "string" });
 });
 

@@ -13,7 +13,7 @@ import { type Phrase, phrase } from "../ui/i18n";
 
 export type Start = "latest" | "earliest" | "offset" | "time";
 
-/** How a key or a value is read or written; Avro and Protobuf by a schema. */
+/** The format of a key or a value; Avro and Protobuf have a schema. */
 export interface PartFormat {
   readonly format: RecordFormat;
   readonly schema?: string;
@@ -33,13 +33,13 @@ export interface Question {
   readonly field: string;
   readonly equals: string;
   readonly compare: Compare;
-  /** `topology:node` whose formats are used; empty for those above. */
+  /** `topology:node` whose formats are used; empty to use `key` and `value`. */
   readonly reader: string;
-  /** A Spark SQL expression that is true for what is wanted; empty for all. */
+  /** A Spark SQL expression that is true for the wanted records; empty for all. */
   readonly where: string;
 }
 
-/** A part of the page's address, as React Router has it. */
+/** The parts of the page's address in React Router's form. */
 interface Address {
   readonly search: string;
   readonly hash: string;
@@ -47,7 +47,7 @@ interface Address {
 
 export type Compare = NonNullable<RecordsQuery["compare"]>;
 
-/** Besides `contains`, which has a word in each language. */
+/** Comparisons whose label is a sign; `contains` has a translated label. */
 export const COMPARES: readonly { value: Compare; label: string }[] = [
   { value: "equals", label: "=" },
   { value: "not_equals", label: "≠" },
@@ -80,10 +80,10 @@ export const FORMATS: readonly { value: RecordFormat; label: Phrase }[] = [
   { value: "protobuf", label: phrase("Protobuf") },
 ];
 
-/** Formats in which records are written. */
+/** The formats in which records can be written. */
 export const WRITTEN = FORMATS.filter((each) => each.value !== "auto");
 
-/** Records that a list holds at most; live ones push out the oldest. */
+/** The maximum number of records in a list; live records push out the oldest. */
 export const MOST_ROWS = 1000;
 
 const whole = (text: string | null): number | null =>
@@ -96,8 +96,8 @@ function partFormat(given: Partial<Record<keyof PartFormat, unknown>>): PartForm
 }
 
 /**
- * The query in an address; missing parts have their defaults. Schemas are in its hash: they may be longer than an
- * address that a server takes.
+ * The query in an address, with defaults for missing parts. Schemas are in the hash, because they may exceed the length
+ * of an address that a server accepts.
  */
 export function questionOf({ hash = "", search }: Partial<Address>): Question {
   const address = new URLSearchParams(search);
@@ -129,7 +129,7 @@ export function questionOf({ hash = "", search }: Partial<Address>): Question {
   };
 }
 
-/** The address of a question, without what is the default. */
+/** The address of a question, omitting defaults. */
 export function addressOf(question: Question): Address {
   const found = new URLSearchParams();
   const schemas = new URLSearchParams();
@@ -155,10 +155,10 @@ export function addressOf(question: Question): Address {
   return { search: found.toString(), hash: schemas.toString() };
 }
 
-/** Names a node among the uses of a topic. */
+/** The identifier of a node that uses a topic. */
 export const readerOf = (use: TopicUse): string => `${use.topology}:${use.node}`;
 
-/** How keys and values are read: as by a node, or as chosen. */
+/** The formats of keys and values: those of the chosen node, or those that were chosen. */
 export function readIn(
   { key, reader, value }: Question,
   uses: readonly TopicUse[],
@@ -168,7 +168,7 @@ export function readIn(
   return { key: partFormat(use?.key ?? {}), value: partFormat(use?.value ?? {}) };
 }
 
-/** The formats as the API takes them: those of a node, or those that were chosen. */
+/** The formats for the API: a node's, or those that were chosen. */
 export function formatsOf({ key, reader, value }: Question): FormatsQuery {
   if (reader !== "") return { reader };
   const found: Record<string, string> = {};
@@ -178,7 +178,7 @@ export function formatsOf({ key, reader, value }: Question): FormatsQuery {
   return found;
 }
 
-/** The question as the API takes it; `cursor` goes on after an earlier answer. */
+/** The question for the API. `cursor` continues after an earlier response. */
 export function queryOf(question: Question, cursor: string | null): RecordsQuery {
   return {
     start: question.start,
@@ -195,7 +195,7 @@ export function queryOf(question: Question, cursor: string | null): RecordsQuery
   };
 }
 
-/** What a search by expression finds before it waits for *Continue*, and how many records it scans for that. */
+/** A search by expression waits for *Continue* after finding or scanning this many records. */
 const SEARCH = { found: 50, scanned: 100_000 };
 
 /** Whether a search by expression asks for the next page by itself. */
@@ -209,11 +209,11 @@ export function searchesOn(
   return question.where !== "" && page.stopped !== "end" && !enough;
 }
 
-/** Names a record among those of its topic. */
+/** The identifier of a record in its topic. */
 export const placeOf = (record: { partition: number; offset: number }): string =>
   `${record.partition}:${record.offset}`;
 
-/** The page of a topic, at one record. */
+/** The address of a topic's page, at one record. */
 export function recordAddress(
   ws: string,
   topic: string,
@@ -231,12 +231,12 @@ const VALUES: ReadonlySet<string> = new Set([
   ...["json", "avro", "protobuf", "integer", "long", "float", "double", "boolean"],
 ]);
 
-/** A key or value as JSON has it; hexadecimal digits of bytes. */
+/** A key or value as a JSON value; bytes as hexadecimal digits. */
 function jsonValue(part: RecordPart): unknown {
   if (part.text === null || !VALUES.has(part.format) || part.cut) return part.text;
   try {
     const found: unknown = JSON.parse(part.text);
-    // A number that JavaScript cannot hold stays a text.
+    // An integer that a JavaScript number cannot hold stays text.
     return typeof found === "number" && !Number.isSafeInteger(found) && Number.isInteger(found)
       ? part.text
       : found;
@@ -245,7 +245,7 @@ function jsonValue(part: RecordPart): unknown {
   }
 }
 
-/** One line of JSON, as simulations take records. */
+/** A record as a line of JSON in the form of simulation inputs. */
 export function jsonLine(topic: string, record: TopicRecord): string {
   const headers = Object.fromEntries(record.headers.map((each) => [each.key, each.text]));
   return JSON.stringify({
@@ -264,7 +264,7 @@ export function pretty(part: RecordPart): string {
   if (part.text === null) return "null";
   if (!["json", "avro", "protobuf"].includes(part.format) || part.cut) return part.text;
   try {
-    // Numbers are not read and written again: long ones would change.
+    // Text with long numbers is not parsed, because they would change.
     return /\d{16}/.test(part.text)
       ? part.text
       : JSON.stringify(JSON.parse(part.text), undefined, 2);
@@ -273,12 +273,11 @@ export function pretty(part: RecordPart): string {
   }
 }
 
-/** Bytes in lines of sixteen: place, hexadecimal digits, and what is printable. */
 function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
 }
 
-/** The text of bytes; null where they are not of UTF-8. */
+/** Decodes UTF-8 text; null if the bytes are not valid UTF-8. */
 export function utf8(base64: string): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytesOf(base64));
@@ -292,6 +291,7 @@ export function hexDigits(base64: string): string {
   return [...bytesOf(base64)].map((each) => each.toString(16).padStart(2, "0")).join("");
 }
 
+/** Bytes in lines of sixteen: position, hexadecimal digits, and printable ASCII characters. */
 export function hexDump(base64: string): string {
   const bytes = bytesOf(base64);
   const lines: string[] = [];

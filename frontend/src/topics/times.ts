@@ -1,4 +1,4 @@
-/** Timestamps of records, which need their milliseconds. */
+/** Timestamps of records, shown with milliseconds. */
 
 const two = (value: number) => String(value).padStart(2, "0");
 
@@ -11,5 +11,5 @@ export function timeText(at: number): string {
   return `${date} ${clock}.${String(time.getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** What a field for date and time takes. */
+/** The value of a `datetime-local` field. */
 export const fieldText = (at: number): string => timeText(at).slice(0, 19).replace(" ", "T");

@@ -1,4 +1,4 @@
-/** Pages of a topic's records, and the live ones while the page is visible. */
+/** The records of a topic, loaded page by page, and live records while the page is visible. */
 
 import { useCallback, useEffect, useReducer, useRef } from "react";
 import { type ApiError, asApiError } from "../api/client";

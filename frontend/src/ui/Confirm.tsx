@@ -3,13 +3,13 @@ import { useState } from "react";
 import { DialogEnd } from "./DialogEnd";
 import classes from "./pages.module.css";
 
-/** A button that asks before it acts: for what cannot be undone, and is too small for a name to be typed. */
+/** A button with a confirmation, for actions that cannot be undone but do not justify typing a name. */
 export function Confirm(props: {
-  /** What the button says. */
+  /** The label of the button. */
   title: string;
-  /** What will be gone. */
+  /** Explains what will be lost. */
   question: string;
-  /** What the button says that acts. */
+  /** The label of the button that confirms. */
   action: string;
   busy: boolean;
   onConfirm: () => void;

@@ -4,7 +4,7 @@ import { t } from "./i18n";
 
 type Action = ButtonProps & Omit<ComponentPropsWithoutRef<"button">, keyof ButtonProps>;
 
-/** The end of a dialog: a button that leaves it, and the one that does what it is about. */
+/** The buttons of a dialog: one that cancels, and one that performs the dialog's action. */
 export function DialogEnd({ onCancel, ...action }: Action & { onCancel: () => void }) {
   return (
     <div className="ui-end">

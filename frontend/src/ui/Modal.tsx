@@ -18,7 +18,7 @@ function openers(): HTMLElement[] {
   return found;
 }
 
-/** Gives the focus back to where it was when the component is unmounted. */
+/** Restores the focus when the component is unmounted. */
 function useFocusReturn() {
   const [before] = useState(openers);
   useEffect(
@@ -33,7 +33,7 @@ function useFocusReturn() {
   );
 }
 
-/** A dialog that is mounted while it is open. */
+/** A dialog that is open as long as it is mounted. */
 export function Modal(props: ModalProps) {
   useFocusReturn();
   return <Mantine closeButtonProps={{ "aria-label": t("Close") }} {...props} />;

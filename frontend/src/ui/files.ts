@@ -1,4 +1,4 @@
-/** Files that come from and go to the reader's disk. */
+/** Downloads to the person's disk. */
 
 /** Offers text or bytes as a download. */
 export function save(name: string, content: string | Blob, type = "text/plain"): void {
@@ -8,6 +8,6 @@ export function save(name: string, content: string | Blob, type = "text/plain"):
   link.href = url;
   link.download = name.replace(/[\\/:*?"<>|]+/g, "-");
   link.click();
-  // The download has its own handle by the next turn of the event loop.
+  // By then, the download has its own handle on the data.
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }

@@ -1,4 +1,4 @@
-/** Figures for people. Every function gives the short form; show the exact value on hover. */
+/** Formats numbers and times. Functions return a short form; show the exact value on hover. */
 
 import { language } from "./i18n";
 
@@ -36,7 +36,7 @@ export function bytes(value: number): string {
   return `${trim(size, size < 10 && unit > 0 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** Made once: figures of hundreds of nodes are formatted every second. */
+/** Created once, because the figures of hundreds of nodes are formatted every second. */
 const WHOLE = { en: new Intl.NumberFormat("en-GB"), zh: new Intl.NumberFormat("zh-CN") };
 
 /** The whole number with separators: `1,214,003`. */
@@ -49,7 +49,7 @@ const TIME = {
   zh: { ms: "毫秒", s: "秒", min: "分钟", h: "小时", d: "天" },
 };
 
-/** A length of time: `34 ms`, `1.9 s`, `5 min`, `2 h 5 min`. */
+/** A duration: `34 ms`, `1.9 s`, `5 min`, `2 h 5 min`. */
 export function span(milliseconds: number): string {
   const { d, h, min, ms, s } = TIME[language()];
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ${ms}`;
@@ -64,7 +64,7 @@ export function span(milliseconds: number): string {
   return hours % 24 === 0 ? `${days} ${d}` : `${days} ${d} ${hours % 24} ${h}`;
 }
 
-/** How long ago: `just now`, `3 min ago`, `yesterday`. */
+/** A relative time: `just now`, `3 min ago`, `yesterday`. */
 export function ago(at: number | string, now: number = Date.now()): string {
   const then = typeof at === "string" ? Date.parse(at) : at;
   const seconds = Math.round((then - now) / 1000);
@@ -81,18 +81,18 @@ export function ago(at: number | string, now: number = Date.now()): string {
   return relative.format(Math.round(seconds / (86_400 * 365)), "year");
 }
 
-/** Time of day with milliseconds, UTC, as stream time is shown: `09:58:12.407`. */
+/** Time of day in UTC with milliseconds, the form of stream time: `09:58:12.407`. */
 export function clock(at: number): string {
   return new Date(at).toISOString().slice(11, 23);
 }
 
-/** Stream time: the time of day, with its date where that is not today (both in UTC). */
+/** Stream time: the time of day, with the date unless it is today (both in UTC). */
 export function streamClock(at: number, now: number = Date.now()): string {
   const [date, today] = [at, now].map((each) => new Date(each).toISOString().split("T")[0]);
   return date === today ? clock(at) : `${date} ${clock(at)}`;
 }
 
-/** Hours, minutes and seconds in the reader's zone: `14:03:27`. */
+/** Time of day in the reader's time zone: `14:03:27`. */
 export function hour(at: number | string): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }

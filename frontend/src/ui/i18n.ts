@@ -4,8 +4,8 @@
  *
  *     t("Save {n} changes", { n: 3 })
  *
- * `t` takes a text as it is written in the call, or one that was marked with `phrase`, so that a test finds all of
- * them and their translations.
+ * `t` accepts only a literal text, or one that was marked with `phrase`, so that a test can find all texts and check
+ * their translations.
  */
 
 import { create } from "zustand";
@@ -24,7 +24,7 @@ function first(): Language {
     const kept = localStorage.getItem(KEY);
     if (kept === "en" || kept === "zh") return kept;
   } catch {
-    // Without storage the browser's language decides.
+    // Without storage, the browser's language is used.
   }
   return typeof navigator !== "undefined" && navigator.language.startsWith("zh") ? "zh" : "en";
 }
@@ -35,7 +35,7 @@ export function language(): Language {
   return useLanguageState.getState().language;
 }
 
-/** The language of the page; as the `key` of a view it remounts the view when it changes. */
+/** The language of the page. Used as the `key` of a view, it remounts the view when the language changes. */
 export function useLanguage(): Language {
   return useLanguageState((state) => state.language);
 }
@@ -44,7 +44,7 @@ export function setLanguage(next: Language) {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // The choice lasts as long as the page.
+    // Without storage, the choice lasts until the page is closed.
   }
   useLanguageState.setState({ language: next });
   markLanguage();
@@ -55,7 +55,7 @@ export function markLanguage(): void {
   document.documentElement.lang = language() === "zh" ? "zh-CN" : "en";
 }
 
-/** Puts values in: `{n}` is the value, `{n|task|tasks}` the first word if it is 1, else the second. */
+/** Inserts values: `{n}` is the value; `{n|task|tasks}` is the first word if the value is 1, else the second. */
 export function fill(text: string, values: Values): string {
   const counted = text.replace(
     /\{(\w+)\|([^|}]*)\|([^}]*)\}/g,
@@ -77,7 +77,7 @@ export type Phrase = string & { readonly [marked]: true };
 type Values = Readonly<Record<string, string | number>>;
 type Table = Readonly<Record<string, string>>;
 
-/** A sentence, or several: the first one whose values are all there is shown. */
+/** One sentence or several, of which the first is shown whose values are all available. */
 export type Alternatives = string | readonly string[];
 
 type Alternating = Readonly<Record<string, Alternatives>>;
@@ -85,7 +85,7 @@ type Alternating = Readonly<Record<string, Alternatives>>;
 /** Message and hint by the code of a diagnostic. */
 type Sentences = Readonly<Record<string, readonly [string, string]>>;
 
-/** The compiler's sentences about nodes by their English form, and the parts that they are made of. */
+/** The compiler's sentences about nodes by their English form, and the phrases that they consist of. */
 export interface Forms {
   readonly sentences: readonly (readonly [english: string, translation: string])[];
   readonly windows: readonly (readonly [english: string, translation: string])[];
@@ -111,17 +111,17 @@ let translations: {
   words: {},
 };
 
-/** Fetches what a language needs before the page is drawn in it; English comes with the page. */
+/** Loads the texts of a language before the page is drawn in it. English is part of the code. */
 export async function fetchTexts(next: Language): Promise<void> {
   if (next === "zh") translations = await import("./zh");
 }
 
-/** Marks a text of a table, which is translated later: `{ id: "light", title: phrase("Light") }`. */
+/** Marks a text in a table for later translation: `{ id: "light", title: phrase("Light") }`. */
 export function phrase(text: string): Phrase {
   return text as Phrase;
 }
 
-/** The text in the page's language, with `values` filled in. */
+/** Translates a text into the language of the page and inserts `values`. */
 export function t<Text extends string>(
   text: Text & (string extends Text ? never : IsUnion<Text> extends true ? never : unknown),
   values: Values = {},
@@ -129,7 +129,7 @@ export function t<Text extends string>(
   return fill(language() === "en" ? text : (translations.texts[text] ?? text), values);
 }
 
-/** A text that the catalog of node kinds gives, in the page's language; undefined without a translation. */
+/** A text of the catalog in the language of the page; undefined without a translation. */
 export function catalogText(text: string): string | undefined {
   return language() === "en" ? undefined : translations.catalog[text];
 }
@@ -159,7 +159,7 @@ export function differenceText(
   return text === undefined ? undefined : fill(text, facts);
 }
 
-/** A refusal of the server in the page's language; undefined without a translation whose values are all there. */
+/** An error of the server in the language of the page; undefined without a translation or if a value is missing. */
 export function errorText(
   code: string,
   data: Readonly<Record<string, unknown>>,
@@ -167,7 +167,7 @@ export function errorText(
   return language() === "en" ? undefined : filled([translations.errors[code]], data);
 }
 
-/** A cause in the page's language; undefined without a translation whose values are all there. */
+/** A cause in the language of the page; undefined without a translation or if a value is missing. */
 export function causeText(
   code: string,
   data: Readonly<Record<string, unknown>>,
@@ -177,7 +177,7 @@ export function causeText(
   return filled([causes[code], errors[code], diagnostics[code]?.[0]], data);
 }
 
-/** The first text whose values are all there. */
+/** The first text whose values are all available, with the values inserted. */
 function filled(
   texts: readonly (Alternatives | undefined)[],
   data: Readonly<Record<string, unknown>>,
@@ -188,12 +188,12 @@ function filled(
   return text === undefined ? undefined : fill(text, inWords(data));
 }
 
-/** The names of the values that a text needs. */
+/** The names of the values in a text. */
 function namesIn(text: string): string[] {
   return [...text.matchAll(/\{(\w+)[|}]/g)].map(([, name]) => name ?? "");
 }
 
-/** Facts as texts; those that are words of the compiler in the page's language. */
+/** Facts as text; words of the compiler are translated. */
 function inWords(facts: Readonly<Record<string, unknown>>): Values {
   const told = Object.entries(facts).map(([name, fact]) => [
     name,

@@ -1,4 +1,4 @@
-/** Small parts that every room uses. What Mantine has, take from Mantine; `theme/` dresses it. */
+/** Small components shared by the whole page. Prefer Mantine's components, which `theme/` styles. */
 
 import "./ui.css";
 import { Tooltip, type TooltipProps } from "@mantine/core";
@@ -85,7 +85,7 @@ export function Tabs<Id extends string>(props: {
   );
 }
 
-/** One of a few, all of them in view; arrows choose the next, as in the ARIA pattern. */
+/** A choice between a few visible options; arrows select the next one, as in the ARIA pattern. */
 export function Segments<Id extends string>(props: {
   items: readonly { id: Id; title: string; hint?: string; disabled?: boolean }[];
   value: Id;
@@ -108,7 +108,7 @@ export function Segments<Id extends string>(props: {
   return (
     <div ref={row} className="ui-segments" role="radiogroup" aria-label={label} onKeyDown={move}>
       {items.map((item) => (
-        // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a segment
+        // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be styled as a segment
         <button
           key={item.id}
           type="button"
@@ -128,7 +128,7 @@ export function Segments<Id extends string>(props: {
   );
 }
 
-/** A text in one line, all of it on hover. */
+/** Text in one line, complete on hover. */
 export function Cut({ children, mono = false }: { children: string; mono?: boolean }) {
   return (
     <span className={mono ? "m-mono m-cut" : "m-cut"} title={children}>
@@ -137,7 +137,7 @@ export function Cut({ children, mono = false }: { children: string; mono?: boole
   );
 }
 
-/** Nothing here yet: what it is for and the button that starts it. */
+/** An empty state: explains what is missing, with a button that creates it. */
 export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className="ui-empty">
@@ -160,7 +160,7 @@ export function Note(props: { tone?: Tone; icon?: ReactNode; children: ReactNode
 
 const mac = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** A shortcut as this keyboard writes it: `Mod+Shift+K` is `Ctrl Shift K` or `⌘ ⇧ K`. */
+/** A shortcut in the notation of this platform: `Mod+Shift+K` is `Ctrl Shift K` or `⌘ ⇧ K`. */
 function shortcutText(keys: string): string {
   return keys
     .split(/\+(?=.)/)

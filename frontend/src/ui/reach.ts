@@ -1,8 +1,8 @@
-/** Parts of the page that are fetched when they are needed, and a server that may be away then. */
+/** Loading chunks of the page from a server that may be temporarily unreachable. */
 
 const RETRY_MS = 2_000;
 
-/** Whether the server answers, with a file that it always has. */
+/** Whether the server responds, tested with a file that always exists. */
 async function reachable(): Promise<boolean> {
   try {
     return (await fetch("/mark.svg", { method: "HEAD", cache: "no-store" })).ok;
@@ -11,12 +11,12 @@ async function reachable(): Promise<boolean> {
   }
 }
 
-/** Resolves once the server answers. */
+/** Resolves once the server responds. */
 export async function whenReachable(): Promise<void> {
   while (!(await reachable())) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
 }
 
-/** Fetches a part of the page, as soon as the server can be reached. Rejects if the server no longer has it. */
+/** Loads a chunk, waiting until the server is reachable. Rejects if the server no longer has the chunk. */
 export async function patiently<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
     return await load();

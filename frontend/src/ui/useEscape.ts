@@ -1,9 +1,9 @@
 import { type RefObject, useEffect } from "react";
 
 /**
- * Closes what floats when Escape is pressed anywhere, unless a list opened within has the key: an open select, or
- * completions. Those carry the attribute by which Mantine's dialogs know them as well. However it closes, the focus goes
- * back to `opener`, unless it has gone elsewhere.
+ * Closes a floating element when Escape is pressed anywhere, except while an element inside handles Escape itself, such
+ * as an open select or completions; Mantine's dialogs use the same attribute for this. However the element closes, the
+ * focus returns to `opener`, unless it has moved elsewhere.
  */
 export function useEscape(
   opened: boolean,
@@ -31,8 +31,8 @@ export function useEscape(
   }, [opened, close, opener]);
 }
 
-/** So long a click or a dialog has to take the focus. */
+/** Milliseconds that a click or a dialog has to take the focus. */
 const FOCUS_MS = 10;
 
-/** Marks an element that takes Escape itself. */
+/** Marks an element that handles Escape itself. */
 export const OWN_ESCAPE = "data-mantine-stop-propagation";

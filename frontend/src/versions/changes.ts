@@ -1,10 +1,10 @@
-/** What differs between two documents, in one line. */
+/** The differences between two documents, in one line. */
 
 import { edgeId, type TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 import { canonical, differences, type NodeDifference } from "./merge";
 
-/** Names that are written out; of more only the number. */
+/** The maximum number of names to list; if there are more, only their number is given. */
 const MOST_NAMES = 3;
 
 function named(nodes: readonly NodeDifference[]): string {
@@ -13,7 +13,7 @@ function named(nodes: readonly NodeDifference[]): string {
   return names.join(", ");
 }
 
-/** Edges between nodes that both documents have. */
+/** The number of edges that differ between nodes that both documents have. */
 function edgesApart(a: TopologyDocument, b: TopologyDocument): number {
   const nodes = (document: TopologyDocument) => new Set(document.nodes.map((node) => node.id));
   const [inA, inB] = [nodes(a), nodes(b)];
@@ -29,8 +29,8 @@ function edgesApart(a: TopologyDocument, b: TopologyDocument): number {
 }
 
 /**
- * What was done from one document to the other: "added Count, changed Lines; changed settings". Moves are named only
- * where nothing else differs; empty if nothing does.
+ * The changes from one document to the other: "added Count, changed Lines; changed settings". Moved nodes are mentioned
+ * only if nothing else differs. Empty if nothing does.
  */
 export function changesBetween(before: TopologyDocument | null, after: TopologyDocument): string {
   const base = before ?? {

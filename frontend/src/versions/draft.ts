@@ -4,22 +4,21 @@ import type { TopologyDocument } from "../graph/document";
 
 export type DraftState = "saved" | "pending" | "saving" | "failed" | "conflict";
 
-/** Thrown by `put` where the server has a draft that another window wrote: the person has to choose. */
+/** Thrown by `put` if another window has written a newer draft: the person has to choose one. */
 export class DraftCollision extends Error {}
 
 interface DraftKeeperOptions {
   put(document: TopologyDocument): Promise<unknown>;
   onState(state: DraftState): void;
-  /** What the server does not have yet, to be kept here in case the page dies; null once it has all. */
+  /** Called with the document that the server does not have yet, for local storage; null once it has everything. */
   onUnsent?(document: TopologyDocument | null): void;
   /** Quiet time after the last change before the draft is sent, milliseconds. */
   delay?: number;
 }
 
 /**
- * Sends the last document after a pause in the changes, one request at a time; a failed one is tried again after
- * 1, 2, 4 … 30 s until it succeeds or a newer document takes its place. After a collision nothing is sent until
- * `resume`.
+ * Sends the latest document after a pause in the changes, one request at a time. A failed request is retried after
+ * 1, 2, 4 … 30 s until it succeeds or a newer document replaces it. After a collision, nothing is sent until `resume`.
  */
 export class DraftKeeper {
   private readonly delay: number;
@@ -34,7 +33,7 @@ export class DraftKeeper {
     this.delay = options.delay ?? 700;
   }
 
-  /** A new state of the document. */
+  /** Schedules a changed document to be sent. */
   changed(document: TopologyDocument): void {
     if (this.closed) return;
     this.waiting = document;
@@ -44,13 +43,13 @@ export class DraftKeeper {
     this.schedule(this.delay);
   }
 
-  /** Sends again: the person has chosen what becomes of the other window's draft. */
+  /** Continues sending after a collision, once the person has chosen a draft. */
   resume(): void {
     this.collided = false;
     if (this.waiting !== null) this.schedule(0);
   }
 
-  /** Forgets what waits to be sent: a version was saved, or the draft was thrown away. */
+  /** Discards unsent changes, because a version was saved or the draft was discarded. */
   forget(): void {
     this.waiting = null;
     this.collided = false;
@@ -59,7 +58,7 @@ export class DraftKeeper {
     this.options.onUnsent?.(null);
   }
 
-  /** Sends at once what waits; resolves when it has been sent or has failed. */
+  /** Sends unsent changes at once; resolves when they have been sent or have failed. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     if (this.sending !== null) await this.sending;
@@ -70,7 +69,7 @@ export class DraftKeeper {
     return this.waiting !== null || this.sending !== null;
   }
 
-  /** Ends; resolves when what waited has been sent or has failed. */
+  /** Closes the keeper; resolves when unsent changes have been sent or have failed. */
   close(): Promise<void> {
     return this.flush().finally(() => {
       this.closed = true;

@@ -1,4 +1,4 @@
-/** The open topology between draft, versions and deployment: what is saved, what is not, what collides. */
+/** Editing of the open topology: its draft, base version, unsaved changes and conflicts. */
 
 import { create } from "zustand";
 import { ApiError } from "../api/client";
@@ -22,14 +22,14 @@ interface Editing {
   readonly ws: string;
   readonly topology: number | null;
   readonly name: string;
-  /** The version that the drawing was begun from; null before the first save. */
+  /** The version on which the document is based; null before the first save. */
   readonly baseVersion: number | null;
   readonly baseDocument: TopologyDocument | null;
   readonly changed: boolean;
   readonly draft: DraftState;
-  /** Revision of the server's draft that this page has seen or written; null where there is none. */
+  /** The revision of the server's draft that this page has last seen or written; null if there is none. */
   readonly revision: string | null;
-  /** The draft that another window of the same person wrote meanwhile. */
+  /** The draft that the person has since written in another window. */
   readonly elsewhere: Draft | null;
   readonly conflict: Conflict | null;
   readonly saving: boolean;
@@ -60,12 +60,12 @@ let unsubscribe: (() => void) | null = null;
 
 let flushed: Promise<void> = Promise.resolve();
 
-/** Whether two documents would be the same version: the order of fields is no change. */
+/** Whether two documents would be the same version. The order of fields does not count. */
 function sameDocument(a: TopologyDocument | null, b: TopologyDocument): boolean {
   return a !== null && canonical(a) === canonical(b);
 }
 
-/** Whether a document differs from the version that it was begun from; before the first, from an empty one. */
+/** Whether a document differs from its base version or, before the first save, from an empty document. */
 function differsFrom(base: TopologyDocument | null, document: TopologyDocument): boolean {
   return base === null ? document.nodes.length > 0 : !sameDocument(base, document);
 }
@@ -82,16 +82,16 @@ interface Opening {
 }
 
 /**
- * Sends a topology's drafts, each in place of the one that this page has seen. A draft that the page itself wrote is
- * recognized even if the answer was lost.
+ * Returns a function that sends a topology's drafts, each replacing the revision that this page has last seen. It
+ * recognizes a draft that the page itself wrote, even if the response was lost.
  *
- * @throws DraftCollision where another window wrote a newer one; it is kept in `elsewhere`.
+ * @throws DraftCollision if another window has written a newer draft, which is kept in `elsewhere`.
  */
 function draftSender(topology: number) {
   let last: TopologyDocument | null = null;
   let place = useEditing.getState();
   return async (document: TopologyDocument): Promise<void> => {
-    // The last change is sent after the topology was closed.
+    // After the topology was closed, its last change is still sent.
     if (useEditing.getState().topology === topology) place = useEditing.getState();
     const before = last;
     last = document;
@@ -109,14 +109,14 @@ function draftSender(topology: number) {
   };
 }
 
-/** The other window's draft out of the server's refusal; any other error is thrown again. */
+/** The other window's draft from a refusal; throws any other error again. */
 function draftElsewhere(error: unknown): Draft {
   const theirs = error instanceof ApiError ? (error.data.theirs as Draft | undefined) : undefined;
   if (theirs === undefined || (error as ApiError).code !== "draft_conflict") throw error;
   return theirs;
 }
 
-/** Begins to keep the draft of a topology that the designer has just opened. */
+/** Starts keeping the draft of a topology that the designer has just opened. */
 export function beginEditing(opening: Opening): void {
   endEditing();
   useEditing.setState({
@@ -146,10 +146,10 @@ export function beginEditing(opening: Opening): void {
   if (unsent !== null) bringBack(unsent, opening);
 }
 
-/** The page died, or waits for a choice in another window, before these changes were sent. */
+/** Restores changes that were not sent, because the page was closed or another window's draft collided. */
 function bringBack(unsent: Unsent, { user, topology, document, revision }: Opening): void {
   if (sameDocument(document, unsent.document)) {
-    // They had arrived; only the answer did not.
+    // The changes arrived; only the response was lost.
     keepUnsent(user, topology, null);
     return;
   }
@@ -186,7 +186,7 @@ export function flushDraft(): Promise<void> {
   return keeper?.flush() ?? Promise.resolve();
 }
 
-/** What changed since the version that the drawing was begun from, for its message. */
+/** The message proposed for a new version: the changes since the base version. */
 export function proposedMessage(): string {
   const changes = changesBetween(
     useEditing.getState().baseDocument,
@@ -196,9 +196,9 @@ export function proposedMessage(): string {
 }
 
 /**
- * Saves the drawing as a new version. Null if someone else saved one meanwhile: the conflict is then open and shown.
+ * Saves the document as a new version. Null if someone else has saved one meanwhile; the conflict is then shown.
  *
- * @param base states another base version than the drawing's own: what was merged is based on theirs.
+ * @param base overrides the base version: a merged document is based on the other person's version.
  */
 export async function saveVersion(message: string, base?: number): Promise<Version | null> {
   const { topology, baseVersion, baseDocument } = useEditing.getState();
@@ -206,7 +206,7 @@ export async function saveVersion(message: string, base?: number): Promise<Versi
   const { document } = useDesigner.getState();
   useEditing.setState({ saving: true });
   try {
-    // A draft that is still on its way must not come back to life behind the version.
+    // Saving a version deletes the draft, which a later request would create again.
     await keeper?.flush();
     const version = await createVersion(topology, {
       document,
@@ -242,7 +242,7 @@ export async function saveVersion(message: string, base?: number): Promise<Versi
   }
 }
 
-/** Someone's newer version is taken as the drawing; what was mine is in the undo history. */
+/** Takes someone else's newer version. The person's own document stays in the undo history. */
 export function takeTheirs(theirs: Version): void {
   useEditing.setState({
     baseVersion: theirs.number,
@@ -253,8 +253,7 @@ export function takeTheirs(theirs: Version): void {
 }
 
 /**
- * Goes on with this window's draft, or with the one that another window wrote meanwhile. The one that is not chosen
- * is in the undo history.
+ * Continues with this window's draft or with that of another window. The other one stays in the undo history.
  */
 export async function resolveDraft(side: "mine" | "theirs"): Promise<void> {
   const { elsewhere, topology } = useEditing.getState();
@@ -269,7 +268,7 @@ export async function resolveDraft(side: "mine" | "theirs"): Promise<void> {
   keeper?.resume();
 }
 
-/** The drawing becomes what an earlier version was; a new version comes of it when it is saved. */
+/** Restores the document of an earlier version. Saving it creates a new version. */
 export async function restoreVersion(version: VersionSummary): Promise<void> {
   const { topology } = useEditing.getState();
   if (topology === null) return;

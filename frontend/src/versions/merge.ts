@@ -1,4 +1,4 @@
-/** Two documents with a common ancestor, compared and joined node by node. */
+/** Compares and merges two documents with a common ancestor, node by node. */
 
 import type { DocumentEdge, DocumentNode, TopologyDocument } from "../graph/document";
 import { edgeId } from "../graph/document";
@@ -12,20 +12,20 @@ export interface NodeDifference {
   base: DocumentNode | null;
   mine: DocumentNode | null;
   theirs: DocumentNode | null;
-  /** Both sides changed it, differently: someone has to choose. Otherwise the side that changed it wins. */
+  /** Both sides changed the node differently, and someone has to choose. Otherwise, the side that changed it wins. */
   conflict: boolean;
   /** The side that counts unless someone chooses otherwise. */
   proposed: Side;
 }
 
-/** A node without what never influences what runs. */
+/** A node as text, without its position, which does not affect how it runs. */
 function essence(node: DocumentNode | null): string {
   if (node === null) return "";
   const { position: _position, ...rest } = node;
   return canonical(rest);
 }
 
-/** JSON with sorted names, so that the order of fields is no difference. */
+/** JSON with sorted field names, so that their order does not matter. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     each !== null && typeof each === "object" && !Array.isArray(each)
@@ -38,7 +38,7 @@ function byId(document: TopologyDocument | null): Map<string, DocumentNode> {
   return new Map((document?.nodes ?? []).map((node) => [node.id, node]));
 }
 
-/** Nodes on which the two sides differ, moves ignored. */
+/** Nodes that differ between the two sides, apart from their positions. */
 export function differences(
   base: TopologyDocument | null,
   mine: TopologyDocument,
@@ -70,10 +70,10 @@ export function differences(
 }
 
 /**
- * The document that follows from a choice for each differing node.
+ * The merged document, with a choice for each node that differs.
  *
- * Edges follow the same rule: one that a side added or removed since the ancestor is added or removed; an edge
- * whose end is gone goes too. Settings and topics are mine where I changed them, theirs otherwise.
+ * An edge that one side added or removed since the ancestor is added or removed; edges of removed nodes are removed.
+ * Settings, topics and description are `mine` if they differ from the ancestor, else `theirs`.
  */
 export function merged(
   base: TopologyDocument | null,

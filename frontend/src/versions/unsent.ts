@@ -1,4 +1,4 @@
-/** Changes that have not reached the server, kept in this browser in case the page dies before they do. */
+/** Changes that have not reached the server, stored in the browser in case the page is closed first. */
 
 import { readDocument, type TopologyDocument } from "../graph/document";
 
@@ -8,11 +8,11 @@ function keyOf(user: number, topology: number): string {
 
 export interface Unsent {
   readonly document: TopologyDocument;
-  /** The server's draft that the changes were made on; null where there was none. */
+  /** The revision of the server's draft to which the changes were made; null if there was none. */
   readonly revision: string | null;
 }
 
-/** Keeps changes; null forgets them. */
+/** Stores unsent changes; null removes them. */
 export function keepUnsent(user: number, topology: number, unsent: Unsent | null): void {
   try {
     if (unsent === null) localStorage.removeItem(keyOf(user, topology));
@@ -22,7 +22,7 @@ export function keepUnsent(user: number, topology: number, unsent: Unsent | null
   }
 }
 
-/** What was kept; null if the server had everything. */
+/** The stored changes; null if the server had everything. */
 export function readUnsent(user: number, topology: number): Unsent | null {
   try {
     const kept = JSON.parse(localStorage.getItem(keyOf(user, topology)) ?? "null");

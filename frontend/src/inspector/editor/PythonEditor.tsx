@@ -17,7 +17,7 @@ export default function PythonEditor(props: {
   labelId: string;
   readOnly: boolean;
   height: "panel" | "window";
-  /** Lines with a breakpoint, and the one at which a simulation stopped. */
+  /** Lines with a breakpoint; `stopped` is the line at which a simulation stopped. */
   lines: readonly number[];
   stopped: number | null;
   onBreakpoints: (lines: readonly number[]) => void;

@@ -1,4 +1,4 @@
-/** What both editors have in common: looks from the tokens, errors under exact characters, keys. */
+/** Common parts of the code editors: theme, error markers, key bindings. */
 
 import {
   closeBrackets,
@@ -153,14 +153,14 @@ export function baseExtensions(options: {
     EditorState.readOnly.of(options.readOnly),
     EditorState.phrases.of({ Completions: t("Completions") }),
     EditorView.contentAttributes.of({ "aria-labelledby": options.labelId, spellcheck: "false" }),
-    // While completions are open Escape closes them, not the window around the editor.
+    // While completions are open, Escape closes them and not the dialog around the editor.
     EditorView.contentAttributes.of(
       (view): Record<string, string> =>
         completionStatus(view.state) === null ? {} : { [OWN_ESCAPE]: "true" },
     ),
     keymap.of([
       {
-        // The editor would delete to the end of the line.
+        // CodeMirror's default binding deletes to the end of the line.
         key: "Mod-k",
         run: () => {
           openDialog("commands");
@@ -179,7 +179,7 @@ export function baseExtensions(options: {
   ];
 }
 
-/** Marks what is wrong; what has no place is under the whole text. */
+/** Underlines the diagnostics; one without a position underlines the whole text. */
 export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnostic[]) {
   const length = view.state.doc.length;
   if (length === 0) {

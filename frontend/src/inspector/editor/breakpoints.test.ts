@@ -35,7 +35,7 @@ test("breakpoints move with the text and go with their line", () => {
   showBreakpoints(view, [4, 2]);
   view.dispatch({ changes: { from: 0, insert: "new\n" } });
   expect(linesOf(view.state)).toEqual([3, 5]);
-  // The third line, with its newline.
+  // Deletes the third line with its newline.
   view.dispatch({ changes: { from: 6, to: 8 } });
   expect(linesOf(view.state)).toEqual([3, 4]);
   expect(changes.at(-1)).toEqual([3, 4]);

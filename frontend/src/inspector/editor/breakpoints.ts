@@ -39,7 +39,7 @@ function dotsAt(state: EditorState, lines: readonly number[]): RangeSet<GutterMa
   );
 }
 
-// Dots move with the text.
+// Breakpoints move with the text.
 const dots = StateField.define<RangeSet<GutterMarker>>({
   create: () => RangeSet.empty,
   update(set, transaction) {

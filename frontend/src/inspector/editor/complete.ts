@@ -1,4 +1,4 @@
-/** Completion and hover of expressions: columns in reach with their fields, then functions of Spark. */
+/** Completion and hover in expressions: available columns with their fields, then Spark functions. */
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { hoverTooltip } from "@codemirror/view";
@@ -44,7 +44,7 @@ function option(name: string, type: SparkType, boost: number): Completion {
   return { label: name, type: nested ? "namespace" : "property", detail: shortType(type), boost };
 }
 
-/** What to offer at a place in the text. */
+/** The completion source for these columns and functions. */
 export function completions(
   columns: readonly Column[],
   functions: readonly CatalogFunction[],
@@ -85,7 +85,7 @@ export function completions(
   };
 }
 
-/** The type of the column or field under the pointer, or what the function does. */
+/** Shows the type of the column or field under the pointer, or the description of the function. */
 export function typeOnHover(
   columns: () => readonly Column[],
   functions: () => readonly CatalogFunction[],

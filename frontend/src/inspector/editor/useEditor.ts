@@ -5,8 +5,8 @@ import type { Diagnostic } from "../../api/types";
 import { showDiagnostics } from "./base";
 
 /**
- * An editor in an element: created once, updated with text that changed elsewhere (undo, another view) without
- * losing the cursor, and of what is wrong.
+ * Creates an editor once. Text that changes elsewhere (undo, another view) is applied without losing the cursor, and
+ * diagnostics are shown as they change.
  */
 export function useEditor(
   value: string,
@@ -56,7 +56,7 @@ export function useEditor(
   return { box, view };
 }
 
-/** What differs between two texts, as one change: the cursor and marks in the rest stay. */
+/** The difference between two texts as a single change, so that the cursor and marks outside it stay. */
 function changed(before: string, after: string) {
   const most = Math.min(before.length, after.length);
   let from = 0;

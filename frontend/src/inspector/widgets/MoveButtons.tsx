@@ -3,7 +3,7 @@ import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
 import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";
 import { t } from "../../ui/i18n";
 
-/** Moves an item of an ordered list. */
+/** Buttons that move an item of an ordered list. */
 export function MoveButtons(props: { index: number; count: number; onMove: (by: 1 | -1) => void }) {
   const { count, index, onMove } = props;
   return (

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../api/types";
 import { Field } from "../Field";
 import { at } from "../problems";
 
-/** A field inside a parameter made of parts, with the errors of exactly that part. */
+/** A field for one part of a parameter, with the problems of exactly that part. */
 export function PartField(props: {
   title: string;
   path: string;

@@ -15,7 +15,7 @@ const CAPTIONS: Readonly<Record<string, Phrase>> = {
 const WIDTH = 312;
 const LINE = 62;
 
-/** Records on the time line, in parts of its width. */
+/** Positions of records on the time line, as fractions of its width. */
 const EVENTS = [0.34, 0.45, 0.6, 0.79];
 
 function ms(value: Json | undefined): number {
@@ -33,7 +33,7 @@ interface Bar {
   readonly main: boolean;
 }
 
-/** The windows of the picture: `size` is the width of one, in parts of the whole. */
+/** The windows in the picture. Widths, grace and end are fractions of the picture's width; `size` is in ms. */
 function bars(window: Record<string, Json>): {
   bars: Bar[];
   grace: number;
@@ -95,10 +95,10 @@ function bars(window: Record<string, Json>): {
   };
 }
 
-/** The widest text of how late a record may come, in units of the picture. */
+/** The widest label of the grace period, in units of the picture. */
 const LATE_TEXT = 150;
 
-/** A time line with windows, records and how late a record may come. */
+/** A time line with windows, records and the grace period. */
 export function WindowPicture({ window }: { window: Record<string, Json> }) {
   const type = asText(window.type);
   const caption = CAPTIONS[type];
@@ -110,7 +110,7 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
   const main = picture.bars.find((bar) => bar.main);
   const grace = ms(window.grace);
   const late = picture.end * WIDTH + Math.max(3, picture.grace * WIDTH) + 4;
-  // Half of the text stands right of its place.
+  // Half of the label is to the right of its anchor.
   const room = WIDTH - late > LATE_TEXT / 2;
   const events = type === "session" ? [...EVENTS, 0.07, 0.1] : EVENTS;
   return (

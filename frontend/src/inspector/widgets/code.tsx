@@ -13,7 +13,7 @@ const PythonEditor = lazy(() => patiently(() => import("../editor/PythonEditor")
 
 const NONE: readonly number[] = [];
 
-/** Python source, in the panel or in a large window. */
+/** An editor for Python source, in the panel or in a large dialog. */
 export function CodeWidget(props: WidgetProps) {
   const { diagnostics, labelId, node, onChange, onDone, parameter, path, readOnly, value } = props;
   const id = node?.id ?? "";

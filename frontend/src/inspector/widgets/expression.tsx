@@ -9,12 +9,12 @@ import { asText, type WidgetProps } from "./widget";
 
 const ExpressionEditor = lazy(() => patiently(() => import("../editor/ExpressionEditor")));
 
-/** What the editor looks like while it loads: the same text in the same place. */
+/** Shows the text in the place of the editor while that loads. */
 function Waiting({ text }: { text: string }) {
   return <pre className="editor editor-waiting">{text || " "}</pre>;
 }
 
-/** A Spark SQL expression over columns: functions, errors under the exact characters. */
+/** A Spark SQL expression over columns, with completion and errors under the exact characters. */
 export function ExpressionField(props: {
   text: string;
   columns: readonly Column[];
@@ -39,7 +39,7 @@ export function ExpressionField(props: {
   );
 }
 
-/** The expression of a parameter, with the columns in reach of its node. */
+/** The expression of a parameter, with the columns that are available to its node. */
 export function ExpressionWidget(
   props: WidgetProps & {
     context?: string | undefined;

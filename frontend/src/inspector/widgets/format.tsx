@@ -12,7 +12,7 @@ const PART_TITLES: Readonly<Record<string, Phrase>> = {
   message: phrase("Message"),
 };
 
-/** How keys or values are written as bytes, and of which type they are. */
+/** The serialization format of keys or values, and their type. */
 export function FormatWidget(props: WidgetProps) {
   const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
   const formats = useDesigner((state) => state.catalog?.formats) ?? [];

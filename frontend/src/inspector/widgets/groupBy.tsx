@@ -7,7 +7,7 @@ import { ExpressionWidget } from "./expression";
 import { PartField } from "./PartField";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
 
-/** What records are grouped by: the new key, and for a table the new value too. */
+/** The grouping of records: the new key and, for a table, the new value. */
 export function GroupByWidget(props: WidgetProps & { port?: string; keyOnly?: boolean }) {
   const { diagnostics, keyOnly, node, onChange, path, port, value } = props;
   const role = useDesigner((state) =>

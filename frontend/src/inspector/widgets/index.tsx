@@ -27,12 +27,12 @@ export function addWidgets(more: Readonly<Record<string, ComponentType<WidgetPro
   Object.assign(WIDGETS, more);
 }
 
-/** The widget that the catalog names; plain text for one that this page does not know. */
+/** The widget with the name in the catalog; an unknown name gets plain text. */
 export function widgetFor(name: string): ComponentType<WidgetProps> {
   return WIDGETS[name] ?? TextWidget;
 }
 
-/** Widgets made of fields of their own, which show their errors themselves. */
+/** Widgets that consist of several fields, which show their errors themselves. */
 const COMPOSITE = new Set([
   "format",
   "branches",

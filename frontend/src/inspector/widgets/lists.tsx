@@ -1,4 +1,4 @@
-/** Widgets for lists of things: branches, inputs of a cogroup, output ports, names with values. */
+/** Widgets for lists: branches, inputs of a cogroup, output ports, names with values. */
 
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
@@ -14,7 +14,7 @@ import { MoveButtons } from "./MoveButtons";
 import { PartField } from "./PartField";
 import { asList, asObject, asText, moved, replaced, type WidgetProps, withPart } from "./widget";
 
-/** A name that takes effect when the field is left: edges hang on the names of ports. */
+/** A name that is applied when the field loses the focus, because edges refer to ports by name. */
 function NameInput(props: {
   value: string;
   label: string;
@@ -91,26 +91,26 @@ function AddButton(props: { text: string; hidden: boolean; onClick: () => void }
   );
 }
 
-/** Rows with a port each, which are added, named, moved and removed. */
+/** Rows with one port each, which can be added, renamed, moved and removed. */
 function PortList<T>(props: {
   widget: WidgetProps;
   items: readonly T[];
-  /** The name of an item's port, and where the document has it. */
+  /** The name of an item's port, and its path in the document. */
   portOf: (item: T) => string;
   portPath?: string;
   named: (item: T, port: string) => T;
   created: (port: string) => T;
-  /** Of the name of a new port, before its number. */
+  /** The name of a new port, without its number. */
   prefix: string;
   addText: string;
   ordered?: boolean;
-  /** Whether the last one stays. */
+  /** Prevents removing the last row. */
   atLeastOne?: boolean;
   children?: (item: T, place: string, change: (item: T) => void) => ReactNode;
 }) {
   const { addText, children, created, items, named, ordered = false, portOf, prefix } = props;
   const { diagnostics, onChange, onDone, path, readOnly } = props.widget;
-  // The types of a list's items are those of the parameter.
+  // The parameter determines the type of the items.
   const change = (next: readonly T[]) => onChange(next as never);
   const changeAndEnd = (next: readonly T[]) => {
     change(next);
@@ -165,7 +165,7 @@ const OBJECTS = {
   named: (item: Item, port: string) => withPart(item, "port", port),
 };
 
-/** Branches in the order in which they are tried: a port and what a record must be to go there. */
+/** Branches in the order in which they are tried: a port and the predicate of its records. */
 export function BranchesWidget(props: WidgetProps) {
   return (
     <PortList<Item>
@@ -193,7 +193,7 @@ export function BranchesWidget(props: WidgetProps) {
   );
 }
 
-/** Inputs of a cogroup: a port, what it is grouped by, and how it changes the aggregate. */
+/** Inputs of a cogroup: a port, its grouping, and its aggregator. */
 export function CogroupInputsWidget(props: WidgetProps) {
   return (
     <PortList<Item>
@@ -256,7 +256,7 @@ export function OutputsWidget(props: WidgetProps) {
   );
 }
 
-/** Names with values, as a topic's configuration has them. */
+/** Names with values, such as a topic's configuration. */
 export function KeyValuesWidget(props: WidgetProps) {
   const { onChange, onDone, readOnly, value } = props;
   const entries = Object.entries(asObject(value));

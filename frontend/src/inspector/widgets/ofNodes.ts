@@ -1,4 +1,4 @@
-/** Widgets that only parameters of nodes have: they come with the form of a node. */
+/** Widgets that only parameters of nodes use; they are loaded with the form of a node. */
 
 import { addWidgets } from ".";
 import { CodeWidget } from "./code";

@@ -3,7 +3,7 @@ import { PartField } from "./PartField";
 import { TypeWidget } from "./simple";
 import { asObject, type WidgetProps, withPart } from "./widget";
 
-/** Types of the key and the value that a processor forwards; left out, they are those of its input. */
+/** Key and value types of the records that a processor forwards; by default, those of its input. */
 export function OutputTypesWidget(props: WidgetProps) {
   const { diagnostics, onChange, path, value } = props;
   return (

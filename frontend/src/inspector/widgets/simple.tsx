@@ -19,7 +19,7 @@ function defaultText(props: WidgetProps): string {
   return fallback === null || fallback === undefined ? "" : asText(fallback);
 }
 
-/** What fields of one line have in common. */
+/** Common props of single-line fields. */
 function useField(props: WidgetProps) {
   return {
     value: asText(props.value),
@@ -45,7 +45,7 @@ export function TextWidget(props: WidgetProps) {
   );
 }
 
-/** A number if what was typed is one, the text as it stands otherwise. */
+/** A number field. Text that is not a number is stored unchanged. */
 export function NumberWidget(props: WidgetProps) {
   const { onChange, parameter } = props;
   return (
@@ -77,7 +77,7 @@ function suggestions(text: string): string[] {
   );
 }
 
-/** A length of time, typed as `5 minutes`, `1h` or a number of milliseconds; kept in the document's words. */
+/** A duration, typed as `5 minutes`, `1h` or a number of milliseconds, and stored in the document's form. */
 export function DurationWidget(props: WidgetProps) {
   const { onChange, onDone, value } = props;
   const kept = typeof value === "number" ? durationText(value) : asText(value);
@@ -201,7 +201,7 @@ const TYPES = [
   "STRUCT<name: STRING>",
 ];
 
-/** A Spark type, with the common ones to choose from. */
+/** A Spark type, with suggestions of common ones. */
 export function TypeWidget(props: WidgetProps) {
   const { onChange, value } = props;
   return (

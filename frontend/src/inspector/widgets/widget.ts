@@ -2,21 +2,21 @@ import type { Diagnostic } from "../../api/types";
 import type { Parameter } from "../../graph/catalog";
 import type { DocumentNode, Json } from "../../graph/document";
 
-/** Props of every widget. A widget stores what was typed, valid or not, in the document. */
+/** Props of every widget. A widget stores its input in the document, valid or not. */
 export interface WidgetProps {
   readonly parameter: Parameter;
   readonly value: Json | undefined;
   /** The node that the parameter belongs to; null for a setting of the document. */
   readonly node: DocumentNode | null;
-  /** Where the value stands, as diagnostics name it: `predicate`, `branches[0].predicate`. */
+  /** The path of the value, as in diagnostics: `predicate`, `branches[0].predicate`. */
   readonly path: string;
   /** The diagnostics of the whole parameter. */
   readonly diagnostics: readonly Diagnostic[];
   readonly labelId: string;
   readonly readOnly: boolean;
-  /** `undefined` takes the parameter out of the document. */
+  /** Sets the value; `undefined` removes the parameter from the document. */
   onChange(value: Json | undefined): void;
-  /** The field was left: what follows is another undo step. */
+  /** Called when the field loses the focus: later changes are another undo step. */
   onDone(): void;
 }
 
@@ -34,7 +34,7 @@ export function asList(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** An object with one part changed, taken out if undefined. */
+/** An object with one part changed, or removed if undefined. */
 export function withPart(value: Json | undefined, name: string, part: Json | undefined): Json {
   const { [name]: _old, ...others } = asObject(value);
   return part === undefined ? others : { ...asObject(value), [name]: part };

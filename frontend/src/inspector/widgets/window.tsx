@@ -34,7 +34,7 @@ const PART_HELP: Readonly<Record<Part, Phrase>> = {
   start: phrase("Earlier records are not counted; epoch milliseconds"),
 };
 
-/** The parts of each type of window, as the topology document has them. */
+/** The parts of each type of window, named as in the topology document. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   tumbling: ["size", "grace"],
   hopping: ["size", "advance", "grace"],
@@ -51,7 +51,7 @@ const STARTING: Readonly<Record<string, Record<string, string | number>>> = {
   unlimited: {},
 };
 
-/** The window of an aggregation, with a small picture of which records fall where. */
+/** The window of an aggregation, with a picture of the records that each window contains. */
 export function WindowWidget(props: WidgetProps) {
   const { diagnostics, labelId, onChange, onDone, path, readOnly, value } = props;
   const now = asObject(value);

@@ -1,4 +1,4 @@
-/** The words of the catalog in Chinese, by the English text that the compiler gives. */
+/** Chinese translations of the catalog's words, by the compiler's English text. */
 
 export const catalog: Readonly<Record<string, string>> = {
   Sources: "数据源",

@@ -1,9 +1,9 @@
 /**
- * Causes by their code: why a deployment failed or waits, how far its steps are, why a generator does not write, why a
- * value cannot be written or read, why Kafka Streams could not be compared with. Values in braces are facts of the
- * cause; `{reason}` and `{message}` are what Kafka, Spark, Java or a person's own code said, and `{cause}` is the cause
- * that it quotes. Of several sentences, the first one whose values are all there is shown. Codes that are missing here
- * are in `errors` or `diagnostics`.
+ * Causes by code: why a deployment failed or waits, the progress of its steps, why a generator does not write, why a
+ * value cannot be written or read, why a comparison with Kafka Streams is not possible. Values in braces are facts of
+ * the cause; `{reason}` and `{message}` are texts from Kafka, Spark, Java or a person's own code, and `{cause}` is the
+ * cause that it quotes. Of several sentences, the first is shown whose values are all available. Codes that are missing
+ * here are in `errors` or `diagnostics`.
  */
 
 import type { Alternatives } from "../i18n";

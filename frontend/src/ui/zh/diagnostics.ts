@@ -1,6 +1,6 @@
 /**
- * What the compiler says, by its code: the message, and what to do. Values in braces are facts of the diagnostic, by
- * the names of `prose.py` and `plain/sentences.py` in `compiler/millrace_compiler`.
+ * The compiler's diagnostics by code: message and hint. Values in braces are facts of the diagnostic, named as in
+ * `prose.py` and `plain/sentences.py` in `compiler/millrace_compiler`.
  */
 
 export const diagnostics: Readonly<Record<string, readonly [message: string, hint: string]>> = {
@@ -437,7 +437,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
 };
 
-/** Facts that are words, by the compiler's English; others stand as they are. */
+/** Translations of facts that are English words of the compiler; other facts are shown unchanged. */
 export const words: Readonly<Record<string, string>> = {
   viewer: "查看者",
   editor: "编辑者",

@@ -1,5 +1,5 @@
 /**
- * Differences from an expected result, by their code. Values in braces are facts of the difference, by the names of
+ * Differences from an expected result, by code. Values in braces are facts of the difference, named as in
  * `runtime/millrace_runtime/differences.py`.
  */
 

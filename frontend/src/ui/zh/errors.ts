@@ -1,8 +1,8 @@
 /**
- * Refusals of the server by their code: what was found, and what to do. `{cause}` is the cause that the refusal
- * quotes, `{reason}` what another program said, `{message}` the server's own sentence in English, and `{found}` the
- * field of an invalid request; other values are data of the refusal. Of several sentences, the first one whose values
- * are all there is shown.
+ * Errors of the server by code: what was found, and what to do. `{cause}` is the cause that the error quotes,
+ * `{reason}` the text of another program, `{message}` the server's own English sentence, and `{found}` the field of an
+ * invalid request; other values are data of the error. Of several sentences, the first is shown whose values are all
+ * available.
  */
 
 import type { Alternatives } from "../i18n";

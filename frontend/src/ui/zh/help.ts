@@ -1,4 +1,4 @@
-/** Help, guarantees and reasons of the catalog and the plan in Chinese, by the English text without its citations. */
+/** Chinese translations of help, guarantees and reasons, by the compiler's English text without citations. */
 
 export const help: Readonly<Record<string, string>> = {
   // Kinds

@@ -1,7 +1,7 @@
 /**
- * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
- * use, in `catalog`, `help`, `sentences`, `causes`, `diagnostics`, `differences` and `errors` of the texts that the server gives.
- * Fetched when the page is shown in Chinese.
+ * The page in Chinese: the translations of each folder's English texts, with those used by several folders in `common`.
+ * `catalog`, `help`, `sentences`, `causes`, `diagnostics`, `differences` and `errors` are texts of the server. Loaded
+ * when the page is shown in Chinese.
  */
 
 import { alerts } from "./alerts";

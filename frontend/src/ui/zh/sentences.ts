@@ -1,6 +1,6 @@
 /**
- * The compiler's sentences on nodes in Chinese, by their English form; the first that fits counts. A name in braces
- * stands for any text, a `time` for a duration, a `window` for a sentence about one, a `type` for a kind of join.
+ * The compiler's sentences about nodes in Chinese, by their English form; the first form that matches is used. A name
+ * in braces stands for any text, `time` for a duration, `window` for a sentence about one, `type` for a kind of join.
  */
 
 export const sentences: readonly (readonly [english: string, chinese: string])[] = [
