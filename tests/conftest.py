@@ -1,4 +1,4 @@
-"""What tests of all rooms share: a browser, free ports, a real broker, a real Redis."""
+"""Fixtures for all test folders: a browser, free ports, a real Kafka broker and a real Redis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from launcher import java
 from launcher.services import broker as embedded_broker
 from launcher.services import redis as embedded_redis
 
-# A busy machine is slow: how long an example takes says nothing about it.
+# A busy machine is slow, so a slow example is not a failure.
 hypothesis.settings.register_profile(
     "millrace", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -30,20 +30,20 @@ hypothesis.settings.load_profile("millrace")
 
 
 def pytest_configure() -> None:
-    """A run that is ended ends its brokers and servers: SIGTERM is an interrupt like Ctrl-C."""
+    """Make SIGTERM an interrupt, so that an ended run also ends its brokers and servers."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    # Ctrl-C reaches this process and `./millrace test`, which passes it on: once is enough.
+    # Ctrl-C reaches this process directly and again through `./millrace test`: ignore the second.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.default_int_handler(number, frame)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The path of a Chromium; without one the test is skipped and says why."""
+    """The path of a Chromium; skips the test with the reason if there is none."""
     found = chromium_of_this_machine.find()
     if found is None:
         pytest.skip(os.environ.get("MILLRACE_NO_CHROMIUM", "no Chromium was found on this machine"))
@@ -51,7 +51,7 @@ def chromium() -> str:
 
 
 def unused_port() -> int:
-    """A port of 127.0.0.1 that nobody uses now."""
+    """Return a port of 127.0.0.1 that is not in use."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -60,19 +60,19 @@ def unused_port() -> int:
 
 @pytest.fixture
 def free_port() -> Callable[[], int]:
-    """Each call gives another free port."""
+    """A function that returns another free port at each call."""
     return unused_port
 
 
 @dataclass
 class Broker:
-    """A real Kafka of the tests."""
+    """A real Kafka broker for the tests."""
 
     address: str
     folder: Path
     #: its process id
     process: int
-    #: the address of a listener that asks for a password
+    #: the address of a listener that requires a password
     secured: str
 
 
@@ -95,7 +95,7 @@ PlainLoginModule required user_alice="open=sesame";
 
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """One Kafka for the session, with data of its own; use topic names of your own."""
+    """One Kafka for the session, with its own data; tests use topic names of their own."""
     os.environ.update(java.environment())
     folder = tmp_path_factory.mktemp("kafka")
     port, controller, secured = unused_port(), unused_port(), unused_port()
@@ -117,7 +117,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Any]:
-    """A session in which one simulation runs after the other."""
+    """A warm Spark session that runs one simulation after another."""
     from cli.simulating import Warm
 
     session = Warm()
@@ -127,7 +127,7 @@ def warm() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The embedded Redis, with a password, on a port of its own."""
+    """The URL of the embedded Redis, with a password, on a port of its own."""
     password = secrets.token_urlsafe(12)
     port = unused_port()
     settings = embedded_redis.configure(tmp_path_factory.mktemp("redis"), port, password)
@@ -144,7 +144,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def until(condition: Callable[[], bool], seconds: float, process: subprocess.Popen[Any]) -> None:
-    """Wait until it holds; fail as soon as the process ends."""
+    """Wait until the condition holds; fail the test after `seconds` or when the process ends."""
     deadline = time.monotonic() + seconds
     while not condition():
         if process.poll() is not None:
@@ -155,7 +155,7 @@ def until(condition: Callable[[], bool], seconds: float, process: subprocess.Pop
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The backend is tested against a real Redis, which its fixtures start for every test."""
+    """Mark all backend tests as `services`: their fixtures start a real Redis."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).with_name("backend")):
             item.add_marker("services")

@@ -1,8 +1,8 @@
-"""A schema registry of the tests: Confluent's REST protocol over real HTTP, kept in memory.
+"""A schema registry for tests: Confluent's REST protocol over real HTTP, in memory.
 
-It answers what clients of Java, Python and this project ask: registering, looking up, reading by
-number or version, compatibility, with the registry's own error bodies. As the real one it keeps a
-Protobuf schema as text, takes it as a serialized descriptor too, and gives it back in either form.
+It answers the requests of the clients of Java, Python and this project: registering, looking up,
+reading by id or version, compatibility, with the registry's own error bodies. Like the real one, it
+stores a Protobuf schema as text, also accepts a serialized descriptor, and returns either form.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COMPATIBLE = re.compile(r"/compatibility/subjects/([^/]+)/versions/(latest|\d+)
 
 
 class RegistryError(Exception):
-    """An answer that is no success: status, the registry's own code, its words."""
+    """An error response: HTTP status, the registry's own error code and its message."""
 
     def __init__(self, status: int, code: int, message: str) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class RegistryError(Exception):
 
 @dataclass
 class Kept:
-    """A schema under its number."""
+    """A registered schema with its id."""
 
     number: int
     kind: str
@@ -45,7 +45,7 @@ class Kept:
     serialized: str | None = None
 
     def body(self, *, serialized: bool) -> dict[str, Any]:
-        """As the registry tells it; Avro is the kind that goes without saying."""
+        """The registry's JSON for this schema; `schemaType` is omitted for Avro, the default."""
         text = self.serialized if serialized and self.serialized else self.text
         found: dict[str, Any] = {"schema": text}
         if self.kind != "AVRO":
@@ -57,10 +57,11 @@ class Kept:
 
 @dataclass
 class Registry(ThreadingHTTPServer):
-    """`url`, what it was `asked` (method, path, Authorization), and its moods.
+    """The server: its `url`, the requests it was `asked`, and settings that make it misbehave.
 
-    `user`: "name:password" that it wants. `failing`: a status that requests get whose path begins
-    with `failing_at`. `odd_answer`: the body of every success.
+    `asked`: method, path and Authorization of each request. `user`: the required "name:password".
+    `failing`: the status returned for paths that begin with `failing_at`. `odd_answer`: the body of
+    every success.
     """
 
     user: str | None = None
@@ -79,11 +80,11 @@ class Registry(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The base address."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def paths(self) -> list[str]:
-        """What it was asked, without the queries."""
+        """Method and path of each request, without the query."""
         return [f"{method} {urlsplit(path).path}" for method, path, _ in self.asked]
 
     def register(
@@ -93,7 +94,7 @@ class Registry(ThreadingHTTPServer):
         kind: str = "AVRO",
         references: list[dict[str, Any]] | None = None,
     ) -> int:
-        """The number of a schema, new or not; raises RegistryError for what cannot be kept."""
+        """Return the id of a schema, new or not; raise RegistryError for an invalid one."""
         text, serialized = _read(schema, kind)
         versions = self.subjects.get(subject, [])
         known = self._same(text, kind, references or [])
@@ -114,7 +115,7 @@ class Registry(ThreadingHTTPServer):
         return None
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
-        """The body of a success; raises RegistryError."""
+        """Return the body of a successful response; raises RegistryError."""
         serialized = query.get("format") == ["serialized"]
         if method == "GET" and path == "/subjects":
             return sorted(self.subjects)
@@ -210,7 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -229,7 +230,7 @@ def running() -> Iterator[Registry]:
 
 @contextmanager
 def redirecting(target: str) -> Iterator[str]:
-    """The address of a server that sends everybody elsewhere."""
+    """The address of a server that redirects every request to `target`."""
 
     class Elsewhere(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -248,7 +249,7 @@ def redirecting(target: str) -> Iterator[str]:
 
 
 def _read(schema: str, kind: str) -> tuple[str, str | None]:
-    """A schema as it is kept: text, and for Protobuf the descriptor where one was sent."""
+    """Return the text to store, and for Protobuf the descriptor if one was sent."""
     if kind == "AVRO":
         try:
             return json.dumps(json.loads(schema), separators=(",", ":")), None
@@ -263,7 +264,7 @@ def _read(schema: str, kind: str) -> tuple[str, str | None]:
 
 
 def _backward(new: Any, old: Any, subject: str) -> None:
-    """BACKWARD for Avro records: what `old` wrote can be read by `new`."""
+    """Check BACKWARD compatibility of Avro records: `new` can read data written with `old`."""
     if not (isinstance(new, dict) and isinstance(old, dict)):
         return
     before = {each["name"]: each for each in old.get("fields", [])}
@@ -287,7 +288,7 @@ _WIDENS = {"int": {"long", "float", "double"}, "long": {"float", "double"}, "flo
 
 
 def _reads(new: Any, old: Any) -> bool:
-    """Whether a primitive of the new schema reads one of the old; others are taken on trust."""
+    """Whether a primitive type of the new schema reads one of the old; others are not checked."""
     if not (isinstance(new, str) and isinstance(old, str)):
         return True
     return new == old or new in _WIDENS.get(old, ())
@@ -299,7 +300,7 @@ _TYPES = {
 
 
 def _proto_text(file: FileDescriptorProto) -> str:
-    """A descriptor as the registry writes it: .proto text."""
+    """Return the .proto text that the registry makes of a descriptor."""
     lines = [f'syntax = "{file.syntax or "proto2"}";']
     if file.package:
         lines.append(f"package {file.package};")

@@ -1,4 +1,4 @@
-"""Analyzers behind a socket, as the compiler's processes ask them."""
+"""Analyzers behind a socket, as the compiler's processes use them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Answer = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 
 class LineServer:
-    """Answers lines of JSON over TCP; an answer of None hangs up."""
+    """Answers lines of JSON over TCP; an answer of None closes the connection."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -56,7 +56,7 @@ class LineServer:
 
 @contextmanager
 def serving(answer: Answer) -> Iterator[LineServer]:
-    """A server for a while."""
+    """Run a server until the end of the block."""
     server = LineServer(answer)
     try:
         yield server
@@ -66,7 +66,7 @@ def serving(answer: Answer) -> Iterator[LineServer]:
 
 @contextmanager
 def serving_analyzer(analyzer: Analyzer) -> Iterator[str]:
-    """The address at which an analyzer of this process answers."""
+    """Serve an analyzer of this process; the value is its address."""
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
         asked = [
@@ -82,7 +82,7 @@ def serving_analyzer(analyzer: Analyzer) -> Iterator[str]:
 
 @contextmanager
 def running_analyzer(port: int) -> Iterator[subprocess.Popen[str]]:
-    """A real analyzer at this port, in a process of its own, which may be killed meanwhile."""
+    """Run a real analyzer on this port, in a process of its own, which the test may kill."""
     process = subprocess.Popen(
         [sys.executable, "-m", "millrace_runtime.analyzer", "--port", str(port)],
         env={**os.environ, "PYTHONPATH": str(RUNTIME)},

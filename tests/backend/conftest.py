@@ -1,4 +1,4 @@
-"""A real Redis of its own, a data folder of its own, and people in two workspaces."""
+"""Fixtures of the backend: its own Redis and data folder, and people in two workspaces."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PASSWORD = "a-long-enough-phrase-7"
 
 
 class RedisServer:
-    """A server process on a port of its own; it can be killed and started again."""
+    """A server process on its own port; it can be killed and restarted."""
 
     def __init__(self, folder: Path) -> None:
         with socket.socket() as probe:
@@ -86,7 +86,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of this folder that use the database use Redis too; the others need nothing."""
+    """Mark tests that use the database as `services`: they use Redis too."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             needs = {"db", "transactional_db", "redis_server"} & set(
@@ -101,7 +101,7 @@ def millrace_settings(
     settings: Any, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Any]:
     settings.MILLRACE_DATA = tmp_path
-    # The real one takes half a second for each password, by intent.
+    # The real hasher deliberately takes half a second for each password.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if request.node.get_closest_marker("services") is None:
         yield settings
@@ -159,7 +159,7 @@ Client = Callable[[User | None], APIClient]
 
 @pytest.fixture
 def client_of(db: None) -> Client:
-    """A signed-in API client of a person; of nobody for None."""
+    """A function that returns an API client signed in as a user, or anonymous for None."""
 
     def make(user: User | None) -> APIClient:
         client = APIClient()
@@ -196,7 +196,7 @@ def topology(people: People) -> Topology:
 
 @pytest.fixture
 def deployment(people: People, topology: Topology) -> Deployment:
-    """A deployment of version 1 that nobody has looked at yet."""
+    """A deployment of version 1 that no worker has reconciled yet."""
     from deployments import actions
 
     return actions.create_deployment(people.operator, topology, 1, "local", {})
@@ -211,7 +211,7 @@ def no_stray_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def new_topic(broker: Any, millrace_settings: Any) -> Callable[[int], str]:
-    """Create an empty topic of so many partitions on the backend's broker; its name."""
+    """A function that creates an empty topic with this many partitions and returns its name."""
     millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
 
     def create(partitions: int) -> str:
@@ -230,7 +230,7 @@ def topic(new_topic: Callable[[int], str]) -> str:
 
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
-    """A schema registry that may be asked, with `SCHEMAS` in it."""
+    """A permitted schema registry that holds `SCHEMAS`."""
     with running() as server:
         monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", server.url)
         for name, schema in SCHEMAS.items():
@@ -242,7 +242,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
 def editor(
     people: People, client_of: Client, monkeypatch: pytest.MonkeyPatch, registry: Registry
 ) -> Iterator[Any]:
-    """An editor of a server whose processes may ask the registry."""
+    """An editor's client, on a server whose compiler processes may use the registry."""
     pool = Pool(1)
     monkeypatch.setattr(compiling, "pool", lambda: pool)
     yield client_of(people.editor)
@@ -251,13 +251,13 @@ def editor(
 
 @pytest.fixture
 def operator(people: People, client_of: Client, editor: Any) -> Any:
-    """An operator of the same server."""
+    """An operator's client, on the same server."""
     return client_of(people.operator)
 
 
 @pytest.fixture
 def simulate(warm: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """The simulator's own code, without its process and socket; the result of lines."""
+    """A function that runs lines by the simulator's own code, without its process and socket."""
     from millrace_runtime.simulating import answer
 
     def ask(request: Any) -> Any:
@@ -281,7 +281,7 @@ def simulate(warm: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 class RecordedSimulator(socketserver.ThreadingTCPServer):
-    """Answers every request with the same line, and remembers what it was asked."""
+    """Answers every request with the same line, and records the requests."""
 
     allow_reuse_address = True
     daemon_threads = True

@@ -1,4 +1,4 @@
-"""Servers that receive notifications: one for webhooks, one for mails."""
+"""Servers that receive notifications: one for webhooks, one for mail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 
 class Hook(ThreadingHTTPServer):
-    """Keeps what is posted; answers with the statuses in turn, the last one from then on."""
+    """Records what is posted; answers with the statuses in turn, and repeats the last one."""
 
     daemon_threads = True
 
@@ -39,7 +39,7 @@ class _Posted(BaseHTTPRequestHandler):
         statuses = self.server.statuses
         status = statuses.pop(0) if len(statuses) > 1 else statuses[0]
         if self.server.slow:
-            # Each byte arrives in time; the answer as a whole does not.
+            # Each byte arrives in time, but the response as a whole does not.
             for each in b"HTTP/1.0 204 No Content\r\nX-Long: " + b"x" * 200:
                 time.sleep(self.server.slow)
                 try:
@@ -52,11 +52,11 @@ class _Posted(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class MailServer(socketserver.ThreadingTCPServer):
-    """Takes mails as an SMTP server does, but refuses those to `refused`."""
+    """Accepts mail as an SMTP server does, but refuses the recipients in `refused`."""
 
     allow_reuse_address = True
     daemon_threads = True

@@ -29,12 +29,12 @@ class Installation:
 
     @property
     def address(self) -> str:
-        """Where it answers."""
+        """The base URL."""
         return f"http://127.0.0.1:{self.port}"
 
 
 def installed(folder: Path, redis_url: str, **more: str) -> Installation:
-    """An installation with its data in a folder; ``more`` are variables of its environment."""
+    """Set up an installation with its data in a folder; ``more`` are environment variables."""
     port = unused_port()
     environment = {
         **os.environ,
@@ -60,7 +60,7 @@ def installed(folder: Path, redis_url: str, **more: str) -> Installation:
 
 @contextmanager
 def serving(installation: Installation, folder: Path) -> Iterator[int]:
-    """The running backend; its pid."""
+    """Run the backend until the end of the block; the value is its process id."""
     system = System(
         data=folder,
         run=folder,
@@ -95,7 +95,7 @@ class Person:
         assert self.send("POST", "/api/session/link", token=token).status_code == 200
 
     def send(self, method: str, path: str, **body: object) -> httpx.Response:
-        """The answer to a request with a JSON body."""
+        """Send a request with a JSON body and return the response."""
         headers = {"X-CSRFToken": self._browser.cookies["csrftoken"], "Origin": self._address}
         return self._browser.request(method, path, json=body, headers=headers)
 

@@ -1,4 +1,4 @@
-"""Who becomes whom, what ends when, which addresses and hosts are believed, what the audit has."""
+"""Access: sign-in links, expiry, trusted addresses and hosts, and the audit log."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_new_password_ends_tokens_links_and_other_sessions(
 
 # -- live events ----------------------------------------------------------------------------------
 async def seconds_until_end(client: AsyncClient, end: Any, **headers: str) -> float:
-    """Open the events of ``main``, end the access, count the seconds until the stream ends."""
+    """Open the live events of ``main``, call `end`; return the seconds until the stream ends."""
     answer: Any = await client.get("/api/live", {"workspace": "main"}, headers=headers)
     assert answer.status_code == 200
     stream = aiter(answer.streaming_content)
@@ -189,7 +189,7 @@ async def test_live_events_end_with_the_session_and_the_membership(
 
 # -- addresses and hosts --------------------------------------------------------------------------
 def wrong_sign_ins(count: int, **headers: str) -> list[int]:
-    """Answers to wrong passwords, each with another X-Forwarded-For."""
+    """Status codes of sign-ins with a wrong password, each with another X-Forwarded-For."""
     body = {"username": "editor", "password": "wrong"}
     browser = DjangoClient()
     return [
@@ -284,7 +284,7 @@ def aged(days: float) -> datetime:
 def test_used_links_ended_sessions_and_old_audit_entries_are_deleted_by_the_beat(
     people: People, client_of: Client, millrace_settings: Any
 ) -> None:
-    """Of each kind one row is too old, and one is not yet."""
+    """One row of each kind is just too old, and one is not."""
     for number, days in enumerate((31, 29)):
         used = SignInLink.objects.create(
             user=people.viewer, digest=f"used {number}", expires_at=aged(days - 1)
@@ -304,7 +304,7 @@ def test_used_links_ended_sessions_and_old_audit_entries_are_deleted_by_the_beat
     assert scheduled["task"] == tasks.forget_old_access.name
     tasks.forget_old_access()
     left = SignInLink.objects.order_by("digest").values_list("digest", flat=True)
-    # A link is kept by its use or its end, whatever comes first.
+    # A link is kept for 30 days after its use or expiry, whichever comes first.
     assert list(left) == ["expired 1", "used 1"]
     assert list(ApiToken.objects.values_list("name", flat=True)) == ["1"]
     assert list(AuditEntry.objects.values_list("action", flat=True)) == ["young"]

@@ -120,7 +120,7 @@ def test_a_token_opens_the_api_until_it_is_revoked_or_expires(
 
 
 def names(page: Any, *path: str) -> list[Any]:
-    """What each row of a page has at a path."""
+    """Return the value at a path in each row of a page."""
     assert page.status_code == 200, page.content
     found = page.json()["results"]
     for step in path:

@@ -1,4 +1,4 @@
-"""Alerts: when they fire and are resolved, and that the receivers hear of it once."""
+"""Alerts: when they fire and are resolved, and that receivers are notified once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOCAL = (ipaddress.ip_network("127.0.0.1/32"),)
 
 @pytest.fixture
 def hook(millrace_settings: Any) -> Iterator[Hook]:
-    """A server for webhooks, which may be reached."""
+    """A webhook server in a permitted network."""
     millrace_settings.MILLRACE_WEBHOOK_NETWORKS = LOCAL
     with serving(Hook()) as found:
         yield found
@@ -38,7 +38,7 @@ def hook(millrace_settings: Any) -> Iterator[Hook]:
 
 @pytest.fixture
 def mails(millrace_settings: Any) -> Iterator[MailServer]:
-    """A server for mails."""
+    """A mail server that the backend is configured to use."""
     with serving(MailServer()) as found:
         millrace_settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         millrace_settings.EMAIL_HOST = "127.0.0.1"
@@ -58,14 +58,14 @@ def at(seconds: float) -> datetime:
 
 
 def tell(deployment: Deployment, seconds: float, records: int = 5, **more: Any) -> None:
-    """A report so many seconds after noon, and the rules evaluated right then."""
+    """Record a report from `seconds` after noon, and evaluate the rules at that moment."""
     event = progress(int((NOON + seconds) * 1000), records, **more)
     recording.record(deployment, "1-1", event)
     alerting.check_all(at(seconds))
 
 
 def states() -> list[tuple[bool, bool]]:
-    """Of each alert, oldest first: whether it fired and whether it was resolved."""
+    """Whether each alert fired and whether it was resolved, oldest first."""
     rows = Alert.objects.order_by("id")
     return [(row.fired_at is not None, row.resolved_at is not None) for row in rows]
 
@@ -141,7 +141,7 @@ def dropping(count: int, letters: int = 0) -> dict[str, Any]:
 
 
 def slow(p99: int | None) -> dict[str, Any]:
-    """From the records' time; a tenth of it from their arrival."""
+    """Report a p99 latency since the record's timestamp; since arrival it is a tenth of that."""
     node = {"in": 5, "out": 5, "dropped": {}, "dead_letters": 0, "latency": latency(5, p99)}
     return {"nodes": {"words": node}}
 

@@ -1,4 +1,4 @@
-"""Random requests: whatever comes, no answer is a defect and every refusal has the one shape."""
+"""Random requests: none causes a server error, and every refusal has the same shape."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=8,
 )
-#: signing in is throttled and locked out
+#: Signing in is left out because it is throttled and locks accounts.
 WRITES = [operation for operation in BODIES if operation != "session_begin"]
 READS = [
     operation

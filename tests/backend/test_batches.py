@@ -1,11 +1,11 @@
-"""After which micro-batch the simulation of a followed record begins, and what it gets."""
+"""The micro-batch after which the simulation of a followed record begins, and its input."""
 
 from __future__ import annotations
 
 import pytest
 from records.batches import Batch, Checkpoint, NoSpan, Span, chosen, in_order
 
-#: ends of five batches in the two partitions of a topic
+#: end offsets of five batches in the two partitions of a topic
 ENDS = [(0, 0), (10, 4), (20, 9), (21, 9), (40, 30)]
 BATCHES = [
     Batch(n, 1_000 * n, {"in": {"0": first, "1": second}}) for n, (first, second) in enumerate(ENDS)
@@ -62,7 +62,7 @@ def test_what_the_broker_or_the_checkpoint_does_not_have_any_more_is_no_beginnin
 def test_records_come_by_batch_and_within_it_as_a_task_merges_its_partitions() -> None:
     found = Span(BATCHES[1], [BATCHES[2]])
     records = [
-        # The second is late: it comes where the running maximum of its partition is.
+        # The second is late: it is placed at the running maximum timestamp of its partition.
         (("in", 0), 10, 500, "a"), (("in", 0), 11, 100, "b"), (("in", 0), 20, 1, "later"),
         (("in", 1), 4, 200, "c"), (("in", 1), 5, 600, "d"),
     ]  # fmt: skip

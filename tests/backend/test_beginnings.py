@@ -1,4 +1,4 @@
-"""A deployment that ran begins elsewhere: what is checked, planned, written down and told."""
+"""A stopped deployment restarts from another position: checks, plan, audit, driver options."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.kafka
 
 @pytest.fixture
 def topic(broker: Any, millrace_settings: Any) -> str:
-    """Two partitions with three records each, one second apart, the first of 0 deleted."""
+    """Two partitions with three records each, one second apart; the first of 0 is deleted."""
     millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
     name = f"in-{uuid.uuid4()}"
     topics.create(broker.address, {name: 2, f"names-{name}": 1})
@@ -47,7 +47,7 @@ def topic(broker: Any, millrace_settings: Any) -> str:
 
 
 def reading(topic: str, id_: str = "sum") -> dict[str, Any]:
-    """Sums of a topic, beside a global table."""
+    """Return a document that sums a topic and also reads a global table."""
     made = summing("INT", id_)
     made["nodes"][0]["params"]["topics"] = [topic]
     formats = {"key": {"format": "string"}, "value": {"format": "string"}}
@@ -68,7 +68,7 @@ def reading(topic: str, id_: str = "sum") -> dict[str, Any]:
 
 @pytest.fixture
 def stopped(people: People, topic: str, settings: Any) -> Iterator[Deployment]:
-    """Version 1 has run, and read one record of partition 1; 2 has another store."""
+    """A stopped deployment that read one record of partition 1; version 2 has another store."""
     first = reading(topic)
     topology = topologies.create_topology(people.editor, people.workspace, "Sums", first)
     topologies.save_version(people.editor, topology, reading(topic, "total"), "next", 1)
@@ -87,7 +87,7 @@ def stopped(people: People, topic: str, settings: Any) -> Iterator[Deployment]:
 
 
 def reported(row: Deployment, topic: str) -> None:
-    """The last words of its driver."""
+    """Add the driver's last progress report."""
     read = [
         {"topic": topic, "partition": 0, "offset": 2, "lag": 0},
         {"topic": topic, "partition": 1, "offset": 0, "lag": 2},
@@ -98,7 +98,7 @@ def reported(row: Deployment, topic: str) -> None:
 
 
 def told(row: Deployment) -> dict[str, Any] | None:
-    """What the driver would be told, without the id."""
+    """Return the start position that the driver would receive, without its id."""
     found = reconciling.load_for_reconcile(row.pk)
     assert found is not None
     if found.beginning is None:
@@ -230,14 +230,14 @@ def test_a_version_begins_elsewhere_and_its_requests_go_with_it(
 
 
 def name(hours: float) -> str:
-    """The end of a folder's name that was made so long ago."""
+    """Return the timestamp at the end of a state folder's name, `hours` ago."""
     return f"{timezone.now() - timedelta(hours=hours):%Y%m%dT%H%M%S%fZ}"
 
 
 def test_state_that_was_left_is_kept_until_an_operator_deletes_it(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
-    """Nobody can within a day, nor what is used; the version that wrote it is named."""
+    """State in use, or left less than a day ago, cannot be deleted; the list names its version."""
     folder = deployment.directory / "checkpoint"
     streams = ["stream", *(f"stream-{name(hours)}" for hours in (50, 23))]
     for each in streams:
@@ -301,7 +301,7 @@ def test_state_that_was_left_is_listed_and_deleted_after_some_days_if_that_is_se
     there = {each.name for each in folder.iterdir() if each.is_dir()}
     assert there == {streams[2], streams[3]}, "what was left 23 hours ago, and what is used"
     assert len(client_of(people.viewer).get(path).json()) == 1
-    # A move that waits goes by what it was made from.
+    # A state migration that is pending also protects the state that it starts from.
     waiting = {"stream": "stream-next", "base": {"stream": streams[2], "batch": 3}}
     (folder / "stores.next.json").write_text(json.dumps(waiting))
     millrace_settings.OLD_STATE_KEPT = timedelta(0)

@@ -87,7 +87,7 @@ def test_keys_have_schemas_too_and_what_is_not_of_one_is_shown_as_bytes(
     page = editor.post(search_of(topic), query).json()
     bad, good = page["records"]
     assert (good["key"]["text"], good["value"]["text"]) == ('"a"', "7")
-    # The value is read all the same.
+    # The value is read even though the key is not.
     assert (bad["key"]["text"], bad["key"]["format"], bad["value"]["text"]) == ("ff", "bytes", "8")
     assert "avro" in bad["key"]["error"]
 
@@ -164,7 +164,7 @@ def test_a_schema_that_cannot_be_had_is_refused_before_anything_is_written_or_re
         assert (answer.status_code, error["code"]) == (status, code)
         assert message in error["message"]
         assert error["hint"]
-        # With these the page says the same in its own language.
+        # The page builds its translation of the message from these facts.
         assert isinstance(error["facts"], dict)
     assert editor.get(records_of(topic)).json()["records"] == []
 
@@ -189,7 +189,7 @@ def test_viewers_read_by_a_schema_that_is_typed_and_ask_no_registry(
 def test_a_schema_may_be_long_and_how_long_is_said(
     editor: Any, operator: Any, topic: str, simulate: Any
 ) -> None:
-    """Wherever it is typed."""
+    """The limit is the same for every request that carries a schema."""
     short = json.loads(AVRO)
     format = {"format": "avro", "schema": json.dumps({**short, "doc": "x" * 190_000})}
     value = {**format, "text": json.dumps(VALUES["avro"])}
@@ -257,7 +257,7 @@ def test_followed_records_are_masked_by_their_schemas(
     broken = {"key": "anna", "value": b"{no Avro", "timestamp": BEGIN + 2}
     topics.produce(broker.address, orders, [broken])
     write(orders, "avro", 3)
-    # A viewer may: the formats are those of the version that is deployed.
+    # A viewer may follow records: the formats are those of the deployed version.
     viewer: Any = client_of(people.viewer)
 
     def follow(status: int = 200, **body: Any) -> Any:
@@ -277,7 +277,7 @@ def test_followed_records_are_masked_by_their_schemas(
     shown = json.dumps(found["lines"])
     assert not any(secret in shown for secret in ("tea", "anna", "seven", '"x"'))
     user, *both = (line["value"] for line in found["lines"])
-    # Equal values have equal hashes, in whichever format they are.
+    # Equal values have equal hashes, whatever their format.
     assert {user["item"], *(each["item"] for each in both)} == {user["item"]}
     assert user == {**VALUES["protobuf"], "item": user["item"], "names": {"1": "one"}}
     either = {"member0": None, "member1": "y"}
@@ -286,7 +286,7 @@ def test_followed_records_are_masked_by_their_schemas(
         lines = [line for line in found["lines"] if line["topic"] == topic]
         result = simulate(value, topic, lines)
         assert [each["value"] for each in result["outputs"]] == [line["value"] for line in lines]
-    # What cannot be read cannot be masked, and is there as bytes without masks.
+    # An unreadable record cannot be masked; without masks its bytes are returned.
     assert follow(400, partition=0, offset=1, masks=masks)["error"]["code"] == "unreadable_record"
     plain = follow(partition=0, offset=1)["lines"]
     assert base64.b64decode(plain[2]["value_bytes"]) == b"{no Avro"

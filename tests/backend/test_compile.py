@@ -1,4 +1,4 @@
-"""Compile, export, catalog and templates: what the compiler says, in the API's shapes."""
+"""Compile, export, catalog and templates: the compiler's results in the API's shapes."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ BROKEN = {
 
 @pytest.fixture
 def analyzer(settings: Any) -> Iterator[None]:
-    """Answers that Spark gave once, for the templates and the broken document."""
+    """An analyzer with Spark's recorded answers for the templates and the broken document."""
     with serving_analyzer(RecordedAnalyzer(RECORDED)) as address:
         settings.MILLRACE_ANALYZER = address
         yield
 
 
 def validator(name: str) -> Draft202012Validator:
-    """A schema of the committed API description, in plain JSON Schema."""
+    """A validator for one schema of the committed API description, as plain JSON Schema."""
     description = json.loads(OPENAPI.read_text(encoding="utf-8"))
 
     def plain(schema: Any) -> Any:
@@ -179,7 +179,7 @@ def test_the_catalog_has_the_described_shape_and_is_fetched_once(
     answer = client.get("/api/catalog")
     assert answer.status_code == 200
     validator("Catalog").validate(answer.json())
-    # A browser gets it compressed, with a weak tag.
+    # A browser receives it compressed, with a weak ETag.
     zipped = client.get("/api/catalog", headers={"Accept-Encoding": "gzip"})
     assert zipped.headers["Content-Encoding"] == "gzip"
     assert zipped.headers["ETag"].startswith("W/")

@@ -39,7 +39,7 @@ def test_the_committed_description_of_the_api_is_up_to_date() -> None:
 
 
 def fill(people: People, size: int) -> dict[str, int]:
-    """So many of everything."""
+    """Create this many rows of each model."""
     found: dict[str, int] = {}
     for number in range(size):
         topology = topology_actions.create_topology(

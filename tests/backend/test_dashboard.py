@@ -1,4 +1,4 @@
-"""The Grafana dashboard and the Prometheus rules of docs/grafana, by the names in /api/metrics."""
+"""The Grafana dashboard and Prometheus rules in docs/grafana use the names in /api/metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .test_runtime import progress, report
 FOLDER = Path(__file__).parents[2] / "docs" / "grafana"
 DASHBOARD = json.loads((FOLDER / "millrace.json").read_text(encoding="utf-8"))
 RULES = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))
-#: words of PromQL and of Grafana in expressions
+#: keywords and functions of PromQL and Grafana in expressions
 WORDS = {
     *("sum", "max", "by", "and", "on", "rate", "increase", "time", "label_values"),
     *("h", "m", "s", "histogram_quantile"),
@@ -45,7 +45,7 @@ def names_in(expression: str) -> set[str]:
 
 @pytest.fixture
 def reported(deployment: Deployment, people: People, client_of: Client) -> dict[str, set[str]]:
-    """The labels of each metric in the real text."""
+    """The labels of each metric that /api/metrics returns."""
     reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     now = int(time.time() * 1000)
     report(f"{deployment.pk}-1", progress(now - 3_000, 100), progress(now - 500, 350))

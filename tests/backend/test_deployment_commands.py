@@ -97,7 +97,7 @@ def test_a_document_is_saved_as_a_version_when_it_is_deployed(
         file.write_text(text)
         with pytest.raises(CommandError, match=says):
             ran("millrace_deploy", *words)
-    file.write_text(json.dumps(summing("INT", "total")))  # that of the newest version
+    file.write_text(json.dumps(summing("INT", "total")))  # the document of the newest version
     assert "version 1 -> 4" in ran("millrace_deploy", *words, "--plan", "--drop", "sum")
     file.write_text(json.dumps(summing("BIGINT") | {"description": "As BIGINT"}))
     assert "version 1 -> 5" in ran("millrace_deploy", *words, "--plan")
@@ -171,7 +171,7 @@ def test_a_deployment_that_does_not_run_is_not_scaled(
 
 @pytest.fixture
 def left(running: Deployment) -> str:
-    """The name of a state that was left three days ago; another was left an hour ago."""
+    """The name of state that was left three days ago; other state was left an hour ago."""
     folder = running.directory / "checkpoint"
     names = [f"{timezone.now() - timedelta(hours=hours):%Y%m%dT%H%M%S%fZ}" for hours in (72, 1)]
     streams = ["stream", *(f"stream-{name}" for name in names)]

@@ -1,4 +1,4 @@
-"""What people ask of deployments, and what the reconciler writes down."""
+"""Requests for deployments, and what the reconciler records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An exported zip on a machine without Millrace: its README's commands, run as they stand there."""
+"""An exported zip on a machine without Millrace: the commands of its README, run unchanged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .conftest import Client, People
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
 
-#: what requirements.txt leads to; installed from wheels that are made of what is installed here
+#: what requirements.txt requires, installed from wheels of the packages installed here
 PACKAGES = (
     *("pyspark", "py4j", "google-re2"),
     *("pytest", "iniconfig", "packaging", "pluggy", "pygments"),
@@ -64,7 +64,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def blocks_of(readme: str, places: dict[str, str]) -> list[str]:
-    """The blocks of commands, with real places for those that the README leaves open."""
+    """Return the README's command blocks, with real paths for its placeholders."""
     for left_open, place in places.items():
         assert left_open in readme
         readme = readme.replace(left_open, place)
@@ -73,10 +73,10 @@ def blocks_of(readme: str, places: dict[str, str]) -> list[str]:
 
 @pytest.fixture
 def shell(tmp_path: Path, wheels: Path) -> Any:
-    """Runs a block of commands in the unpacked folder, as a shell that stops at an error does."""
+    """A function that runs a block of commands in the unpacked folder and stops at an error."""
     python = tmp_path / "bin"
     python.mkdir()
-    # `python` is that of the machine, without what is installed for Millrace.
+    # `python` is the machine's own, without the packages that are installed for Millrace.
     (python / "python").symlink_to(getattr(sys, "_base_executable", sys.executable))
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment |= java.environment()
@@ -105,7 +105,7 @@ def shell(tmp_path: Path, wheels: Path) -> Any:
 
 
 def unpacked(client: Any, topology: int, folder: Path) -> Path:
-    """The folder of the exported zip."""
+    """Unpack the exported zip and return its folder."""
     answer = client.get(f"/api/topologies/{topology}/versions/1/export")
     assert answer.status_code == 200, answer.content
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
@@ -155,12 +155,12 @@ def test_what_the_readme_shows_runs_as_it_is_written(
                 "spark://HOST:7077": "local[2]",
             },
         )
-        # A job runs until it is stopped; this option ends it when all is read.
+        # A job runs until it is stopped; with this option it ends when all records are read.
         printed = shell(f"{alone.rstrip()} --available-now", folder)
         assert values(broker, 1) == [b"first"]
         topics.produce(broker.address, "exported-in", [{"key": "k", "value": "second"}])
         more = shell(f"{submitted.rstrip()} --available-now", folder)
-        # A checkpoint of its own: it begins with the first record again.
+        # It has a checkpoint of its own, so it starts at the first record again.
         assert values(broker, 3) == [b"first", b"first", b"second"]
         tested = shell(f"{tests.rstrip()} || test $? = 1", folder)
         assert "FAILED tests/test_topology.py::test_topology[it-fails]" in tested
@@ -193,6 +193,6 @@ def test_the_readme_names_only_files_that_are_there(
         assert len(named) >= 8
         for name in named:
             assert (folder / name).exists(), name
-        # No test was kept with it.
+        # The topology has no tests.
         assert "pytest" not in readme
         assert not (folder / "tests").exists()

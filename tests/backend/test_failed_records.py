@@ -1,4 +1,4 @@
-"""The record at which a deployment failed: passed over once, and written down."""
+"""The record at which a deployment failed: skipped once, and the decision recorded."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def decide(client: Any, deployment: Deployment, decision: str = "skip", **place:
 def with_dead_letters(deployment: Deployment) -> None:
     version = deployment.version
     settings = {**(version.document.get("settings") or {}), "dead_letter_topic": "dead"}
-    # Versions do not change, but this one is nobody's yet.
+    # Versions are immutable, but nothing has used this one yet.
     Version.objects.filter(pk=version.pk).update(
         document={**version.document, "settings": settings}
     )
 
 
 def handed(deployment: Deployment) -> list[tuple[str, int]]:
-    """What the next driver is given."""
+    """Return (decision, offset) of the record decisions that the next driver receives."""
     row = reconciling.load_for_reconcile(deployment.pk)
     assert row is not None
     return [(each["decision"], each["offset"]) for each in row.record_decisions]
@@ -154,7 +154,7 @@ def test_a_decision_that_was_not_used_is_removed(
     entry = AuditEntry.objects.get(action="deployment.remove_record_decision")
     assert {name: entry.detail[name] for name in PLACE} == PLACE
     assert remove(client, deployment).status_code == 404
-    # It fails there again, and is decided about again.
+    # It fails there again, and needs another decision.
     fail(deployment)
     assert decide(client, deployment).status_code == 200
     assert handed(deployment) == [("skip", 17)]

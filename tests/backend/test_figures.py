@@ -1,4 +1,4 @@
-"""Figures over time: what is noted of reports, at which resolution, and how charts read it."""
+"""Figures over time: what is recorded of reports, at which resolution, and how charts read it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from monitoring.models import FigureRow, Seen
 from .conftest import Client, People
 from .test_runtime import progress
 
-#: the beginning of a quarter of an hour
+#: epoch seconds, at the beginning of a quarter of an hour
 NOON = 1_800_000_000
 
 
 def noted(
     deployment: Deployment, seconds: float, records: int, run: str = "1-1", **more: Any
 ) -> bool:
-    """Note a report of so many seconds after noon."""
+    """Record a report from `seconds` after noon."""
     return recording.record(
         deployment, run, progress(int((NOON + seconds) * 1000), records, **more)
     )
@@ -45,14 +45,14 @@ def noted(
 def values(
     deployment: Deployment, figure: Figure, seconds: float, range_: Range = Range.QUARTER
 ) -> dict[str, list[float | None]]:
-    """The last six values of each series, so many seconds after noon."""
+    """The last six values of each series of a chart, `seconds` after noon."""
     found = queries.chart(deployment, figure, range_, [], NOON + seconds)
     assert all(len(each["values"]) == found["points"] for each in found["series"])
     return {each["name"]: each["values"][-6:] for each in found["series"]}
 
 
 def lagging(lag: int, end: int = 100) -> dict[str, Any]:
-    """A task that lags behind the end of its one partition."""
+    """Return a report of one task with this lag in its one partition."""
     task = progress(0, 5)["tasks"][0]
     place = {"topic": "t", "partition": 1, "offset": end - lag, "end_offset": end, "lag": lag}
     return {"tasks": [{**task, "topic_partitions": [place]}]}
@@ -101,7 +101,7 @@ def test_every_figure_of_a_report_has_a_series(deployment: Deployment) -> None:
         Figure.BATCH_DURATION: ("batch", 120.0),
         Figure.BATCH_PHASES: ("addBatch", 80.0),
     }
-    # Of a sub-topology with one task there is no skew.
+    # A sub-topology with one task has no skew.
     assert {*expected, Figure.TASK_SKEW} == set(Figure) == set(KINDS)
     assert values(deployment, Figure.TASK_SKEW, 12) == {}
     found = {figure: values(deployment, figure, 12) for figure in expected}
@@ -120,7 +120,7 @@ def test_skew_is_the_share_of_the_busiest_task_of_each_sub_topology(
         counts = {"0_0": busy, "0_1": busy // 2, "0_2": 0, "1_0": at}
         tasks = [{**task, "task": name, "records": n} for name, n in counts.items()]
         assert noted(deployment, at, at, tasks=tasks)
-    # 60 and 30 of 90, then nothing, then 30 and 15 of 45.
+    # The first task processed 60 of 90 records, then none, then 30 of 45.
     assert values(deployment, Figure.TASK_SKEW, 35) == {"0": [None, None, None, 66.7, None, 66.7]}
 
 
@@ -130,7 +130,7 @@ def test_coarser_intervals_have_the_same_totals_and_the_highest_of_all_else(
     for at, records, lag in ((5, 0, 1), (55, 600, 90), (58, 600, 3), (65, 600, 2), (115, 1200, 4)):
         noted(deployment, at, records, **lagging(lag))
     assert values(deployment, Figure.LAG, 119, Range.DAY)["t-1"][-2:] == [90.0, 4.0]
-    # From the report at 58 s to the one at 115 s.
+    # The rate is taken from the report at 58 s to the one at 115 s.
     assert values(deployment, Figure.NODE_IN, 119, Range.DAY)["words"][-1] == round(600 / 57, 3)
     assert values(deployment, Figure.LAG, 119, Range.WEEK)["t-1"][-1] == 90.0
 
@@ -200,9 +200,9 @@ def test_the_age_of_what_is_to_be_read_is_counted_from_the_end_that_was_read() -
     for at, end, lag in (
         (0, 100, 0),
         (5, 100, 0),
-        (10, 150, 50),  # all of them came after 5
+        (10, 150, 50),  # all of them came after 5 s
         (15, 200, 80),  # read up to 120
-        (20, 200, 50),  # read up to 150, which was the end at 10
+        (20, 200, 50),  # read up to 150, which was the end at 10 s
         (25, 200, 0),
     ):
         ends = ends_after(ends, end, lag, at)

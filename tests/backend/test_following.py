@@ -1,4 +1,4 @@
-"""A record of a deployment's input and those around it, as input lines of a simulation."""
+"""A record of a deployment's input and its neighbors, as input lines of a simulation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def followed_document(orders: str, users: str) -> dict[str, Any]:
 
 @pytest.fixture
 def names(broker: Any, millrace_settings: Any) -> tuple[str, str]:
-    """Twenty orders of two partitions, a second after each other, and a user before and after."""
+    """Twenty orders in two partitions, one second apart, and a user before and after them."""
     millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
     orders, users = (f"{name}-{uuid.uuid4().hex[:8]}" for name in ("orders", "users"))
     topics.create(broker.address, {orders: 2, users: 2})
@@ -73,7 +73,7 @@ Ask = Callable[..., Any]
 
 @pytest.fixture
 def ask(people: People, client_of: Client, names: tuple[str, str]) -> Ask:
-    """Follow a record as a viewer, through a deployment of the document."""
+    """A function that follows a record as a viewer, through a deployment of the document."""
     document = followed_document(*names)
     topology = topology_actions.create_topology(people.editor, people.workspace, "F", document)
     row = deployment_actions.create_deployment(people.operator, topology, 1, "local", {})
@@ -95,7 +95,7 @@ def numbers(found: Any) -> list[int]:
 def test_a_place_comes_with_what_its_task_read_around_it(ask: Ask, names: tuple[str, str]) -> None:
     orders, users = names
     found = ask(partition=0, offset=5, before=6, after=4, partitions="task")
-    # Three of each topic before it, and two after, as their timestamps merge them.
+    # Three records of each topic before it and two after, merged by timestamp.
     assert numbers(found) == [0, 4, 6, 8, 10, 12, 14, -15_000]
     assert (found["state"], found["version"], found["input"]) == ("found", 1, 5)
     assert found["document"] == followed_document(orders, users)
@@ -120,7 +120,7 @@ def test_a_place_comes_with_what_its_task_read_around_it(ask: Ask, names: tuple[
 def test_other_partitions_belong_to_it_where_they_are_wanted(ask: Ask) -> None:
     found = ask(partition=0, offset=5, before=4, after=2, partitions="all")
     assert numbers(found) == [0, 8, 9, 10, 11, -15_000]
-    # Before the first batch nobody knows whether the topology repartitions.
+    # Before the first batch, it is unknown whether the topology repartitions.
     assert numbers(ask(partition=0, offset=5, before=4, after=2)) == numbers(found)
     assert len(found["partitions"]) == 4
     assert numbers(ask(partition=0, offset=5, before=0, after=0)) == [10]
@@ -164,7 +164,7 @@ def test_masked_fields_never_leave(ask: Ask, broker: Any, names: tuple[str, str]
     assert {line["value"]["a"] for line in found["lines"]} == {"x"}
     text = json.dumps(found["lines"])
     assert not any(secret in text for secret in ('"k2"', "A-10", "Ann", "web"))
-    # What cannot be read cannot be masked; without masks its bytes are there.
+    # An unreadable record cannot be masked; without masks its bytes are returned.
     broken = {"key": "k0", "value": "no JSON", "timestamp": BEGIN + 11_000, "partition": 0}
     topics.produce(broker.address, names[0], [broken])
     around = {"partition": 0, "offset": 9, "before": 0, "after": 2, "partitions": "task"}
@@ -177,7 +177,7 @@ def test_masked_fields_never_leave(ask: Ask, broker: Any, names: tuple[str, str]
 
 @pytest.fixture
 def deployed(people: People, names: tuple[str, str]) -> Deployment:
-    """A deployment with notes of a checkpoint: one level, two tasks."""
+    """A deployment whose checkpoint notes show one level; it has two tasks."""
     topology = topology_actions.create_topology(
         people.editor, people.workspace, "D", followed_document(*names)
     )
@@ -211,7 +211,8 @@ def test_it_begins_with_the_stores_after_the_batch_before_it(
         return answer.json()
 
     found = followed()
-    # The second batch, of the record's partition, and how far the wall clock advanced before it.
+    # The simulation begins after batch 0, at its wall-clock time, with the second batch of the
+    # record's partition.
     assert found["begins"] == {"batch": 0, "at": 0, "tasks": [0]}
     assert [line.get("offset") for line in found["lines"]] == [2, 3, 4, 5, 6]
     assert (found["input"], found["empty_because"]) == (4, None)

@@ -1,4 +1,4 @@
-"""Generators: what the records look like, who starts them, and what arrives in a topic."""
+"""Generators: the records they make, who may start them, and what arrives in the topic."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def topic(new_topic: Callable[[int], str]) -> str:
 
 @pytest.fixture
 def start(client_of: Client, people: People, topic: str) -> Callable[..., Any]:
-    """Start a generator as an operator; the answer."""
+    """A function that starts a generator as an operator and returns the response."""
     client: Any = client_of(people.operator)
 
     def started(status: int = 201, **changes: Any) -> Any:
@@ -359,7 +359,7 @@ def test_a_template_is_tried_with_its_topics_and_its_generators(
         assert time.monotonic() < deadline, "the topic has no leader"
     made = operator.get(f"/api/topologies/{tried.json()['topology']}").json()
     assert made["name"] == "Page views by region"
-    # Tried once more, the records are already on their way.
+    # On the second try, the generators already run.
     again = operator.post(path, headers={"accept-language": "zh"}).json()
     assert again["generators"] == []
     assert again["topology"] != tried.json()["topology"]

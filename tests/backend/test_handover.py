@@ -1,4 +1,4 @@
-"""Whether a driver is prepared beside the one that runs, and what the plan says about that."""
+"""Whether a standby is prepared beside the running driver, and how the plan reports it."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hostile documents of some are answered in bounded time, and nobody else waits for them."""
+"""Hostile documents are answered in bounded time and do not delay other people."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .serving import Installation, Person, installed, serving
 
 pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
 
-#: seconds in which every document is answered, those that wait for a process included
+#: seconds within which every document is answered, including the wait for a process
 ANSWERED = 20
-#: a person compiles with every pause in typing
+#: seconds between the compilations of a person who is typing
 PAUSE = 0.15
 _numbers = count()
 
@@ -66,7 +66,7 @@ def hostile() -> list[dict[str, Any]]:
 
 
 def harmless() -> dict[str, Any]:
-    """What another person is drawing meanwhile."""
+    """Return what another person draws meanwhile."""
     return computed("length(value) > 3")
 
 
@@ -85,14 +85,14 @@ def people(
 
 
 def invited(admin: Person, name: str) -> str:
-    """The token of a new member's sign-in link."""
+    """Add a member and return the token of the sign-in link."""
     made = admin.send("POST", "/api/workspaces/main/members", username=name, role="editor")
     assert made.status_code == 201, made.text
     return str(made.json()["sign_in_link"]).rsplit("/", 1)[1]
 
 
 def compile_seconds(person: Person, shown: dict[str, Any]) -> tuple[float, dict[str, Any]]:
-    """How long a compilation takes, and its answer."""
+    """Compile a document; return the seconds it took and the response."""
     began = time.monotonic()
     answer = person.send("POST", "/api/workspaces/main/compile", document=shown, revision=1)
     took = time.monotonic() - began
@@ -101,7 +101,7 @@ def compile_seconds(person: Person, shown: dict[str, Any]) -> tuple[float, dict[
 
 
 def compiling(person: Person, seconds: float) -> list[float]:
-    """The times of a person who goes on editing for some seconds."""
+    """Compile harmless documents for some seconds and return the duration of each."""
     until, found = time.monotonic() + seconds, []
     while time.monotonic() < until:
         took, answer = compile_seconds(person, harmless())
@@ -112,7 +112,7 @@ def compiling(person: Person, seconds: float) -> list[float]:
 
 
 def p95(times: Sequence[float]) -> float:
-    """Of at least twenty times."""
+    """Return the 95th percentile of at least twenty durations."""
     return quantiles(times, n=20)[-1]
 
 

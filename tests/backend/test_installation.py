@@ -132,7 +132,7 @@ def test_the_sample_is_made_and_deployed_once(monkeypatch: pytest.MonkeyPatch) -
     assert Deployment.objects.get().topology.tests.count() == 2
     generator = Generator.objects.get()
     assert (generator.topic, generator.ends_at, generator.over(10**9)) == ("sentences", None, False)
-    # A sample of before there were generators gets one; one that was stopped stays so.
+    # A sample from before generators existed gets one; a stopped generator stays stopped.
     Generator.objects.all().delete()
     call_command("millrace_sample", stdout=io.StringIO())
     assert Generator.objects.filter(state="running").update(state="stopped") == 1
@@ -146,7 +146,7 @@ def test_the_sample_is_made_and_deployed_once(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def page(millrace_settings: Any, tmp_path: Path) -> Path:
-    """A built page."""
+    """The folder of a built page."""
     folder = tmp_path / "dist"
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_text("<!doctype html><title>Millrace</title>")
@@ -184,7 +184,7 @@ def test_built_files_and_answers_are_compressed_for_who_takes_that(
     page: Path, rf: Any, db: None
 ) -> None:
     script = page / "assets" / "main-abc123.js"
-    # Of the copies that a browser takes it gets the smallest.
+    # The browser gets the smallest copy that it accepts.
     for ending, text in (("gz", "gzip"), ("br", "br")):
         script.with_name(f"{script.name}.{ending}").write_text(text)
     serve = PageMiddleware(lambda _request: None)

@@ -1,4 +1,4 @@
-"""Open pages: a snapshot, then events that keep it true, over lost connections and servers."""
+"""Live pages: a snapshot, then events that keep it current, across lost connections and servers."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Event = tuple[str, Any, str]
 
 
 class Page:
-    """A page as the browser has it: applies events to its snapshot."""
+    """A page in a browser: applies events to its snapshot."""
 
     def __init__(self, content: AsyncIterator[bytes]) -> None:
-        # Read beside the test: waiting with a deadline would cancel the stream itself.
+        # A separate task reads the stream: a timeout while reading would cancel the stream.
         self._texts: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.reader = asyncio.create_task(self._read(content))
         self.state: dict[str, Any] = {}
@@ -51,7 +51,7 @@ class Page:
         await self._texts.put(None)
 
     async def next(self, seconds: float = 5.0) -> str | None:
-        """Apply the next event; its name, or None where none comes."""
+        """Apply the next event and return its name, or None if none arrives in time."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -72,14 +72,14 @@ class Page:
                 return fields["event"]
 
     async def until(self, done: Callable[[dict[str, Any]], bool], seconds: float = 10.0) -> None:
-        """Apply events until the state is as wanted."""
+        """Apply events until the condition holds for the state."""
         deadline = time.monotonic() + seconds
         while not (self.state and done(self.state)):
             assert time.monotonic() < deadline, (self.heard, self.state)
             await self.next(max(0.05, deadline - time.monotonic()))
 
     def apply(self, event: str, data: Any) -> None:
-        """What the page does with an event."""
+        """Apply one event as the page does."""
         self.heard.append(event)
         state = self.state
         if event == "snapshot":
@@ -126,7 +126,7 @@ async def open_page(
 
 
 async def fresh(user: User, query: dict[str, Any]) -> dict[str, Any]:
-    """What a page opened now would show."""
+    """Return the snapshot of a page that is opened now."""
     scope = Scope(
         user.pk,
         user.shown_name,
@@ -145,7 +145,7 @@ async def fresh(user: User, query: dict[str, Any]) -> dict[str, Any]:
 
 
 class Driver:
-    """Everything that can happen to one deployment while a page is open."""
+    """Random changes to one deployment while a page is open."""
 
     def __init__(self, people: People, topology: Topology, deployment: Deployment) -> None:
         self.people, self.topology, self.deployment = people, topology, deployment
@@ -214,13 +214,13 @@ def driver(people: People, topology: Topology, deployment: Deployment) -> Driver
 
 
 def settled(state: dict[str, Any]) -> dict[str, Any]:
-    """A state without what is a matter of the clock."""
+    """A state without `stale`, which depends on the clock."""
     figures = state["runtime"]
     return {**state, "runtime": figures and {**figures, "stale": None}}
 
 
 def described_as(text: str) -> Callable[[dict[str, Any]], bool]:
-    """Whether the topology's description is this."""
+    """Return a condition: the topology has this description."""
     return lambda state: bool(state["topology"]["description"] == text)
 
 
@@ -408,7 +408,7 @@ async def test_a_page_that_does_not_keep_up_is_brought_up_to_date_at_once(
         pass
     for _ in range(30):
         driver.report()
-    # The server goes on reading while the page takes nothing.
+    # The server continues to send while the page does not read.
     await asyncio.sleep(1.5)
     page = Page(content)
     await page.until(

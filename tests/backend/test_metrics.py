@@ -1,4 +1,4 @@
-"""The figures as Prometheus reads them."""
+"""The metrics that Prometheus scrapes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from .conftest import Client, People
 from .test_runtime import progress, report
 
-#: as Prometheus asks
+#: the Accept header of Prometheus
 ACCEPT = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1"
 
 
 def scraped(client: Any) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """Values by name and labels, without those of the deployment."""
+    """Return the samples by name and labels, without the labels of the deployment."""
     answer = client.get("/api/metrics", headers={"accept": ACCEPT})
     assert answer.status_code == 200, answer.content
     assert answer["Content-Type"].startswith("text/plain; version=0.0.4")

@@ -1,4 +1,4 @@
-"""Topics that do not exist, on a real broker: found before a deployment, created when asked."""
+"""Missing topics on a real broker: found before deploying, created on request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def prefix(broker: Any, millrace_settings: Any) -> str:
 
 
 def save(topology: Topology, prefix: str) -> None:
-    """The first version reads `orders`, and `ordrs`, which is a typing error; it writes `out`."""
+    """Make version 1 read `orders` and the misspelled `ordrs`, and write `out`."""
     named = [f"{prefix}orders", f"{prefix}ordrs"]
     topology.versions.filter(number=1).update(
         document={

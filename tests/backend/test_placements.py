@@ -22,7 +22,7 @@ def start() -> int:
 
 
 def tell(deployment: Deployment, run: int, at: int, **places: tuple[str, str]) -> None:
-    """A report of a run: executor and thread of each task, `t0_1` for task 0_1."""
+    """Record a report with the executor and thread of each task; `t0_1` is task 0_1."""
     task = progress(at, 1)["tasks"][0]
     tasks = [
         {**task, "task": name.removeprefix("t"), "executor": executor, "thread": thread}
@@ -34,7 +34,7 @@ def tell(deployment: Deployment, run: int, at: int, **places: tuple[str, str]) -
 
 
 def moves() -> list[tuple[str, str, str, str]]:
-    """Task, from, to and reason of each move, oldest first."""
+    """Return task, old and new executor, and reason of each move, oldest first."""
     rows = Placement.objects.order_by("id")
     return [(row.task, row.from_executor, row.executor, row.reason) for row in rows]
 

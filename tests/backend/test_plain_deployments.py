@@ -1,4 +1,4 @@
-"""Deployments of the plain dialect: what is refused, and the plan of another program."""
+"""Deployments of the plain dialect: what is refused, and the plan for another program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_note(note: str, type_: str = "INT") -> dict[str, Any]:
 
 @pytest.fixture
 def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Deployment]:
-    """Version 1 runs as plain PySpark and has read 7 records; 2 has other labels, 3 a type."""
+    """Version 1 runs as plain PySpark and has read 7 records; 2 changes labels, 3 a type."""
     monkeypatch.setattr(state_plan, "list_topics", lambda _prefixes: [])
     versions = [with_note("sums"), with_note("a sum, by another name")]
     versions[1]["nodes"][1]["label"] = "Total"

@@ -1,4 +1,4 @@
-"""A worker's task on the real database and Redis, with the real launcher."""
+"""The worker's reconcile task on a real database and Redis, with the real launcher."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db
 def worker(
     monkeypatch: pytest.MonkeyPatch, redis_server: RedisServer, millrace_settings: Any
 ) -> Iterator[None]:
-    """What a worker's process finds in its environment: nothing but Redis answers."""
+    """The environment of a worker process in which only Redis can be reached."""
     monkeypatch.setenv("MILLRACE_DATA", str(millrace_settings.MILLRACE_DATA))
     monkeypatch.setenv("REDIS_URL", redis_server.url)
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:1")
@@ -51,7 +51,7 @@ def worker(
 
 @contextmanager
 def kafka(folder: Path, port: int) -> Iterator[None]:
-    """A broker at this port, which keeps its data; it is gone afterwards."""
+    """Run a broker on this port until the end of the block; its data is kept."""
     properties = embedded_broker.configure(folder, port, unused_port())
     with (folder / "broker.log").open("ab") as log:
         process = subprocess.Popen(
@@ -135,7 +135,7 @@ def test_a_broker_that_is_stopped_is_waited_for_and_shown_until_it_is_back(
     with kafka(folder, port):
         time.sleep(2.1)
         tasks.reconcile(deployment.pk)
-        # The fixture's document is refused: the compiler is asked as soon as Kafka answers.
+        # The fixture's document is refused: the compiler runs as soon as Kafka answers.
         after = shown()
     assert (after["observed"], after["outage"]) == ("failed", None)
 
@@ -158,7 +158,7 @@ def page_of(client: APIClient, deployment: Deployment) -> dict[str, Any]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[str], None]]:
-    """Deployments have a disk of their own, of 200 KB; sets another size."""
+    """Put deployments on a disk of 200 KB; the value is a function that resizes it."""
     folder = tmp_path / "deployments"
     folder.mkdir()
 
@@ -221,7 +221,7 @@ def test_an_analyzer_that_is_killed_is_waited_for_and_shown_until_it_is_back(
     monkeypatch.setenv("MILLRACE_ANALYZER", f"127.0.0.1:{port}")
     client = client_of(people.viewer)
     with running_analyzer(port) as process:
-        # The compiler keeps a connection to it from here on.
+        # From here on, the compiler keeps a connection to the analyzer.
         assert tasks.jobs().check(line(node("other", "filter", predicate="key = 'b'"))) is None
         reconciling.observe(copying.pk, "compiling")
         process.kill()

@@ -1,4 +1,4 @@
-"""Records of topics on a real broker: read in pages, filtered, written; topics with groups."""
+"""Records of topics on a real broker: paged, filtered, written; topics with consumer groups."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def topic(broker: Any, new_topic: Callable[[int], str]) -> str:
 
 @pytest.fixture
 def ask(client_of: Client, people: People, topic: str) -> Callable[..., Any]:
-    """The answer to a request about the topic's records, by a viewer."""
+    """A function that requests the topic's records as a viewer and returns the response."""
     client = client_of(people.viewer)
 
     def asked(status: int = 200, **query: Any) -> Any:
@@ -212,7 +212,7 @@ def test_reading_leaves_no_consumer_group_behind(ask: Any, broker: Any) -> None:
 
 
 def test_many_people_read_at_once_with_few_consumers(ask: Any, topic: str) -> None:
-    """Twelve at once share four consumers, and each has its answer."""
+    """Twelve requests at once share four consumers, and each gets its response."""
     found: list[list[int]] = []
 
     def read() -> None:
@@ -372,7 +372,7 @@ def test_a_topic_is_deleted_by_an_admin_unless_a_deployment_uses_it(
 def test_a_broker_that_hangs_is_answered_about_in_time(
     client_of: Client, people: People, topic: str, broker: Any
 ) -> None:
-    """Also when it comes back, the same clients go on."""
+    """When the broker recovers, the same clients continue."""
     client = client_of(people.operator)
     base = f"/api/workspaces/main/topics/{topic}"
     assert client.get(f"{base}/records").status_code == 200
@@ -400,7 +400,7 @@ def test_fields_are_compared(ask: Any) -> None:
     assert numbers(ask(field="value.n", compare="at_least", equals="298")) == [299, 298]
     assert numbers(ask(field="value.n", compare="greater", equals="298")) == [299]
     assert numbers(ask(field="value.n", compare="at_most", equals="0")) == [0]
-    # Texts by their letters, and what is missing compares with nothing.
+    # Texts compare alphabetically; a missing field never matches.
     assert len(numbers(ask(field="value.user.id", compare="greater", equals="u48"))) == 36
     assert numbers(ask(field="value.none", compare="not_equals", equals="1")) == []
     assert numbers(ask(field="value.n", compare="not_equals", equals="299", limit=1)) == [298]

@@ -1,4 +1,4 @@
-"""Records of Avro and Protobuf, plain and of a registry: made up, sampled, masked, simulated."""
+"""Avro and Protobuf records, with and without a registry: generated, sampled, masked, simulated."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_generated_records_pass_through_their_format_as_they_are(
         ]
     assert [each["value"] for each in result["outputs"]] == [line["value"] for line in read]
     assert None in [line["value"] for line in read]
-    # The deserialization handler leaves out exactly those that are malformed.
+    # The deserialization handler drops exactly the malformed records.
     assert result["dropped"] == len(malformed)
 
 
@@ -87,7 +87,7 @@ def test_a_sample_of_a_topic_is_decoded_masked_and_simulated(
         "item": "tea", "n": 2, "kind": "OLD", "code": "YWJj",
         "either": {"member0": None, "member1": "x"}, "at": 1_000, "price": 1.25, "days": {},
     }  # fmt: skip
-    # What cannot be read stays as its bytes are, where no field of it is masked.
+    # Unreadable records are returned as bytes if no field is masked.
     assert "value_bytes" in plain["lines"][1]
     masks = {"value.item": {"how": "hash"}, "value.n": {"how": "replace", "by": 7}}
     masked = editor.post(path, {"value": value, "masks": masks}).json()
@@ -133,7 +133,7 @@ def test_a_generator_writes_a_topic_by_its_schema(
         assert all(each is None or each.startswith(begin) for each in sound)
     path = f"/api/workspaces/main/topics/{topic}/samples"
     lines = editor.post(path, {"value": value, "count": 60, "start": "earliest"}).json()["lines"]
-    # The same seed gives the same records, but for the times in them.
+    # The same seed gives the same records, except for the times in them.
     assert [timeless(line.get("value")) for line in lines] == [timeless(r.value) for r in made]
     assert [line["key"] for line in lines] == [record.key for record in made]
     bad = [base64.b64decode(line["value_bytes"]) for line in lines if "value_bytes" in line]
@@ -167,7 +167,7 @@ def test_what_does_not_fit_a_schema_is_refused_or_ends_the_generator(
     refused = start({"value.kind": {"values": ["GONE"]}})
     assert refused.status_code == 400
     assert "kind is `GONE`, which is not a symbol of Kind" in refused.json()["error"]["message"]
-    # The first record has a symbol of the enum, a later one has none.
+    # The first record has a valid symbol of the enum, a later one does not.
     fields = {"value.kind": {"values": ["NEW", "GONE"]}}
     for seed in range(100):
         body = {"topic": topic, "recipe": recipe(fields, seed), "count": 1}

@@ -1,4 +1,4 @@
-"""Records of a topic by an expression, evaluated by a real simulator."""
+"""Records of a topic filtered by an expression, which a real simulator evaluates."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def simulating() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def topic(broker: Any) -> str:
-    """Forty records of two partitions, `n` from 0; every tenth has a header, one is no JSON."""
+    """Forty records in two partitions; every tenth has a header, and the last is not JSON."""
     name = f"where-{uuid.uuid4()}"
     topics.create(broker.address, {name: 2})
     records = [
@@ -113,7 +113,7 @@ def test_an_expression_chooses_records_by_all_that_they_have(
     drawn = {**document(), "nodes": [source], "edges": []}
     made = actions.create_topology(people.editor, people.workspace, "Typed", drawn)
     reader = {"reader": f"{made.pk}:in"}
-    # Where it raises, and where the bytes are not of the format, it is not true.
+    # The expression is not true for a record where it raises or the bytes do not fit the format.
     assert numbers(ask("1 / (value.n - 38) < 0 AND value.item.price >= 54", **reader)) == [37, 36]
 
     monkeypatch.setattr(expressions, "MOST_ASKED", 15)

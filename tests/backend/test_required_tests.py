@@ -1,4 +1,4 @@
-"""Tests that must have passed before a version is deployed, where the workspace says so."""
+"""Tests that must pass before a version is deployed, in workspaces that require it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INPUTS = [{"topic": "in", "key": None, "value": 1.5, "timestamp": 0}]
 
 
 class Workbench:
-    """A topology with two versions, of which the first is drawn, in a workspace with the rule."""
+    """A topology with two versions, the first of which is drawn, in a workspace with the rule."""
 
     def __init__(self, people: People, client_of: Client, simulator: RecordedSimulator) -> None:
         self.simulator = simulator
@@ -34,7 +34,7 @@ class Workbench:
         return number
 
     def run(self, differences: list[str], of: Any = None) -> None:
-        """Run all tests as the page does: with what the API says of them."""
+        """Run all tests as the page does, with inputs and expectations from the API."""
         self.simulator.answer = {
             "diagnostics": [],
             "result": {"differences": differences, **EMPTY},
@@ -45,7 +45,7 @@ class Workbench:
                 "inputs": test["inputs"],
                 "expected": test["expected"],
             }
-            # A browser writes whole numbers without a point.
+            # JavaScript writes whole numbers without a decimal point.
             written = json.dumps(body).replace("10.0", "10")
             answer = self.client.post(
                 "/api/workspaces/main/simulations", written, content_type="application/json"
@@ -75,11 +75,11 @@ def test_a_version_is_deployed_once_all_its_tests_have_passed_with_it(
     assert refused.status_code == 409
     error = refused.json()["error"]
     assert (error["code"], error["tests"]) == ("tests_not_passed", ["First", "Second"])
-    # Another document that they pass with says nothing about this one.
+    # Passing with another document does not count for this one.
     bench.run([], document("b"))
     assert bench.deploy().status_code == 409
     bench.run([])
-    # A test that was changed since has not passed.
+    # A test that was changed since its run has not passed.
     changed = {"name": "Second", "inputs": INPUTS * 2, "expected": EXPECTED}
     path = f"/api/topologies/{bench.topology}/tests/{second}"
     assert bench.client.put(path, changed).status_code == 200
@@ -88,7 +88,7 @@ def test_a_version_is_deployed_once_all_its_tests_have_passed_with_it(
     deployed = bench.deploy()
     assert deployed.status_code == 201
 
-    # Another version needs its own passes; what runs is restarted without any.
+    # Another version needs its own passes; the running one is restarted without any.
     version = {"document": document("a", "b"), "message": "", "base_version": 1}
     saved = bench.client.post(f"/api/topologies/{bench.topology}/versions", version)
     assert saved.status_code == 201
@@ -96,7 +96,7 @@ def test_a_version_is_deployed_once_all_its_tests_have_passed_with_it(
     redeployed = bench.client.post(f"{run}/redeploy", {"version": 2})
     assert redeployed.json()["error"]["code"] == "tests_not_passed"
     assert bench.client.post(f"{run}/restart", {}).status_code == 200
-    # Where its nodes stand, and what they are called, does not matter.
+    # The labels and positions of nodes do not matter.
     moved = document("a", "b")
     moved["nodes"][0] |= {"label": "Moved", "position": {"x": 16, "y": 32}}
     bench.run([], moved)

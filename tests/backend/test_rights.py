@@ -1,4 +1,4 @@
-"""Every operation of the API by everybody, as the table ``rights.md`` says."""
+"""Every operation of the API by every kind of person, as the table ``rights.md`` states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PEOPLE = (
     *("anonymous", "closed", "stranger", "viewer", "editor", "operator", "admin"),
     *("installation", "token"),
 )
-#: codes of refusals; “yes” is any other answer, which has to have the table's status
+#: error codes of refusals; “yes” is any other response, which must have the table's status
 REFUSALS = {
     "401": {"not_authenticated", "authentication_failed"},
     "403": {"role_too_small", "session_needed", "installation_admin_needed"},
@@ -44,7 +44,7 @@ def operations() -> dict[str, tuple[str, str]]:
 
 
 def rows() -> dict[str, dict[str, str]]:
-    """The table: expected answers by operation, and in each by the column's name."""
+    """Return the table: expected responses by operation and column."""
     lines = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
         for line in TABLE.read_text(encoding="utf-8").splitlines()
@@ -57,7 +57,7 @@ def rows() -> dict[str, dict[str, str]]:
 
 OPERATIONS = operations()
 RECIPE = {"key": {"format": "string"}, "value": {"format": "string"}}
-#: bodies and queries of requests, where an operation needs one
+#: bodies and queries of the operations that need one
 BODIES: dict[str, dict[str, Any]] = {
     "session_begin": {"username": "nobody", "password": "wrong"},
     "session_begin_by_link": {"token": "wrong"},
@@ -112,7 +112,7 @@ QUERIES = {
 
 
 class World:
-    """Things of the workspace ``main``, and a client for everybody; Kafka and analyzer are away."""
+    """Objects of the workspace ``main`` and a client for each person; no Kafka and no analyzer."""
 
     def __init__(self, people: People, deployment: Any, client_of: Client) -> None:
         self.people = people
@@ -163,7 +163,7 @@ class World:
         return client
 
     def ask(self, operation: str, client: APIClient) -> tuple[str, int, str]:
-        """A refusal's status or “yes”, the status, and the text; nothing is left of the request."""
+        """Return a refusal's status or “yes”, the status, and the text; roll the request back."""
         method, path = OPERATIONS[operation]
         body = {key: self._filled(value) for key, value in BODIES.get(operation, {}).items()}
         address = (path + QUERIES.get(operation, "")).format(**self.ids)
@@ -200,7 +200,7 @@ def test_the_table_has_a_row_for_every_operation_of_the_api() -> None:
 
 
 def test_every_address_is_described() -> None:
-    """What the description leaves out would be missing in the table."""
+    """The table would lack an address that the API description omits."""
     described = {(method, path.removeprefix("/api/")) for method, path in OPERATIONS.values()}
     assert _served() == described | {("get", "schema")}
 

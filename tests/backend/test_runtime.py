@@ -22,7 +22,7 @@ from .conftest import Client, People
 
 
 def latency(records: int, p99: int | None = 900) -> dict[str, Any]:
-    """Of a node; the arrival is ten times as near."""
+    """Return a node's latency report; the latency since arrival is a tenth of the event latency."""
     buckets = [[256, records - 1], [1_024, 1]]
     event = {"avg": 210.5, "min": 130, "max": 944, "p50": 200, "p99": p99}
     arrival = {"avg": 21.0, "min": 13, "max": 94, "p50": 20, "p99": p99 and p99 // 10}
@@ -31,7 +31,7 @@ def latency(records: int, p99: int | None = 900) -> dict[str, Any]:
 
 
 def progress(at: int, records: int, **more: Any) -> ProgressEvent:
-    """A driver's report as it comes: totals since the run started."""
+    """Return a driver's progress report with totals since the run started."""
     event = {
         "event": "progress",
         "at": at,
@@ -109,7 +109,7 @@ def test_a_node_that_was_not_reported_before_counts_from_nothing() -> None:
 
 
 def rates(steps: list[tuple[int, int]], until: int) -> list[float]:
-    """The rate in of each second's report, while the total grows by steps of (ms, records)."""
+    """Return the input rate at each second's report; the total grows by steps of (ms, records)."""
     history: list[ProgressEvent] = []
     found = []
     for at in range(0, until + 1, 1_000):
@@ -121,7 +121,7 @@ def rates(steps: list[tuple[int, int]], until: int) -> list[float]:
 
 
 def test_a_rate_holds_from_batch_to_batch_while_records_come_and_ends_with_them() -> None:
-    """A batch each five seconds, reports each second."""
+    """There is a batch every five seconds and a report every second."""
     found = rates([(at, 500) for at in range(0, 40_001, 5_000)], until=60_000)
     assert set(found[10:50]) == {100.0}
     assert found[51:] == [0.0] * 10
@@ -136,7 +136,7 @@ def test_what_comes_after_a_pause_is_not_spread_over_the_pause() -> None:
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
 def test_reports_that_are_not_kept_change_no_rate(growth: list[int]) -> None:
-    """Whoever follows the stream and whoever reads it afresh see the same, a report a second."""
+    """A client that follows the stream and one that reads it afresh derive the same rates."""
     reports: list[ProgressEvent] = []
     kept: list[ProgressEvent] = []
     total = 0

@@ -1,4 +1,4 @@
-"""The last records over an edge of a running deployment: who may ask, and what the answer is."""
+"""The last records over an edge of a running deployment: permissions and responses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DOCUMENT = {
 
 @pytest.fixture
 def running(people: People) -> Deployment:
-    """A deployment of one edge whose driver runs; its reports are called `7-1`."""
+    """A deployment with one edge and a running driver, whose reports have the id `7-1`."""
     topology = topologies.create_topology(people.editor, people.workspace, "Copy", DOCUMENT)
     deployment = actions.create_deployment(people.operator, topology, 1, "local", {})
     reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1, report_id="7-1")
@@ -44,7 +44,7 @@ def record(number: int) -> dict[str, Any]:
 
 
 def keeps(edges: dict[str, Any], **more: Any) -> None:
-    """What a driver that keeps records has written."""
+    """Write the records that a sampling driver would write."""
     kept = {"at": 9, "edges": edges, **more}
     redis.client().set(redis.run_records("7-1"), json.dumps(kept))
 
@@ -90,7 +90,7 @@ def test_the_hottest_keys_come_with_the_skew_of_all_tasks_behind_the_edge(
     assert found["top"][0] == {"key": '"a"', "records": 60}
     assert [each["task"] for each in found["tasks"]] == ["1_0", "1_2", "1_10"]
     assert (found["records"], found["sampled"], found["skew"]) == (90, 30, 3.0)
-    # A task that has nothing to do is one of them; one of another sub-topology is not.
+    # Idle tasks of the same sub-topology are listed; those of another one are not.
     report = {
         "event": "progress", "at": 1_000, "stores": [],
         "tasks": [{"task": task, "topic_partitions": []} for task in ("1_3", "0_1")],

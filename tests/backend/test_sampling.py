@@ -23,7 +23,7 @@ def person(n: int) -> dict[str, Any]:
 
 @pytest.fixture
 def topic(broker: Any, new_topic: Callable[[int], str]) -> str:
-    """Ten records, and one whose value is no JSON."""
+    """A topic of ten records and one whose value is not JSON."""
     name = new_topic(2)
     rows = [
         {
@@ -77,7 +77,7 @@ def test_masked_fields_never_leave_and_the_same_value_stays_the_same(ask: Any) -
         "value.missing.field": {"how": "hash"},
     }
     found = ask(count=11, start="earliest", masks=masks)
-    # What cannot be read cannot be masked.
+    # An unreadable record cannot be masked.
     assert (len(found["lines"]), found["skipped"]) == (10, 1)
     values = [line["value"] for line in found["lines"]]
     assert [each["name"] for each in values[:3]] == [each["name"] for each in values[3:6]]

@@ -1,4 +1,4 @@
-"""A broker that requires a login: the page's clients and the workers' have the same settings."""
+"""A broker that requires a login: the page's and the workers' clients use the same settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSWORD = "open=wrong"
 
 @pytest.fixture
 def topic(broker: Any, millrace_settings: Any) -> str:
-    """A topic of the broker, whose secured listener is the one that the backend knows."""
+    """A topic of the broker; the backend knows only the secured listener."""
     millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.secured
     name = f"s{uuid.uuid4().hex[:8]}"
     topics.create(broker.address, {name: 2})

@@ -1,4 +1,4 @@
-"""The backend as a server process: events over real HTTP, and an end that nobody waits for."""
+"""The backend as a server process: events over real HTTP, and a prompt shutdown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def installation(
 
 @pytest.fixture
 def address(installation: Installation, tmp_path: Path) -> Iterator[tuple[str, str, int]]:
-    """Address, token of a sign-in link and pid of a running backend."""
+    """Base URL, sign-in token and process id of a running backend."""
     with serving(installation, tmp_path) as pid:
         yield installation.address, installation.token, pid
 
@@ -57,7 +57,7 @@ def test_events_arrive_at_once_and_the_server_stops_with_a_page_open(
             assert time.monotonic() - began < 5
             began = time.monotonic()
             os.kill(pid, signal.SIGTERM)
-            # Cut off or closed in good order: either way the stream is over.
+            # The stream may be cut off or closed in an orderly way.
             with suppress(httpx.TransportError):
                 for _ in lines:
                     pass

@@ -1,4 +1,4 @@
-"""Another version beside the one that runs: its topics, its end, and the comparison."""
+"""A shadow of a running deployment: its topics, its end, and the comparison."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def out(broker: Any, millrace_settings: Any) -> str:
 
 @pytest.fixture
 def running(topology: Topology, people: People, out: str) -> Deployment:
-    """A deployment whose driver has noted where its outputs end."""
+    """A deployment whose driver has recorded the end offsets of its outputs."""
     raw = {**DOCUMENT, "nodes": DOCUMENT["nodes"][:1], "settings": {}}
     raw["nodes"] = [*raw["nodes"], {"id": "out", "kind": "sink.topic", "params": {"topic": out}}]
     versions = [
@@ -100,7 +100,7 @@ def test_a_shadow_is_started_compared_and_ended(
     suffix, number = made.json()["suffix"], made.json()["deployment"]["id"]
     assert client.post(path, {"version": 12}, format="json").json()["error"]["code"] == "has_shadow"
 
-    # It is no deployment of the topology for anyone who asks for those, and cannot be changed.
+    # A shadow is not listed among the topology's deployments and cannot be changed.
     listed = client.get("/api/workspaces/main/deployments").json()["results"]
     assert [each["id"] for each in listed] == [running.pk]
     assert client.get(f"/api/deployments/{running.pk}").json() == before

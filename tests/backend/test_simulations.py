@@ -1,4 +1,4 @@
-"""Simulations through the API: who may run what, and what a simulator that is away answers."""
+"""Simulations through the API: permissions, and responses when the simulator is away."""
 
 from __future__ import annotations
 

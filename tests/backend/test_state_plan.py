@@ -1,4 +1,4 @@
-"""The plan of a change of what runs: asked for, decided about, and refused where nobody decided."""
+"""The plan for a change of a running deployment: shown, decided, and refused without a decision."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .test_compile import validator
 
 
 class ExpectedTypes:
-    """A double that gives every expression the type that is expected of it."""
+    """A double that returns the expected type for every expression."""
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
         return [
@@ -51,8 +51,8 @@ def summing(type_: str, id_: str = "sum") -> dict[str, Any]:
 
 @pytest.fixture
 def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Deployment]:
-    """Version 1 sums up INTs and has state; 2 has BIGINT, 3 STRING, 4 another store."""
-    # A broker that is away is waited for.
+    """Version 1 sums INTs and has state; 2 has BIGINT, 3 STRING, 4 another store."""
+    # A broker that cannot be reached would be waited for.
     monkeypatch.setattr(state_plan, "list_topics", lambda _prefixes: [])
     versions = [summing("INT"), summing("BIGINT"), summing("STRING"), summing("INT", "total")]
     topology = topologies.create_topology(people.editor, people.workspace, "Sums", versions[0])
@@ -208,7 +208,7 @@ def test_a_version_that_does_not_compile_is_left_to_the_checks_of_the_deployment
 def test_an_earlier_version_is_deployed_by_the_same_plan_as_a_new_one(
     running: Deployment, people: People, client_of: Client
 ) -> None:
-    """Version 2 has committed BIGINTs: version 1 does not take them for INTs."""
+    """Version 2 has committed BIGINTs, which version 1 does not read as INTs."""
     client = client_of(people.operator)
     redeploy = f"/api/deployments/{running.pk}/redeploy"
     assert client.post(redeploy, {"version": 2}).status_code == 200
@@ -260,7 +260,7 @@ def test_a_change_is_cancelled_until_its_version_has_done_a_batch(
 def test_other_settings_that_cannot_start_are_taken_back_with_the_version(
     people: People, running: Deployment
 ) -> None:
-    """By a fall, by a refusal, and by a person."""
+    """By a fallback, by a refusal, and by a person."""
     before = dict(running.settings)
 
     def ask(memory: int) -> None:

@@ -1,4 +1,4 @@
-"""The stores of a deployment through the API: what is asked of the reader, and in which words."""
+"""The stores of a deployment through the API: the requests to the reader, and its responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates: complete, and on topics that a workspace may use."""
+"""Templates are complete, and use topics that a workspace may use."""
 
 from __future__ import annotations
 

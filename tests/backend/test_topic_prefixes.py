@@ -1,4 +1,4 @@
-"""Topics outside of a workspace's prefixes are not listed, compiled or deployed."""
+"""Topics outside a workspace's prefixes are not listed, compiled or deployed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def places(document: Any, *prefixes: str) -> list[tuple[str | None, str | None]]
 
 @pytest.fixture
 def chief(people: People) -> User:
-    """The installation's admin, who is a member of no workspace."""
+    """The installation's admin, who is not a member of any workspace."""
     chief = actions.set_up("chief", "chiefs")
     assert chief.is_superuser
     return chief
@@ -150,7 +150,7 @@ def test_topics_outside_of_the_prefixes_are_not_listed(
     others = {"hidden-here", f"{application}-changelog", f"{application}-repartition"}
     cluster.create_missing(dict.fromkeys({"listed-here", *others}, 1))
     topics.produce(broker.address, "listed-here", [{"value": "v"}])
-    topics.consume(broker.address, "listed-here", 1)  # a group makes Kafka's own topic
+    topics.consume(broker.address, "listed-here", 1)  # a group creates Kafka's internal topic
 
     def listed() -> set[str]:
         found = client_of(people.viewer).get("/api/workspaces/main/topics").json()

@@ -86,7 +86,7 @@ def test_a_draft_is_replaced_by_who_has_seen_it_and_by_nobody_else(
     assert error["yours"] == document("late")
     assert client.get(path).json()["document"] == document("second")
     assert put("unaware", None).status_code == 409
-    # An answer got lost and the request is repeated: it has arrived already.
+    # The response got lost and the request is repeated: the draft is already stored.
     assert put("second", first).json()["revision"] == second
     assert put("late", second).status_code == 200
 

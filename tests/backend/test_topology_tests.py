@@ -1,4 +1,4 @@
-"""Tests kept with a topology: kept, replaced, deleted, found, and what is refused."""
+"""Tests of a topology: saved, replaced, deleted, found, and what is refused."""
 
 from __future__ import annotations
 

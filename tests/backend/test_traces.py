@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """Spans that arrive at the endpoint of the environment; tasks run at once."""
+    """The spans that arrive at the configured endpoint; Celery tasks run at once."""
     spans: list[Any] = []
 
     class Receiver(BaseHTTPRequestHandler):

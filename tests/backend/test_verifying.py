@@ -37,7 +37,7 @@ def begin(client: Any, status: int = 202) -> Any:
 
 
 def advanced(client: Any, name: str, streams: ScriptedStreams) -> list[tuple[str, Any]]:
-    """The states on the way."""
+    """Advance a comparison to its end and return the states on the way."""
     found = []
     while True:
         pause = verifying.advance(name, streams)

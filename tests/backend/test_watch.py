@@ -1,4 +1,4 @@
-"""What no worker looks after is unknown, since when it was looked after last."""
+"""A deployment without a worker's heartbeat is unknown since its last one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @dataclass
 class Clock:
-    """A clock that is set by hand, epoch seconds."""
+    """A clock that the test sets, in epoch seconds."""
 
     at: float = 1_000_000.0
 

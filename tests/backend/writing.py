@@ -1,4 +1,4 @@
-"""The process of generators, as a thread."""
+"""The generators' process, run as a thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from records.writing import Writer
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Generators write while this is open."""
+    """Run the generators until the end of the block."""
     ended = threading.Event()
 
     def run() -> None:

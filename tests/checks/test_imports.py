@@ -1,4 +1,4 @@
-"""No module imports itself through others, not for types and not inside a function either."""
+"""No module imports itself through others, not even for types or inside a function."""
 
 from __future__ import annotations
 

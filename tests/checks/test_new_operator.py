@@ -1,4 +1,4 @@
-"""The files of a new operator: valid Python, in the right family, never over something."""
+"""The files of a new operator: valid Python, in the right family, never overwriting a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`./millrace test`: what it leaves behind."""
+"""`./millrace test` leaves nothing running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`./millrace document`: programs written by hand, and those that fail."""
+"""`./millrace document`: handwritten programs, and programs that fail."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_program_by_hand_becomes_a_document_with_its_comments(
     assert nodes["orders"]["label"] == "Orders"
     assert nodes["orders"]["description"] == "As the shop writes them, one for each item."
     assert nodes["per-hour"]["label"] == "Per item and hour"
-    assert nodes["process"]["label"] == "Few"  # its variable
+    assert nodes["process"]["label"] == "Few"  # named after its variable
     assert nodes["seen"]["label"] == "Seen"
     assert "label" not in nodes["out"]
     assert nodes["per-hour"]["params"]["window"] == {

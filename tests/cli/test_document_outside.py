@@ -1,4 +1,4 @@
-"""Programs with readers, DataFrames and functions: what of them is a document."""
+"""Programs with readers, DataFrames and functions: which parts become a document."""
 
 from __future__ import annotations
 

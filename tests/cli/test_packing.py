@@ -1,4 +1,4 @@
-"""Several random topologies in one query: each gets its own lines, and its own results back."""
+"""Several random topologies in one query: each gets its own input lines and its own results."""
 
 from __future__ import annotations
 

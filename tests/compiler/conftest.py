@@ -1,4 +1,4 @@
-"""What the compiler's tests share: recorded answers of the analyzer."""
+"""Fixtures of the compiler's tests: recorded answers of the analyzer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RECORD = "MILLRACE_RECORD_ANALYSIS"  # host:port of a running analyzer
 
 
 def recorded() -> RecordedAnalyzer:
-    """Recorded answers; with MILLRACE_RECORD_ANALYSIS unknown ones are asked for and kept."""
+    """Recorded answers; an analyzer in MILLRACE_RECORD_ANALYSIS answers and records new ones."""
     host, _, port = os.environ.get(RECORD, "").rpartition(":")
     return RecordedAnalyzer(RECORDED, SocketAnalyzer(host, int(port)) if host else None)
 

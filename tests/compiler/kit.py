@@ -1,4 +1,4 @@
-"""Small documents in few words, and doubles of the analyzer."""
+"""Short ways to write small documents, and doubles of the analyzer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def store(id_: str = "rows", kind: str = "key_value", **params: Any) -> Raw:
 
 
 def edge(text: str) -> Raw:
-    """``"a.port > b.port"``; ports may be left out."""
+    """Return an edge from ``"a.port > b.port"``; ports may be omitted."""
     made: Raw = {}
     for end, part in zip(("source", "target"), text.split(" > "), strict=True):
         name, _, port = part.partition(".")
@@ -70,7 +70,7 @@ def document(nodes: Sequence[Raw], edges: Sequence[str], **more: Any) -> Raw:
 
 
 def line(*nodes: Raw, **more: Any) -> Raw:
-    """Nodes one after the other, from a source to a sink."""
+    """Return a document of nodes in a row, from a source to a sink."""
     made = [stream(), *nodes, sink()]
     ids = [n["id"] for n in made]
     return document(made, [f"{a} > {b}" for a, b in itertools.pairwise(ids)], **more)

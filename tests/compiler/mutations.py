@@ -1,4 +1,4 @@
-"""Documents that went wrong: recorded scenarios with random faults, the same for the same seed."""
+"""Recorded scenarios with random faults; the same seed gives the same faults."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def scenarios() -> list[dict[str, Any]]:
 
 
 def mutated(documents: list[dict[str, Any]], seed: int, number: int) -> dict[str, Any]:
-    """One of the documents with one to four faults, as any program may have written it."""
+    """Return one of the documents with one to four random faults."""
     draw = random.Random(f"{seed}/{number}")
     document = copy.deepcopy(draw.choice(documents))
     for _ in range(draw.choice((1, 1, 1, 2, 2, 3, 4))):
@@ -183,7 +183,7 @@ def mutated(documents: list[dict[str, Any]], seed: int, number: int) -> dict[str
 
 
 def _places(value: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """The paths of all that a document holds, itself left out."""
+    """Yield the path of every value inside a document."""
     items: Iterator[tuple[str | int, Any]] = iter(())
     if isinstance(value, dict):
         items = iter(list(value.items()))
@@ -211,7 +211,7 @@ def _anywhere(document: dict[str, Any], draw: random.Random) -> Path_ | None:
 
 
 def junk(draw: random.Random) -> Any:
-    """A JSON value (NaN is what Python's own reader makes of it) that nobody expects."""
+    """Return an unexpected JSON value, including the NaN that Python's reader accepts."""
     choices: list[Callable[[], Any]] = [
         lambda: None,
         lambda: draw.choice([True, False]),
@@ -278,7 +278,7 @@ def _swap(document: dict[str, Any], draw: random.Random) -> None:
         return
     one, other = draw.sample(places, 2)
     short = min(len(one), len(other))
-    if one[:short] == other[:short]:  # one holds the other
+    if one[:short] == other[:short]:  # one contains the other
         return
     first, second = _get(document, one), _get(document, other)
     _set(document, one, second)
@@ -350,7 +350,7 @@ def _texts(document: dict[str, Any]) -> list[Path_]:
 
 
 def _garble(document: dict[str, Any], draw: random.Random) -> None:
-    """Characters of a text in the parameters get lost, turn up twice, or are others."""
+    """Delete, duplicate or replace characters of a text in the parameters."""
     texts = _texts(document)
     if not texts:
         return

@@ -1,4 +1,4 @@
-"""The analyzer's client: what goes over the wire, what is kept, what if it is not there."""
+"""The analyzer's client: the wire protocol, the cache, and an analyzer that cannot be reached."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_recorded_answers_are_kept_and_others_are_refused(tmp_path: Path) -> Non
 
 
 class CountingAnalyzer(OneTypeAnalyzer):
-    """Counts the largest number of questions in one round."""
+    """Records the largest number of expressions in one round."""
 
     most = 0
 

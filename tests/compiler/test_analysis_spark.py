@@ -73,7 +73,7 @@ RECORD = (("key", "STRING"), ("value", "a INT, b STRING"))
 
 
 def judged(spark: Analyzer, text: str) -> str:
-    """The type, or the condition of the refusal."""
+    """Return the type of an expression, or the error condition."""
     [found] = spark.analyze([ExpressionRequest(text, RECORD)])
     return found.type or (found.error.condition if found.error else None) or "?"
 

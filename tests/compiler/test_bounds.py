@@ -1,4 +1,4 @@
-"""Documents that describe much in few words are refused in bounded time and space."""
+"""Short documents that describe something huge are refused in bounded time and space."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG_NAME = "a" * 30 + "b"
 
 
 def doubling_avro(records: int) -> str:
-    """Records that each hold the one before it twice."""
+    """Return a schema of records that each contain the previous one twice."""
     last: object = "string"
     for number in range(records):
         second = f"R{number - 1}" if number else "string"

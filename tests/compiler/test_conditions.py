@@ -1,4 +1,4 @@
-"""Conditions of tests: what their predicates see, and what is refused."""
+"""Conditions of tests: the columns of their predicates, and what is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def checked(raw: Any, **about: Any) -> dict[str, Any]:
 
 
 def counted(kind: str, window: dict[str, str] | None, **params: Any) -> Any:
-    """Records counted into a store."""
+    """Return a document that counts records into a store."""
     counts = node("count", "count", **({"window": window} if window else {}))
     kept = store("rows", kind, **params)
     return document(

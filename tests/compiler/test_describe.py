@@ -1,4 +1,4 @@
-"""Descriptions: the text in Kafka Streams' manner, and the JSON."""
+"""Descriptions: the text in the format of Kafka Streams, and the JSON."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_join_by_foreign_key_keeps_its_rows_where_they_are_asked_for() -> None
 
 
 def test_a_repartition_topic_is_as_wide_as_what_is_known_of_its_writers_sources() -> None:
-    # The second grouping's writer also reads a topic that it feeds itself.
+    # The writer of the second grouping also reads a topic that it writes itself.
     code = "class Run(Processor):\n    def process(self, record):\n        pass\n"
     run = {"code": code, "class_name": "Run", "output": {"key": "STRING", "value": "STRING"}}
     raw = document(

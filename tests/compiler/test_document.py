@@ -1,4 +1,4 @@
-"""Whatever stands in the JSON, it ends in diagnostics."""
+"""Reading a document never fails: any JSON ends in diagnostics."""
 
 from __future__ import annotations
 

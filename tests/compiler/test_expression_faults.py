@@ -30,9 +30,9 @@ def marked(text: str, found: Diagnostic) -> str:
     return text[found.position.start : found.position.stop]
 
 
-# text, code, what is marked, words of message and hint
+# text, code, marked part, words of message and hint
 FAULTS = [
-    # ---- names that are not there
+    # ---- unknown names
     ("lenght(value.item)", "expression_function", "lenght", "“lenght” Did you mean length?"),
     ("ai_query('x')", "expression_function_other", "ai_query", "“ai_query” built-in functions"),
     ("a.upper(key)", "expression_function", "a.upper", "“a.upper” Did you mean upper?"),
@@ -66,7 +66,7 @@ FAULTS = [
     ("CAST(value AS INT)", "expression_cast", "CAST(value AS INT)", "STRUCT<item: converted INT"),
     ("CAST(key AS TEXT)", "expression_data_type", "TEXT", "Unknown type “TEXT”. BIGINT"),
     ("from_json(key, 'a FOO')", "expression_data_type", "FOO", "Unknown type “FOO”."),
-    # ---- what an expression over one record cannot be
+    # ---- not possible in an expression over one record
     ("key || sum(value.quantity)", "expression_aggregate", "sum(value.quantity)", "“Count”"),
     ("rank() OVER (ORDER BY key)", "expression_aggregate", "rank() OVER (ORDER BY key)", "rank()"),
     ("explode(value.tags)", "expression_generator", "explode(value.tags)", "“Flat map values”"),
@@ -89,7 +89,7 @@ FAULTS = [
     ("key = ’a’", "expression_character", "’", "“’” is not allowed in SQL. Replace it with '"),
     ("key\u200b = 1", "expression_syntax", "\u200b", "U+200B is not expected here."),
     ("DATE '2020-13-01'", "expression_syntax", "DATE '2020-13-01'", "2020-13-01"),
-    # ---- Spark's own words, for what is rare
+    # ---- Spark's own message, for rare errors
     ("1" * 50, "expression", "1" * 50, "exceeds max precision 38"),
 ]
 
@@ -135,7 +135,7 @@ def test_the_place_of_a_syntax_error_is_right_over_lines_and_beyond_ascii(
 
 
 def test_nothing_of_the_machine_gets_into_an_expression(analyzer: Analyzer) -> None:
-    # Spark would put the value of the variable there.
+    # Spark would substitute the value of the variable.
     assert fault("${env:HOME}", analyzer).code == "expression_syntax"
 
 

@@ -1,4 +1,4 @@
-"""Formats with schemas of their own, in place or in a registry."""
+"""Formats with schemas, inline or from a registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents compiled in processes of their own: limits, replacement, fair shares."""
+"""Documents compiled in separate processes: limits, replacement, fair shares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.served import serving_analyzer
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 GOOD = line(node("keep", "filter", predicate="true"))
-#: a regular expression of the reader runs over this for minutes
+#: the reader's regular expression takes minutes for this
 ENDLESS = document(
     [stream(value={"format": "protobuf", "schema": "/* " * 300_000}), sink()], ["in > out"]
 )
@@ -130,7 +130,7 @@ def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) ->
                     for owner in ("one", "two", "three")
                 ]
 
-            # From the first round on it is known whose documents are slow.
+            # After the first round, the pool knows whose documents are slow.
             assert {codes(each.result())[0] for each in hostile()} == {"compile_time"}
             while len(shared.pids) < shared.size:
                 time.sleep(0.05)
@@ -138,7 +138,7 @@ def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) ->
             time.sleep(0.2)
             for _ in range(3):
                 assert codes(shared.compile(GOOD, analyzer, owner="other")) == []
-            # Without a process that is kept for others, two of them would have been answered.
+            # Without a process reserved for others, two of them would have been answered.
             assert sum(each.done() for each in again) < 2
             assert {codes(each.result())[0] for each in again} == {"compile_time"}
     finally:

@@ -1,4 +1,4 @@
-"""Settings of Kafka clients from outside, and what librdkafka makes of those of Java's clients."""
+"""External settings of Kafka clients, and their translation from Java's to librdkafka's."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_librdkafka_accepts_what_is_made_of_a_login() -> None:
                 "ssl.endpoint.identification.algorithm": "",
             }
         )
-        Producer({**found, "log_level": 0})  # what it does not know, it refuses
+        Producer({**found, "log_level": 0})  # librdkafka refuses settings that it does not know
         with pytest.raises(KafkaException):
             Producer({**found, "sasl.mechanism": "UNKNOWN"})
 

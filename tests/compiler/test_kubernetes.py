@@ -38,7 +38,7 @@ PROFILES = {
 
 
 def validate(manifest: Manifest) -> None:
-    """Raises ValidationError, also for fields that do not exist."""
+    """Raise ValidationError for an invalid manifest, including unknown fields."""
     kind = f"io.k8s.api.{GROUPS[manifest['apiVersion']]}.{manifest['kind']}"
     schema = {"$ref": f"#/$defs/{kind}", "$defs": SCHEMAS["$defs"]}
     jsonschema.Draft202012Validator(schema).validate(manifest)

@@ -1,6 +1,6 @@
-"""Documents as no person would write them: always diagnostics with an address, never an exception.
+"""Broken documents always give diagnostics with an address, never an exception.
 
-The faults are drawn at random, the same for the same seed. To look at many more of them:
+The faults are drawn at random from a fixed seed. To try many more of them:
 `MILLRACE_MUTATIONS=20000 ./millrace test tests/compiler/test_mutations.py`.
 """
 
@@ -25,7 +25,7 @@ RAW_WORDS = re.compile(r"Traceback|Exception|NoneType|object at 0x|\bjava\.|\{\w
 
 
 class GuessingAnalyzer:
-    """Recorded answers; what nobody asked before has the type that is expected of it."""
+    """Recorded answers; an expression without one has the expected type."""
 
     def __init__(self) -> None:
         self.known = recorded()
@@ -39,7 +39,7 @@ class GuessingAnalyzer:
 
 
 def check(document: dict[str, Any]) -> bool:
-    """Whether it was compiled; fails where anything about it is not as it should be."""
+    """Return whether the document compiles; fail if anything about the result is wrong."""
     compilation = compile_document(document, GuessingAnalyzer())
     json.dumps(compilation.to_json(), ensure_ascii=False).encode()
     for diagnostic in compilation.diagnostics:
@@ -61,7 +61,7 @@ def check_diagnostic(found: Diagnostic, document: dict[str, Any]) -> None:
     assert found.message.strip()
     assert found.hint.strip()
     assert len(reported) < 2000
-    # A document's own text may hold any words; what is not quoted from it is ours.
+    # A raw word is permitted if it is quoted from the document.
     assert not RAW_WORDS.search(found.message) or RAW_WORDS.search(json.dumps(document)), reported
     nodes = document.get("nodes")
     items = nodes if isinstance(nodes, list) else []

@@ -1,4 +1,4 @@
-"""What each operator must have: a contract over all of them."""
+"""What each operator must have: a contract test over all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain dialect's programs: they parse, import nothing but pyspark, and are laid out."""
+"""Programs of the plain dialect parse, import only pyspark, and are formatted."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_labels_and_comments_are_no_part_of_it(name: str, analyzer: Analyzer) ->
         ("per-hour", {"group_by": {"key": "value.item"}}, False),
         ("per-hour", {"window": {"type": "tumbling", "size": "2 hours"}}, False),
         ("per-hour", {"emit": "window_close"}, False),
-        # Another type enters the step that keeps state: values may be another type in there.
+        # The input of the stateful step has another type, so the type of its values may differ too.
         ("with-item", {"joiner": "array(left.item)"}, False),
     ],
 )

@@ -1,7 +1,7 @@
 """Processors of the plain dialect: the program's own classes, run by pyspark's tester of state.
 
-Each line is a micro-batch. What a processor forwards is compared with what Kafka Streams did in
-the recorded scenario, timestamps included, which no sink of Spark can write.
+Each line is a micro-batch. Forwarded records are compared with those of Kafka Streams in the
+recorded scenario, including timestamps, which no Spark sink can write.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Plain steps that keep rows: the program's own classes, run by pyspark's tester of state.
+"""Plain steps with state: the program's own classes, run by pyspark's tester of state.
 
-Each line is a micro-batch. What comes out is compared with what Kafka Streams did in the recorded
-scenario, timestamps included, which no sink of Spark can write.
+Each line is a micro-batch. The output is compared with that of Kafka Streams in the recorded
+scenario, including timestamps, which no Spark sink can write.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def recorded(name: str) -> dict[str, Any]:
 
 
 def outputs(scenario: dict[str, Any], number: int) -> Iterator[tuple[Any, Any, int]]:
-    """Key, value and timestamp of what Kafka Streams gave after a line."""
+    """Yield key, value and timestamp of each output of Kafka Streams after a line."""
     for each in scenario["expected"]["outputs"]:
         if each["after"] == number:
             yield each["key"], each["value"], each["timestamp"]
@@ -155,7 +155,7 @@ def test_a_change_takes_the_row_before_out_of_its_group() -> None:
 
 
 class ForeignKeys:
-    """`References` and `ForeignKeyJoin`, one behind the other, as the query has them."""
+    """`References` followed by `ForeignKeyJoin`, as in the query."""
 
     def __init__(self, how: str) -> None:
         raw = document(
@@ -169,7 +169,7 @@ class ForeignKeys:
         self.offset = 0
 
     def test(self, *changes: tuple[str, str, str | None]) -> dict[str, Any]:
-        """Sides, keys and values of one micro-batch; the rows that come out, by key."""
+        """Run a micro-batch of (side, key, value) and return the resulting rows by key."""
         left: dict[str, list[Row]] = defaultdict(list)
         by_foreign_key: dict[str | None, list[Row]] = defaultdict(list)
         for side, key, value in changes:

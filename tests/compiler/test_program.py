@@ -1,4 +1,4 @@
-"""The program of a document: how it reads, and that it gives the document back."""
+"""Programs: how they read, and that the document can be recovered from them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def program(raw: dict[str, Any]) -> str:
 
 
 def read_back(compilation: Compilation, folder: Path) -> dict[str, Any]:
-    """The document of the program of a compilation."""
+    """Return the document that is recovered from a compilation's program."""
     for path, text in (compilation.require().code or {}).items():
         (folder / path).write_text(text, encoding="utf-8", newline="")
     return load_program(folder).document()
@@ -65,7 +65,7 @@ def labels(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def ruffed(made: str) -> str:
-    """The same text as ruff formats it."""
+    """Return the text as ruff formats it."""
     command = [sys.executable, "-m", "ruff", "format", "--isolated", f"--line-length={WIDTH}", "-"]
     return subprocess.run(command, input=made, capture_output=True, text=True, check=True).stdout
 
@@ -91,7 +91,7 @@ def test_a_program_gives_back_the_document_that_it_was_made_of(
 def test_what_a_program_does_not_give_back_is_found(
     analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The comparison itself: a program whose name and node texts were edited meanwhile."""
+    """Check the comparison itself, with a program whose name and node texts were edited."""
     raw = json.loads((TESTS / "golden" / "count" / "topology.json").read_text("utf-8"))
 
     def edited(folder: Path) -> Any:
@@ -164,7 +164,7 @@ def test_every_text_of_a_document_is_written_so_that_the_program_gives_it_back(
         each |= {"label": label, "description": description}
     compilation = compile_document(raw, OneTypeAnalyzer())
     event(f"accepted: {compilation.ok}")
-    if compilation.code is None:  # a text that no document may have
+    if compilation.code is None:  # a text that a document must not contain
         return
     back = read_back(compilation, tmp_path_factory.mktemp("program"))
     expected = {each["id"]: each["params"] for each in raw["nodes"]}

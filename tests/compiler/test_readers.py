@@ -1,4 +1,4 @@
-"""Streams whose records come from Spark's readers: what is refused, planned and written back."""
+"""Streams from Spark's readers: what is refused, planned and recovered from the program."""
 
 from __future__ import annotations
 

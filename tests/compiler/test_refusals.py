@@ -1,4 +1,4 @@
-"""Every graph that is refused: which code, at which node and parameter."""
+"""Every refused graph: the code, node and parameter of its error."""
 
 from __future__ import annotations
 

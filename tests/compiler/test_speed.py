@@ -1,4 +1,4 @@
-"""A graph of a hundred nodes is compiled in the blink of an eye."""
+"""A graph of a hundred nodes compiles within 50 ms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of stores and sources when one document replaces another: the table of changes."""
+"""What happens to stores and sources when one document replaces another, as a table of changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOUR, MINUTE = 3_600_000, 60_000
 
 
 class CastAnalyzer:
-    """A double for expressions like ``null::BIGINT``, of the type that they name, else STRING."""
+    """A double that reads the type from expressions like ``null::BIGINT``; others are STRING."""
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
         return [ExpressionResult(self._type(request)) for request in requests]
@@ -76,7 +76,7 @@ def tumbling(size: Any = HOUR, type_: str = "BIGINT", **more: Any) -> Raw:
 
 
 def of_windows(size: int = HOUR) -> Raw:
-    """Rows without windows of their own, whose keys have those of the table before."""
+    """A store without windows of its own, whose keys are those of the windowed table before it."""
     count = node("count", "count", window={"type": "tumbling", "size": size})
     return line(count, node("updates", "to_stream"), aggregate())
 
@@ -155,7 +155,7 @@ def foreign(left: str = "a INT", right_key: str = "STRING", **more: Any) -> Raw:
 
 
 def referring(left: int, right: int) -> Raw:
-    """A join by foreign key that keeps its result: another join looks it up."""
+    """A foreign-key join that stores its result, because another join looks it up."""
     raw = foreign(topics={"l": left, "r": right, "x": left})
     raw["nodes"] += [table("x"), node("again", "join.table_table", joiner="left"), sink("second")]
     raw["edges"] += [edge(e) for e in ("join > again.left", "x > again.right", "again > second")]
@@ -170,7 +170,7 @@ def everywhere(value: str = "STRING", **topics: int) -> Raw:
 
 
 def everywhere_else() -> Raw:
-    """The same with a table that is no global one."""
+    """The same document with an ordinary table instead of a global table."""
     join = node("join", "join.stream_table", joiner="left")
     return document([stream("a"), table("g"), join, sink()],
                     ["a > join.left", "g > join.right", "join > out"])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Types, durations, schemas: what can be read and what it becomes."""
+"""Types, durations, schemas: what can be read, and the result."""
 
 from __future__ import annotations
 

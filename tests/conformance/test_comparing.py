@@ -1,4 +1,4 @@
-"""The comparison itself: it must see what differs, and only that."""
+"""The comparison itself: it reports every difference and nothing else."""
 
 from __future__ import annotations
 

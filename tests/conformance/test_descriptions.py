@@ -1,4 +1,4 @@
-"""`describe` on random topologies, against Kafka Streams' own description of each."""
+"""`describe` on random topologies, compared with Kafka Streams' own descriptions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_store_too_many_is_a_difference() -> None:
     topic = {"name": "a-changelog", "kind": "changelog"}
     expected = {"subtopologies": [sub], "internal_topics": [topic], "error": None}
     scenario = {"compare": "describe", "topology": {"nodes": []}, "expected": expected}
-    # A store that nobody named may be called otherwise.
+    # A store without a name may be called differently.
     renamed = {
         "subtopologies": [{**sub, "stores": ["b"]}],
         "internal_topics": [{"name": "b-changelog", "kind": "changelog", "partitions": 1}],

@@ -1,7 +1,7 @@
-"""The plain dialect is measured: a result is as Kafka Streams' or was announced to differ.
+"""Results of the plain dialect equal those of Kafka Streams, or an announced code explains why not.
 
-Each code has a scenario that shows it. A sample runs with the other tests, with
-MILLRACE_CONFORMANCE=whole every scenario does; `./millrace conformance tests/conformance/scenarios
+Each code has a scenario that shows it. A sample runs with the other tests; with
+MILLRACE_CONFORMANCE=whole every scenario runs. `./millrace conformance tests/conformance/scenarios
 --dialect plain --out RESULTS` prints the counts.
 """
 
@@ -87,7 +87,7 @@ def test_a_difference_is_announced_and_without_it_the_result_would_be_wrong(
     result = run(recorded, cut)
     codes = {each["code"] for each in result["differences"]}
     assert code in codes
-    # Of the codes that say that other records come out, only the one in question may explain.
+    # Of the codes for differing records, only the one under test may explain the difference.
     codes -= RECORDS - {code}
     assert unexplained(recorded, result, cut, codes) == []
     assert unexplained(recorded, result, cut, codes - {code}) != []

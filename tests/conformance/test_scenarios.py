@@ -1,7 +1,7 @@
-"""Every recorded scenario on Spark: what Kafka Streams did is what comes out, however it is cut.
+"""Every recorded scenario gives Kafka Streams' results on Spark, in any micro-batches.
 
-A sample is restarted after every record and cut at random; with MILLRACE_CONFORMANCE=whole every
-scenario is.
+A sample is restarted after every record and cut into random micro-batches; with
+MILLRACE_CONFORMANCE=whole every scenario is.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ RUN = [
 FREE = [name for name in RUN if "all" in SCENARIOS[name]["cuts"]]
 WHOLE = os.environ.get("MILLRACE_CONFORMANCE") == "whole"
 chosen = random.Random(4)
-# What processors keep in fields of their own is gone with the object, in Kafka Streams as here: a
-# start makes a new one. Stores, clocks and schedules go on. So the counts of these begin anew.
+# Fields of a processor object are lost at a restart, in Kafka Streams too, because a new object is
+# created. Stores, clocks and schedules continue. So the counts in these scenarios start again.
 FORGOTTEN = {
     "M53": [(1, "left", 2), (3, "left", 2), (4, "left", 2), (5, "left", 2), (6, "left", 0),
             (8, "left", 2), (9, "left", 2)],
@@ -74,11 +74,11 @@ class Results:
         return self._begun[key]
 
     def result(self, name: str, cut: str, *, restart: bool = False) -> dict[str, Any]:
-        """What a scenario gives."""
+        """Return the result of a scenario."""
         return self._begin((name, cut, restart)).result()
 
     def of(self, name: str, cut: str, *, restart: bool = False) -> list[str]:
-        """What differs between a scenario's result and what Kafka Streams did."""
+        """Return the differences between a scenario's result and that of Kafka Streams."""
         return differences(SCENARIOS[name], self.result(name, cut, restart=restart), cut)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Stores read from a checkpoint hold what the recorded scenarios' test driver held."""
+"""Stores read from a checkpoint have the contents of Kafka Streams' recorded stores."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FOLDER = Path(__file__).parent / "scenarios"
 RECORDED = ("B04b", "C52", "D09", "D13", "K01b", "M02", "M12", "N01", "N02")
 #: the largest ones
 SLOW = ("N50", "N53")
-#: the driver's record has no store of these: they are compared with what the operator holds
+#: the test driver recorded no such store: these are compared with the operator's contents
 WINDOWED = ("E04", "F01a", "G01a", "G05")
 Raw = dict[str, Any]
 
 
 class Kept:
-    """Runs documents on Spark, and reads their stores from the checkpoints that are left."""
+    """Runs documents on Spark and reads their stores from the resulting checkpoints."""
 
     def __init__(self) -> None:
         from cli.simulating import Warm
@@ -36,7 +36,7 @@ class Kept:
         self._folders: list[Path] = []
 
     def run(self, document: Raw, inputs: list[Raw]) -> tuple[Raw, Path]:
-        """The contents of the stores as the operator holds them, and the checkpoint."""
+        """Return the contents of the stores as the operator dumps them, and the checkpoint."""
         from millrace_compiler.state_schema import state_schema
         from millrace_runtime import checkpoint
         from millrace_runtime.input_lines import checked_line
@@ -45,7 +45,7 @@ class Kept:
         from millrace_runtime.state_opening import StateOpening
 
         class Keeping(Simulator):
-            """Leaves its checkpoint where it is: Spark notes absolute paths in it."""
+            """Leaves the checkpoint in place: Spark stores absolute paths in it."""
 
             kept: Path
 
@@ -80,7 +80,7 @@ class Kept:
             shutil.rmtree(folder, ignore_errors=True)
 
     def read(self, folder: Path, store: str, **query: Any) -> Raw:
-        """A page of a store, with values in place of their texts."""
+        """Return a page of a store with keys and values parsed from JSON."""
         from millrace_runtime.state_reading import StateQuery, read_state
 
         page = read_state(self.warm.spark, str(folder), store, StateQuery(**query))
@@ -112,7 +112,7 @@ def scenario(name: str) -> Raw:
 
 
 def as_dumped(row: Raw) -> Raw:
-    """A row as the operator's own dump has it, which writes windows into keys."""
+    """Return a row in the form of the operator's own dump, which writes windows into keys."""
     key = row["key"]
     if "window" in row:
         end = row["window"]["end"]
@@ -135,7 +135,7 @@ def test_a_store_in_the_checkpoint_is_the_one_that_kafka_streams_had(name: str, 
 
 
 def with_store(document: Raw, kind: str, **params: Any) -> Raw:
-    """The document whose aggregation has a store node."""
+    """Return the document with a store node for its windowed aggregation."""
     counted = next(node["id"] for node in document["nodes"] if node["params"].get("window"))
     return {
         **document,
@@ -158,7 +158,7 @@ def test_windows_and_sessions_in_the_checkpoint_are_those_that_the_operator_show
     rows = [as_dumped(row) for row in kept.whole(folder, "kept", limit=1)]
     only = {**given, "expected": {"stores": stores}}
     assert differences(only, {"stores": {"kept": rows}}, "all") == []
-    # Pages of one row come in the same order as one page of all.
+    # Pages of one row come in the same order as a single page of all rows.
     assert [as_dumped(row) for row in kept.read(folder, "kept")["rows"]] == rows
 
 
@@ -169,7 +169,7 @@ def text_stream(id_: str, topic: str) -> Raw:
 
 
 def counted(**params: Any) -> Raw:
-    """A count of the topic `in`, with two tasks, in the store of the count itself."""
+    """Return a document that counts the topic `in` in two tasks, in the count's own store."""
     return {
         "format": "millrace.topology/1",
         "name": "counted",
@@ -207,11 +207,11 @@ def test_a_store_without_a_node_is_read_by_key_range_prefix_and_time(kept: Kept)
     assert page["next"] is None
     assert page["store"] == {"id": "count", "name": "count", "kind": "key_value"}
     assert {task["task"]: task["stream_time"] for task in page["tasks"]} == {"0_0": 16, "0_1": 17}
-    assert page["batch"] == 8  # a batch for each line, and one that shows the stores
+    assert page["batch"] == 8  # one batch for each line, and one that dumps the stores
     assert kept.read(folder, "count", key="ann")["rows"] == [
         {"key": "ann", "value": 1, "timestamp": 10, "task": 0}
     ]
-    # The same key came to two partitions, as only a foreign producer does: each task has its own.
+    # A foreign producer may write the same key to two partitions: each task then has a row.
     assert [row["task"] for row in kept.read(folder, "count", key="bob")["rows"]] == [0, 1]
     assert kept.read(folder, "count", key="nobody")["rows"] == []
     assert keys(kept.read(folder, "count", prefix="an")["rows"]) == ["ann", "anna"]
@@ -252,14 +252,14 @@ def test_versions_are_read_as_of_a_time_and_one_by_one(kept: Kept) -> None:
     before = [("b", "other", 150), ("c", "old", 160)]
     assert values(as_of=1100) == [("a", "two", 300), *before]
     assert values(as_of=1200) == before
-    # What was replaced before the history begins, at 400, is not known any more.
+    # Versions that were replaced before the history begins, at 400, are gone.
     assert values(key="a", versions=True, limit=1) == [
         ("a", "three", 1250), ("a", None, 1200), ("a", "two", 300),
     ]  # fmt: skip
     assert values(key="a", versions=True, from_time=1000) == [
         ("a", "three", 1250), ("a", None, 1200),
     ]  # fmt: skip
-    # Before the history nothing is known but a latest version that is as old.
+    # Before the history, only a latest version that is old enough is known.
     assert values(as_of=200) == [("c", "old", 160)]
 
 
@@ -274,7 +274,7 @@ def test_windows_are_fetched_by_key_and_time_and_expired_ones_are_gone(kept: Kep
         rows = kept.whole(folder, "kept", **query)
         return [(row["key"], row["window"]["start"], row["window"]["end"]) for row in rows]
 
-    # The clock is at 30, the start of the last window; what began at 0 is not kept any more.
+    # The clock is at 30, the start of the last window; the window that began at 0 has expired.
     assert windows() == [("a", 10, 20), ("a", 20, 30), ("b", 30, 40)]
     assert windows(key="a", from_time=15) == [("a", 20, 30)]
     assert windows(from_time=10, to_time=20) == [("a", 10, 20), ("a", 20, 30)]
@@ -331,10 +331,10 @@ def test_what_cannot_be_read_is_reported_by_code(kept: Kept, tmp_path: Path) -> 
         return refused.value.code
 
     assert [row["value"] for row in kept.read(folder, "count", key="7")["rows"]] == [1]
-    # The order of Kafka Streams' stores: by the bytes, in which -1 is the largest of all.
+    # Kafka Streams' stores are ordered by bytes, in which -1 is the largest.
     assert [row["key"] for row in kept.read(folder, "count")["rows"]] == [7, -1]
     assert code(folder, key="seven") == "key_invalid"
-    # The process that reads for the backend answers with the error.
+    # The process that reads stores for the backend returns the error.
     question = {
         "do": "read_state", "checkpoint": str(folder), "store": "count", "query": {"key": "seven"}
     }  # fmt: skip

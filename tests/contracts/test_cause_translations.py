@@ -1,7 +1,7 @@
 """Each cause that the page shows has a Chinese sentence.
 
-Causes are those of failures and outages, of steps of deployments, of generators, of records that
-cannot be written or read, and of comparisons with Kafka Streams.
+Causes are those of failures and outages, deployment steps, generators, records that cannot be
+written or read, and comparisons with Kafka Streams.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from tests.contracts.test_error_translations import QUOTED as QUOTED_ERRORS
 
 CHINESE = ERRORS.with_name("causes.ts")
 ROOT = places.REPOSITORY
-#: kinds of faults of records, which stop a driver (`runtime/scala/Faults.scala`); their message is
-#: that of Spark, Java or a person's code unless they have a cause
+#: faults of records that stop a driver (`runtime/scala/Faults.scala`); without a cause, their
+#: message is that of Spark, Java or the user's code
 FAULTS = {"deserialization", "processing", "production", "registry", "timestamp"}
-#: of the commands on documents and programs, of the simulator and the reader of stores, and of the
-#: operator for graphs that the compiler does not make: the page gets none of them as a cause
+#: codes of the commands on documents and programs, of the simulator and the store reader, and of
+#: the operator for graphs that the compiler never makes: none reaches the page as a cause
 ELSEWHERE = {
     "bytes_unread", "cut_unknown", "dataframe_sinks", "document_dataframe", "document_function",
     "kind", "program_failed", "program_topology", "program_unreadable", "query_invalid",
     "request_invalid", "session_settings", "session_without_operator", "unknown",
 }  # fmt: skip
-#: expressions whose codes are found where they come from
+#: expressions whose codes are collected where they originate
 PASSED_ON = {
     "cause", "code", "errors[0].code", "f'cold_{cold.code}'", "fault", "first['code']",
     "known.code", "self.fault", "step.get('code', '')", "str(found.get('code'))", "why['code']",
@@ -51,20 +51,20 @@ PASSED_ON = {
 
 
 def of_drivers() -> Iterator[Site]:
-    """What a driver reports when it fails."""
+    """Yield the causes that a failing driver reports."""
     plain = RUNTIME / "plain" / "simulation.py"
     modules = trees([path for path in sorted(RUNTIME.rglob("*.py")) if path != plain])
     for code, facts in sites(modules, "MillraceError"):
         if code not in DIFFERENCES:
             yield code, facts
-    # Where an exception of Spark or Kafka says it, there are no facts.
+    # Causes that come from exceptions of Spark or Kafka have no facts.
     yield from ((each.code, set()) for each in KNOWN)
     for fault in FAULTS:
         yield fault, {"message"}
         yield fault, {"cause"}
 
 
-#: how the operator names a cause, and the facts that the place adds to those that are written there
+#: patterns with which the operator names a cause, and the facts that are added at that place
 _WHY = {
     r"\bWhy\(": set[str](),
     r"\bfailure\(\s*base,": {"registry"},
@@ -73,7 +73,7 @@ _WHY = {
 
 
 def of_operator() -> Iterator[Site]:
-    """What the operator says in sentences of its own."""
+    """Yield the causes for which the operator has its own sentences."""
     for path in sorted((ROOT / "runtime" / "scala").rglob("*.scala")):
         text = path.read_text("utf-8")
         for start, added in _WHY.items():
@@ -83,7 +83,7 @@ def of_operator() -> Iterator[Site]:
 
 
 def _call(text: str, start: int) -> str:
-    """What is between a parenthesis and the one that closes it; texts have as many of both."""
+    """Return the text between a parenthesis and its match; strings inside must be balanced."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] == "(") - (text[at] == ")")
@@ -93,7 +93,7 @@ def _call(text: str, start: int) -> str:
 
 
 def of_workers() -> Iterator[Site]:
-    """Failures, outages and steps that the workers note."""
+    """Yield the failures, outages and steps that the workers record."""
     workers = ROOT / "workers" / "millrace_workers"
     modules = trees([path for path in sorted(workers.rglob("*.py")) if path.stem != "doubles"])
     modules += trees([BACKEND / "deployments" / f"{name}.py" for name in ("reconciling", "watch")])
@@ -114,7 +114,7 @@ def others() -> Iterator[Site]:
 
 
 def known() -> list[Site]:
-    """All causes, each with the facts that it has where it is made."""
+    """Return all causes, each with the facts from the place where it is raised."""
     return [*of_drivers(), *of_operator(), *of_workers(), *others()]
 
 

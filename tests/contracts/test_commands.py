@@ -1,4 +1,4 @@
-"""The commands are declared in launcher/commands.py; usage, parsers and documents follow."""
+"""The commands in launcher/commands.py: usage, parsers and documentation agree with them."""
 
 from __future__ import annotations
 

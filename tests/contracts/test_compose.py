@@ -1,4 +1,4 @@
-"""docker-compose.yml says the same as the code, as far as that can be told without an engine."""
+"""docker-compose.yml agrees with the code, as far as this can be checked without an engine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from millrace_compiler import kafka_clients
 from launcher import places
 from launcher.services import broker
 
-#: what our own processes read from their environment
+#: services that run our own code
 OURS = (
     "backend", "setup", "worker", "beat", "backend-analyzer", "worker-analyzer",
     "generators",
     "backend-simulator", "backend-store-reader",
 )  # fmt: skip
 READ_BY_US = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z_]+)\"")
-#: read by Java, Spark and Python themselves
+#: variables that Java, Spark and Python read
 OTHERS = {
     *("SPARK_MASTER_OPTS", "SPARK_DAEMON_MEMORY"),
     *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "AWS_REGION"),

@@ -15,27 +15,27 @@ from launcher import places
 CHINESE = places.REPOSITORY / "frontend" / "src" / "ui" / "zh" / "errors.ts"
 BACKEND = places.REPOSITORY / "backend"
 RUNTIME = places.REPOSITORY / "runtime" / "millrace_runtime"
-#: what answers the backend's questions to the simulator and to the process that reads stores
+#: modules that answer the backend's requests to the simulator and the store reader
 ANSWERING = (
     "breakpoints", "encoding", "expectations", "explaining", "input_lines", "simulating",
     "simulation", "state_reading", "storage", "store_reader", "task_states", "unbatched",
 )  # fmt: skip
-#: refusals whose sentence in English follows the Chinese one
+#: refusals whose English sentence follows the Chinese one
 QUOTED = {
     "condition_failed", "condition_invalid", "has_checkpoint", "input_invalid", "not_json",
     "option_invalid", "state_unreadable",
 }  # fmt: skip
-#: names of a call's arguments that are no values of a sentence
+#: arguments of a call that are not values of a sentence
 _NO_VALUES = {"fields", "facts", "node", "parameter", "record", "hint"}
 
-#: a place where a code is given, with the names of the values that its sentence can have
+#: a code and the names of the values available to its sentence, at one place in the source
 Site = tuple[str, set[str]]
 #: for programs only: the page does not send such requests
 PROGRAMS = {
     "authentication_failed", "cut_unknown", "method_not_allowed", "not_acceptable", "query_invalid",
     "session_needed", "unknown_ordering", "unsupported_media_type",
 }  # fmt: skip
-#: of the problems of generators and of comparisons: in `causes.ts`
+#: problems of generators and comparisons, translated in `causes.ts`
 CAUSES = {"kafka_full", "not_written", "streams_missing", "streams_not_started"}
 
 
@@ -48,7 +48,7 @@ def name_of(node: ast.expr) -> str:
 
 
 def errors_in(modules: list[ast.Module], base: str) -> set[str]:
-    """The class and those that derive from it."""
+    """Return the class and the classes derived from it."""
     found = {base}
     for tree in modules * 2:
         for node in ast.walk(tree):
@@ -58,7 +58,7 @@ def errors_in(modules: list[ast.Module], base: str) -> set[str]:
 
 
 def literals(node: ast.AST, local: Local | None = None) -> Iterator[str]:
-    """The codes that an expression can be."""
+    """Yield the codes that an expression can evaluate to."""
     if isinstance(node, ast.IfExp):
         yield from literals(node.body, local)
         yield from literals(node.orelse, local)
@@ -76,7 +76,7 @@ def is_code_with_sentences(texts: Sequence[object]) -> bool:
     )
 
 
-#: what the variables of a function, or of a module, are set to
+#: values assigned to the variables of a function or module
 Local = dict[str, list[ast.expr]]
 
 
@@ -91,7 +91,7 @@ def variables(tree: ast.AST) -> Local:
 
 
 def calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Local]]:
-    """All calls, each with the variables of the function that it is in."""
+    """Yield all calls, each with the variables of the enclosing function."""
     inner: dict[ast.Call, Local] = {}
     own: list[ast.stmt] = [each for each in tree.body if isinstance(each, ast.Assign)]
     outside = variables(ast.Module(own, []))
@@ -105,9 +105,9 @@ def calls(tree: ast.Module) -> Iterator[tuple[ast.Call, Local]]:
 
 
 def named_by_calls(tree: ast.Module, place_of: dict[str, int]) -> Iterator[tuple[str, set[str]]]:
-    """Codes and the names of their data, of calls whose argument at a place is a code.
+    """Yield each code that is an argument of a call, with the names of the call's data.
 
-    A code of a class that cannot be read is `?` with its expression.
+    A code that cannot be determined in a call of a class is `?` with its expression.
     """
     for call, local in calls(tree):
         name = name_of(call.func)
@@ -125,7 +125,7 @@ def named_by_calls(tree: ast.Module, place_of: dict[str, int]) -> Iterator[tuple
 
 
 def members(node: ast.expr, local: Local | None = None) -> dict[str, ast.expr]:
-    """The values of a dictionary by their names."""
+    """Return the values of a dictionary by name."""
     if isinstance(node, ast.Name):
         known = (local or {}).get(node.id, ())
         return {name: value for each in known for name, value in members(each).items()}
@@ -134,7 +134,7 @@ def members(node: ast.expr, local: Local | None = None) -> dict[str, ast.expr]:
 
 
 def named_by_data(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
-    """Codes and facts in `{"code": …, "facts": …}`, and codes in tuples with their sentences."""
+    """Yield codes and facts of `{"code": …, "facts": …}`, and codes in tuples with sentences."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             found = members(node)
@@ -148,7 +148,7 @@ def named_by_data(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
 
 
 def sites(modules: list[ast.Module], base: str) -> Iterator[Site]:
-    """Where a class, one that derives from it, or a function with a `code` is called."""
+    """Yield the sites at calls of a class, its subclasses, or functions with a `code` parameter."""
     place_of = dict.fromkeys((*errors_in(modules, base), "__init__"), 0)
     for tree in modules:
         for node in ast.walk(tree):
@@ -163,7 +163,7 @@ def sites(modules: list[ast.Module], base: str) -> Iterator[Site]:
 
 
 def answered() -> list[Site]:
-    """The refusals of the backend, those of the simulator that it passes on among them."""
+    """Return the refusals of the backend, including those of the simulator that it passes on."""
     found = [*sites(trees(sorted(BACKEND.rglob("*.py"))), "ApiError")]
     found += sites(trees([RUNTIME / f"{name}.py" for name in ANSWERING]), "MillraceError")
     found += [(each[0], set()) for pool in (Simulators, Readers) for each in pool.messages.values()]
@@ -171,7 +171,7 @@ def answered() -> list[Site]:
 
 
 def sentences(path: Path) -> dict[str, list[str]]:
-    """A table of Chinese sentences by their codes, with the alternatives of each."""
+    """Read a table of Chinese sentences by code, with the alternatives for each."""
     literal = r'"(?:[^"\\]|\\.)*"'
     pattern = rf"^  (\w+):\s+(\[\s*{literal}(?:,\s*{literal})*,?\s*\]|{literal}),$"
     return {
@@ -181,7 +181,7 @@ def sentences(path: Path) -> dict[str, list[str]]:
 
 
 def untold(found: Mapping[str, Sequence[str]], known: Iterable[Site]) -> list[Site]:
-    """Sites for which no sentence has all of its values."""
+    """Return the sites for which no sentence can be filled with the available values."""
     return [
         (code, data)
         for code, data in known
@@ -190,7 +190,7 @@ def untold(found: Mapping[str, Sequence[str]], known: Iterable[Site]) -> list[Si
 
 
 def unused(found: Mapping[str, Sequence[str]], known: Iterable[Site]) -> list[str]:
-    """Sentences that name a value that no site gives."""
+    """Return the sentences with a value that no site provides."""
     given: dict[str, set[str]] = {}
     for code, data in known:
         given.setdefault(code, set()).update(data)
@@ -203,7 +203,7 @@ def unused(found: Mapping[str, Sequence[str]], known: Iterable[Site]) -> list[st
 
 
 def values_in(sentence: str) -> set[str]:
-    """The names of the values that a sentence needs."""
+    """Return the names of the values in a sentence."""
     return set(re.findall(r"\{(\w+)\}", sentence))
 
 

@@ -1,4 +1,4 @@
-"""The compiler's sentences in the page's other languages name the same facts."""
+"""Translations of the compiler's sentences use the same facts."""
 
 from __future__ import annotations
 

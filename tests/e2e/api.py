@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 
 class Api:
-    """A session with the running backend. Answers that tell of an error fail the test."""
+    """A session with the running backend. An error response fails the test."""
 
     def __init__(self, address: str, link: str) -> None:
         self._client = httpx.Client(base_url=f"{address}/api", timeout=30)
@@ -22,7 +22,7 @@ class Api:
 
     @classmethod
     def of(cls, address: str, page: Page) -> Self:
-        """The session that a page is signed in with."""
+        """Use the session that a page is signed in with."""
         made = cls.__new__(cls)
         cookies = {each["name"]: each["value"] for each in page.context.cookies(address)}
         made._client = httpx.Client(base_url=f"{address}/api", timeout=30, cookies=cookies)
@@ -40,7 +40,7 @@ class Api:
         self._client.close()
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """The answer's JSON."""
+        """Send a request and return the JSON of the response."""
         token = self._client.cookies.get("csrftoken") or ""
         answer = self._client.request(
             method, path, json=body, headers={"X-CSRFToken": token, "Origin": self._origin()}
@@ -58,7 +58,7 @@ class Api:
     def answer(
         self, method: str, path: str, seconds: float, body: dict[str, Any] | None = None
     ) -> Any:
-        """The answer's JSON, as soon as a part that is starting has started."""
+        """Return the JSON of the response, retrying while it is 503 because a part is starting."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -69,7 +69,7 @@ class Api:
                 time.sleep(0.2)
 
     def deploy(self, name: str, document: dict[str, Any], **settings: Any) -> int:
-        """Save a document as version 1 of a new topology and deploy it; the deployment's id."""
+        """Deploy a document as version 1 of a new topology and return the deployment's id."""
         topology = self.call("POST", "/workspaces/main/topologies", {"name": name})["id"]
         version = self.call(
             "POST",
@@ -89,7 +89,7 @@ class Api:
         return int(made["id"])
 
     def until(self, deployment: int, state: str, seconds: float) -> dict[str, Any]:
-        """Wait until the deployment is seen in a state; it, as the API tells it."""
+        """Wait until the deployment has this observed state and return it."""
         deadline = time.monotonic() + seconds
         found: dict[str, Any] = {}
         while time.monotonic() < deadline:

@@ -21,7 +21,7 @@ from tests.e2e.system import System, running_system
 
 @pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """Millrace with an empty workspace."""
+    """A running Millrace with an empty workspace."""
     with running_system(tmp_path_factory.mktemp("millrace"), unused_port()) as found:
         yield found
 
@@ -37,7 +37,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def session(system: System, browser: Browser) -> StorageState:
-    """What a browser holds once the one-time link was opened: a cookie."""
+    """The browser state after the one-time link was opened: a session cookie."""
     context = browser.new_context(locale="en-GB")
     page = context.new_page()
     page.goto(system.link)
@@ -50,7 +50,7 @@ def session(system: System, browser: Browser) -> StorageState:
 
 @pytest.fixture
 def signed_in(browser: Browser, session: StorageState) -> Iterator[BrowserContext]:
-    """A browser that is signed in and remembers no layout of an earlier test."""
+    """A signed-in browser without a layout saved by an earlier test."""
     context = browser.new_context(
         viewport={"width": 1440, "height": 900},
         locale="en-GB",
@@ -65,7 +65,7 @@ def signed_in(browser: Browser, session: StorageState) -> Iterator[BrowserContex
 def page(
     system: System, signed_in: BrowserContext, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Page]:
-    """A page at the list of topologies; a complaint in its console fails the test."""
+    """A page at the list of topologies; errors and warnings in its console fail the test."""
     found = signed_in.new_page()
     found.set_default_timeout(20_000)
     complaints: list[str] = []

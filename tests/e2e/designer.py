@@ -1,4 +1,4 @@
-"""The designer as a person works with it: pointer and keys, nothing else."""
+"""Drives the designer as a person does, with pointer and keyboard only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 
 class Designer:
-    """One open topology."""
+    """The designer with one open topology."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -25,7 +25,7 @@ class Designer:
         return [str(each) for each in found]
 
     def drag(self, kind: str, x: float, y: float) -> str:
-        """Drag an entry of the palette to a place of the canvas, in pixels from its top left."""
+        """Drag a palette entry to (x, y) of the canvas, in pixels; return the new node's id."""
         before = set(self.nodes())
         entry = self.page.locator(f'[data-kind="{kind}"]')
         entry.scroll_into_view_if_needed()
@@ -44,7 +44,7 @@ class Designer:
         """Pull a wire from an output to an input."""
         edges = self.page.locator(".react-flow__edge")
         before = edges.count()
-        # A store's one port hangs it below what uses it.
+        # The single port of a store connects upwards to the node that uses it.
         start = _middle(self._port(source, "out", "store" if side == "store" else "output"))
         end = _middle(self._port(target, port, side))
         mouse = self.page.mouse
@@ -78,7 +78,7 @@ class Designer:
         return self.page.locator(f'.inspector-body [data-parameter="{parameter}"]')
 
     def name(self, label: str) -> None:
-        """Give the selected node a label."""
+        """Label the selected node."""
         box = self.field("label").locator("input")
         box.fill(label)
         box.press("Enter")
@@ -92,7 +92,7 @@ class Designer:
         self.page.keyboard.press("Tab")
 
     def choose(self, parameter: str, option: str) -> None:
-        """Choose from a list; the first list of the parameter where it has several."""
+        """Choose from a list; the first one if the parameter has several."""
         self.field(parameter).locator("input.mantine-Select-input").first.click()
         self.page.get_by_role("option", name=option, exact=True).click()
 
@@ -102,7 +102,7 @@ class Designer:
         editor.click()
         self.page.keyboard.press("ControlOrMeta+A")
         self.page.keyboard.insert_text(text)
-        # Another place takes the suggestions away.
+        # A click elsewhere closes the suggestions.
         self.page.locator(".inspector-facts").first.click()
 
     # -- panels -----------------------------------------------------------------------------------
@@ -122,24 +122,24 @@ class Designer:
 
     # -- deployment -------------------------------------------------------------------------------
     def expect_state(self, state: str, seconds: float) -> None:
-        """The deployment gets into a state within a time."""
+        """Wait until the deployment shows this state."""
         pill = self.page.get_by_test_id("deployment-pill").get_by_test_id("deployment-state")
         expect(pill).to_have_attribute("data-state", state, timeout=seconds * 1000)
 
     def open_deployment(self) -> None:
-        """Open the window with steps, run and actions."""
+        """Open the deployment window with steps, run and actions."""
         if not self.page.get_by_test_id("deployment-steps").is_visible():
             self.page.get_by_test_id("deployment-pill").click()
         expect(self.page.get_by_test_id("deployment-steps")).to_be_visible()
 
     def close_deployment(self) -> None:
-        """Close that window."""
+        """Close the deployment window."""
         if self.page.get_by_test_id("deployment-steps").is_visible():
             self.page.keyboard.press("Escape")
             expect(self.page.get_by_test_id("deployment-steps")).to_have_count(0)
 
     def driver(self) -> int:
-        """Process id of the driver, as the page shows it."""
+        """Return the driver's process id as the page shows it."""
         self.open_deployment()
         shown = self.page.get_by_test_id("driver-pid")
         expect(shown).to_contain_text("process")

@@ -1,4 +1,4 @@
-"""Running an exported job where nothing of Millrace is."""
+"""Runs an exported job in an environment without Millrace."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
-#: all that an exported job may need
+#: all packages that an exported job may need
 PACKAGES = ("pyspark", "py4j")
 KEPT = ("PATH", "HOME", "LANG", "JAVA_HOME", "MILLRACE_CACHE", "TMPDIR")
 
 
 def plain_environment(folder: Path) -> Path:
-    """A virtual environment with Spark and nothing else; its Python."""
+    """Create a virtual environment with Spark only; return its Python."""
     venv.create(folder, with_pip=False, symlinks=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site = folder / "lib" / version / "site-packages"
@@ -29,10 +29,10 @@ def plain_environment(folder: Path) -> Path:
 
 
 def run_job(zipped: Path, folder: Path, bootstrap_servers: str) -> str:
-    """Unpack the zip and run ``python job.py`` over all that is in its topics; what it said."""
+    """Unpack the zip, run ``python job.py`` until its topics are read; return its output."""
     with zipfile.ZipFile(zipped) as archive:
         archive.extractall(folder / "job")
-    # The runtime has a module of that name, too, further down.
+    # The runtime contains a deeper module with the same name.
     job = min((folder / "job").rglob("job.py"), key=lambda path: len(path.parts))
     command = [
         str(plain_environment(folder / "venv")),

@@ -1,4 +1,4 @@
-"""The real system, started as a person starts it, on ports and data of its own."""
+"""The real system, started by its command, with its own ports and data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import pytest
 
 from launcher import places
 
-#: marks of tests on a system of their own
+#: markers of tests that start a system of their own
 OWN_SYSTEM = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"https?://\S+/sign-in/\S+")
-#: seconds; a loaded machine compiles the operator and builds the page first
+#: seconds; on a loaded machine the operator and the page are built first
 PATIENCE = 420.0
-#: what a machine with Python alone lacks; the Python lock brings one of each
+#: programs that a machine with only Python lacks; packages of the Python lock include them
 BROUGHT_ALONG = {"java", "node", "npm", "npx", "redis-server", "valkey-server"}
 
 
@@ -34,18 +34,18 @@ class System:
     """A running Millrace."""
 
     address: str
-    #: signs in once
+    #: a one-time sign-in link
     link: str
     data: Path
     bootstrap_servers: str
-    #: from where topologies may read files
+    #: the folder from which topologies may read files
     files: Path
 
 
 def python_alone(folder: Path) -> dict[str, str]:
-    """The environment of a machine without Java, Node and Redis, on which nothing was compiled.
+    """The environment of a machine without Java, Node and Redis, with nothing compiled.
 
-    Jars that were fetched before are there: to fetch them again would show nothing.
+    Jars that were fetched before are linked: fetching them again would show nothing.
     """
     commands = folder / "bin"
     commands.mkdir()
@@ -62,7 +62,7 @@ def python_alone(folder: Path) -> dict[str, str]:
 
 
 def _linked(source: str, target: str) -> None:
-    """A hard link, or a copy on another disk."""
+    """Link the file, or copy it if the target is on another disk."""
     try:
         os.link(source, target)
     except OSError:
@@ -73,10 +73,10 @@ def _linked(source: str, target: str) -> None:
 def running_system(
     folder: Path, port: int, machine: Mapping[str, str] | None = None, kafka: str | None = None
 ) -> Iterator[System]:
-    """``./millrace up`` without the sample; everything it started is gone afterwards.
+    """Run ``./millrace up`` without the sample, and end everything it started after the block.
 
-    ``machine`` is its environment, where that is not the one of the tests; ``kafka`` the address of
-    a broker that it uses instead of one of its own.
+    ``machine`` is its environment, by default that of the tests; ``kafka`` is the address of an
+    existing broker, by default it starts one.
     """
     data = folder / "data"
     output = folder / "up.log"

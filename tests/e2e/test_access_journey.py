@@ -49,7 +49,7 @@ def test_a_member_sets_a_password_at_the_first_sign_in_and_signs_in_with_it_agai
 def test_an_admin_issues_a_new_link_for_a_member(
     page: Page, system: System, browser: Browser
 ) -> None:
-    """The link of the members' page signs in."""
+    """The link shown on the members' page signs in."""
     member(page, system, "Joan Clarke")
     page.goto(f"{system.address}/w/main/settings")
     row = page.get_by_role("row").filter(has_text="Joan Clarke")
@@ -66,7 +66,7 @@ def test_an_admin_issues_a_new_link_for_a_member(
 def test_the_installations_admin_limits_the_topics_of_a_workspace(
     page: Page, system: System
 ) -> None:
-    """What is set in the page is what the API lists."""
+    """Prefixes set in the page limit the topics that the API lists."""
     page.get_by_test_id("user-menu").click()
     page.get_by_role("menuitem", name="Installation").click()
     prefixes = page.get_by_role("combobox", name="Topic prefixes of Main")

@@ -1,4 +1,4 @@
-"""A running topology is changed: its plan, a loss confirmed by name, a failure that came back."""
+"""A running topology is changed: the plan, a confirmed loss of state, and a fallback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE, SINK = "change-numbers", "change-sums"
 
 
 def summing(type_: str, *, partitions: int | None = None, fails: bool = False) -> dict[str, Any]:
-    """Numbers summed up by key; `partitions`: over a repartition of so many; `fails`: at once."""
+    """Sums by key; `partitions` adds a repartition, `fails` makes every record fail."""
     formats = {"key": {"format": "string"}, "value": {"format": "string"}}
     value = "raise_error('refused')" if fails else "value"
     aggregator = f"agg + CAST({value} AS {type_})"
@@ -63,7 +63,7 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
 def test_a_change_is_read_before_it_runs_and_one_that_fails_gives_way(
     page: Page, system: System
 ) -> None:
-    """DOUBLE to BIGINT needs the store's name typed; a version that cannot start gives way."""
+    """DOUBLE to BIGINT needs the store's name typed; a version that cannot start is rolled back."""
     for topic in (SOURCE, SINK):
         create_topic(system.bootstrap_servers, topic, 1)
     with Api.of(system.address, page) as api:
@@ -96,7 +96,7 @@ def test_a_change_is_read_before_it_runs_and_one_that_fails_gives_way(
             return bool(found["observed"] == "running" and run and run["version"] == version)
 
         until(lambda: runs(2), 300)
-        # The version before would have read what was written until then.
+        # Records written earlier would have been read by the previous version.
         write(system.bootstrap_servers, SOURCE, [Sentence(0, 2000, "6", "a")])
         until(lambda: [s["old"]["values"] for s in api.call("GET", plan)["stores"]] == [["BIGINT"]])
 

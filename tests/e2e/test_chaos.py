@@ -1,4 +1,4 @@
-"""A minute and a half of random faults under load: every update is read once and in order."""
+"""Ninety seconds of random faults under load: every update is read once and in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record fails, becomes a test, is skipped once; another goes to the dead letters."""
+"""A failing record becomes a test and is skipped once; another one goes to the dead letters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCE, SINK, DEAD = "failed-numbers", "failed-quotients", "failed-dead"
 
 
 def document() -> dict[str, Any]:
-    """A hundred divided by each number, exactly once."""
+    """Return a topology that divides 100 by each number, exactly once."""
     text = {"key": {"format": "string"}, "value": {"format": "string"}}
     divided = {"value": "CAST(100 div CAST(value AS INT) AS STRING)"}
     nodes = [

@@ -1,4 +1,4 @@
-"""A version that cannot start, at many points: the one before runs again, and nothing is lost."""
+"""A version fails to start at many points: the previous one runs again, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from tests.runtime import topics
 pytestmark = [*OWN_SYSTEM, pytest.mark.long]
 
 SOURCE, SINK = "failing-numbers", "failing-sums"
-#: from the end of the new driver until the version before runs again
+#: from the end of the new driver until the previous version runs again
 BACK_SECONDS = 30.0
-#: until a driver is prepared beside the one that runs, on a machine that is busy
+#: until a standby is prepared, on a busy machine
 PREPARED_SECONDS = 320.0
 TEXT = {"format": "string"}
 PROCESSOR = """
@@ -45,7 +45,7 @@ class Broken(Processor):
 
 
 def summing(*between: dict[str, Any], **source: Any) -> dict[str, Any]:
-    """Sums of numbers by key, exactly once, perhaps behind other steps."""
+    """Sums of numbers by key, exactly once, optionally after other steps."""
     params = {"type": "BIGINT", "initializer": "0L", "aggregator": "agg + CAST(value AS BIGINT)"}
     reads = {"topics": [SOURCE], "key": TEXT, "value": TEXT, **source}
     nodes: list[dict[str, Any]] = [
@@ -74,7 +74,7 @@ def registry() -> Iterator[Registry]:
 
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory, registry: Registry) -> Iterator[System]:
-    """A system of its own, which has a wrong password for a registry."""
+    """A system of its own, with a wrong password for its schema registry."""
     folder = tmp_path_factory.mktemp("failing")
     (folder / "conf").mkdir()
     machine = {
@@ -89,7 +89,7 @@ def system(tmp_path_factory: pytest.TempPathFactory, registry: Registry) -> Iter
 
 @dataclass
 class Victim:
-    """Version 1 runs; others are deployed in its place."""
+    """A deployment that runs version 1; the tests deploy other versions that fail."""
 
     system: System
     api: Api
@@ -123,7 +123,7 @@ class Victim:
         return time.monotonic() - began
 
     def deploy(self, document: dict[str, Any] | None, **settings: Any) -> int:
-        """Another document as the next version, or other settings of version 1."""
+        """Deploy a document as the next version, or version 1 with other settings."""
         version = 1
         if document is not None:
             body = {"document": document, "message": "next", "base_version": self.versions}
@@ -134,7 +134,7 @@ class Victim:
         return version
 
     def until_other_driver(self, before: int, seconds: float = PREPARED_SECONDS) -> int:
-        """The process of the new version's driver."""
+        """Wait for the driver of the new version and return its process id."""
 
         def other() -> bool:
             run = self.now()["run"]
@@ -170,7 +170,7 @@ def victim(system: System) -> Iterator[Victim]:
 
 
 def no_memory(victim: Victim, pid: int) -> None:
-    """The machine gives its JVM no memory, until it has failed."""
+    """Leave the new JVM without memory until it has failed."""
     state = (victim.system.data / "run" / "state.json").read_text()
     worker = next(each for each in json.loads(state)["services"] if each["name"] == "worker")
     parent = psutil.Process(worker["pid"])
@@ -189,7 +189,7 @@ def no_memory(victim: Victim, pid: int) -> None:
 
 
 def broken_jar(victim: Victim, pid: int) -> None:
-    """The staged operator's jar is cut off before the driver opens it."""
+    """Truncate the staged operator's jar before the driver opens it."""
     same = {"id": "same", "kind": "filter", "params": {"predicate": "length(value) > 0"}}
     version = victim.deploy(summing(same))
     job = victim.folder / "jobs" / f"v{version}"
@@ -199,9 +199,9 @@ def broken_jar(victim: Victim, pid: int) -> None:
 
 
 def port_taken(victim: Victim, pid: int) -> None:
-    """The installation gives Spark one port, which something else has.
+    """Configure a single port for Spark, which another process occupies.
 
-    Without such a setting there is none to be taken: see the test below.
+    Without such a setting no port can be taken: see the test below.
     """
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -217,13 +217,13 @@ def port_taken(victim: Victim, pid: int) -> None:
 
 
 def import_error(victim: Victim, pid: int) -> None:
-    """A processor imports what is not installed; the driver, or the check before it, says so."""
+    """A processor imports a module that is not installed; the driver or a check reports it."""
     params = {"code": PROCESSOR, "type": "STRING"}
     victim.deploy(summing({"id": "broken", "kind": "process_values", "params": params}))
 
 
 def missing_topic(victim: Victim, pid: int) -> None:
-    """The version reads a topic that nobody made and that it may not make."""
+    """The version reads a topic that does not exist and that it may not create."""
     victim.deploy(summing(topics=[SOURCE, "failing-nowhere"]), create_topics=False)
 
 
@@ -235,7 +235,7 @@ def wrong_password(victim: Victim, pid: int, registry: Registry) -> None:
 
 
 def unreadable_state(victim: Victim, pid: int) -> None:
-    """The state must move, and its files cannot be read while the new driver lives."""
+    """The state must be migrated, and its files cannot be read while the new driver lives."""
     spread = {"id": "spread", "kind": "repartition", "params": {"partitions": 3}}
     before = victim.folder / "checkpoint" / "stream" / "state"
     hidden = before.with_name("hidden")
@@ -245,19 +245,19 @@ def unreadable_state(victim: Victim, pid: int) -> None:
     try:
         victim.until_gone(victim.until_other_driver(pid))
     finally:
-        # Whatever made a folder of that name has nothing in it that anybody needs.
+        # A folder that was created under that name contains nothing useful.
         if before.exists():
             before.rename(before.with_name("made"))
         hidden.rename(before)
 
 
 def killed_while_prepared(victim: Victim, pid: int) -> None:
-    """kill -9 of the new driver beside the one that runs."""
+    """kill -9 of the standby beside the running driver."""
     same = {"id": "other", "kind": "filter", "params": {"predicate": "value <> 'y'"}}
     victim.deploy(summing(same))
 
     def prepared() -> list[int]:
-        """Of drivers before, ended ones as well, a note may be left."""
+        """Notes of earlier drivers may remain, including those of ended ones."""
         notes = (victim.folder / "standby").glob("*/process.json")
         pids = [int(json.loads(note.read_text())["pid"]) for note in notes]
         return [each for each in pids if each != pid and psutil.pid_exists(each)]
@@ -267,7 +267,7 @@ def killed_while_prepared(victim: Victim, pid: int) -> None:
 
 
 def killed_half_way(victim: Victim, pid: int) -> None:
-    """kill -9 of the new driver when it has taken over, before its first batch."""
+    """kill -9 of the new driver after it took over, before its first batch."""
     same = {"id": "again", "kind": "filter", "params": {"predicate": "value <> 'x'"}}
     victim.deploy(summing(same))
     driver = victim.until_other_driver(pid)
@@ -276,7 +276,7 @@ def killed_half_way(victim: Victim, pid: int) -> None:
     victim.until_gone(driver)
 
 
-#: those that are noticed while the driver before runs: it is not stopped for them
+#: faults that are noticed while the previous driver runs, which is therefore not stopped
 UNSTOPPED = {
     no_memory, broken_jar, import_error, missing_topic, wrong_password, port_taken,
     killed_while_prepared,
@@ -297,7 +297,7 @@ def test_the_version_before_runs_again_within_half_a_minute(
     fails(*given)
     victim.send(len(victim.sent) + 1)
     if fails in UNSTOPPED:
-        # Refused by the checks, or by the driver: in either case it says why.
+        # The checks refuse the version, or its driver fails; either way there is a reason.
         victim.until_failed()
     took = victim.until(victim.is_back, BACK_SECONDS, "version 1 did not come back")
     after = victim.now()
@@ -311,7 +311,7 @@ def test_the_version_before_runs_again_within_half_a_minute(
 
 
 def test_no_port_of_a_driver_can_be_taken(victim: Victim) -> None:
-    """It listens on this machine alone, on ports that the system chose when it started."""
+    """A driver listens only on this machine, on ports that the system chose at its start."""
     driver = psutil.Process(victim.now()["run"]["pid"])
     lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     listening = [

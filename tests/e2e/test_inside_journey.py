@@ -1,4 +1,4 @@
-"""What a person finds out about a running deployment: where a record went, and why."""
+"""A running deployment is inspected: where a record went, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCE, SINK = f"orders-{RUN}", f"counts-{RUN}"
 
 
 def document() -> dict[str, Any]:
-    """Orders of more than ten, counted by their item: the key changes, so there is a shuffle."""
+    """Orders of more than ten, counted by item: the key changes, so there is a shuffle."""
     value = {"format": "json", "schema": "item STRING, n INT"}
     text, number = {"format": "string"}, {"format": "long"}
     nodes: list[dict[str, Any]] = [
@@ -91,7 +91,7 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         page.get_by_test_id("way-inputs").get_by_role("button").first.click()
         expect(way).to_contain_text("Filtered out: “value.n > 10” is not true for it.")
 
-        # Its topic by an expression over the formats of the topology's source.
+        # The record's topic, filtered by an expression over the formats of the topology's source.
         page.goto(f"{system.address}/w/main/topics/{SOURCE}?reader={topology}:orders")
         rows = page.locator('[data-testid="records"] tbody tr')
         expect(rows).to_have_count(5, timeout=30_000)
@@ -101,7 +101,7 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         expect(rows.first).to_contain_text('"n": 50')
         expect(page.get_by_test_id("scanned")).to_contain_text("Scanned 5 records.")
 
-        # From its page in the topic browser, with too few records before it.
+        # From the record's page in the topic browser, with too few records before it.
         page.goto(
             f"{system.address}/w/main/topics/{SOURCE}?start=offset&partition=0&offset=2&record=0:2"
         )
@@ -121,7 +121,7 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         expect(page.get_by_test_id("way-inputs")).not_to_contain_text("order-")
         page.get_by_test_id("follow-use").click()
         expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(2)
-        # A later order begins with the stores of the deployment, and without the records before.
+        # A later order starts from the deployment's stores instead of earlier records.
         write(system.bootstrap_servers, SOURCE, [tea(begin + 9_000, 60, "order-5")])
         until_counted(system, 5)
         designer.open_panel("Records")
@@ -150,7 +150,7 @@ def tea(timestamp: int, amount: int, key: str) -> Sentence:
 
 
 def until_counted(system: System, records: int) -> None:
-    """Until the deployment has written so many counts, and committed its batch."""
+    """Wait until the deployment has written this many counts and committed its batch."""
     until = time.monotonic() + 60
     while size(system.bootstrap_servers, SINK) < records:
         assert time.monotonic() < until
@@ -159,7 +159,7 @@ def until_counted(system: System, records: int) -> None:
 
 
 def see_an_alert_about_latency(page: Page, system: System) -> None:
-    """An order that comes two minutes late fires it; orders that come in time resolve it."""
+    """An order that is two minutes late fires the alert; orders in time resolve it."""
     page.goto(f"{system.address}/w/main/alerts")
     page.get_by_test_id("new-rule").click()
     form = page.get_by_test_id("rule-form")
@@ -173,7 +173,7 @@ def see_an_alert_about_latency(page: Page, system: System) -> None:
     alert = page.get_by_test_id("alert").filter(has_text=f"Late {RUN}")
 
     def until(state: str, minutes_late: int) -> None:
-        """An order each second until the alert is in the state."""
+        """Write an order each second until the alert has this state."""
         last = time.monotonic() + 90
         while alert.get_attribute("data-state") != state if alert.count() else True:
             assert time.monotonic() < last, f"the alert is not {state}"

@@ -1,4 +1,4 @@
-"""A deployment whose checkpoint is in S3, as `./millrace up` runs it with variables alone."""
+"""A deployment with its checkpoint in S3, which `./millrace up` configures by variables alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACE = f"s3a://{s3.BUCKET}/deployments"
 
 
 def changed() -> dict[str, Any]:
-    """The document with a repartition before the store: its state moves."""
+    """The document with a repartition before the store, so that its state is migrated."""
     spread = {"id": "spread", "kind": "repartition", "params": {"partitions": 3}}
     edges = [each for each in DOCUMENT["edges"] if each["source"] != "words"]
     edges += [
@@ -73,7 +73,7 @@ def test_state_in_s3_outlives_a_kill_and_a_change(
 
 
 def old_state_is_deleted(api: Api, deployment: int, data: Path) -> None:
-    """Listed with its size; a day later, it can be deleted."""
+    """Old state is listed with its size and can be deleted after a day."""
     path = f"/deployments/{deployment}/old-state"
     [left] = api.answer("GET", path, TO_RUNNING)
     assert (left["name"], left["version"]) == ("stream", 1)

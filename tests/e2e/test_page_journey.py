@@ -1,4 +1,4 @@
-"""Journeys in the page alone: by keyboard, with somebody else, and without a server."""
+"""Journeys within the page: by keyboard, with a second person, and without a server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COUNTED: dict[str, Any] = json.loads(
 
 
 def member(page: Page, system: System, name: str) -> str:
-    """Another editor of the workspace, added by the administrator who is signed in; their link."""
+    """Add another editor as the signed-in administrator and return the sign-in link."""
     page.request.get(f"{system.address}/api/session")
     cookies = page.context.cookies()
     token = next(each["value"] for each in cookies if each["name"] == "csrftoken")
@@ -49,7 +49,7 @@ def member(page: Page, system: System, name: str) -> str:
 
 
 def test_a_topology_is_drawn_wired_and_filled_by_keyboard_alone(page: Page) -> None:
-    """Add, wire, name, type, undo, redo, save: the pointer rests."""
+    """Add, wire, name, type, undo, redo and save without the pointer."""
     designer = new_topology(page, "By keyboard")
     keyboard = page.keyboard
     for wish in ("stream from topics", "map values", "to a topic"):
@@ -86,7 +86,7 @@ def test_a_topology_is_drawn_wired_and_filled_by_keyboard_alone(page: Page) -> N
 def test_what_somebody_else_edits_is_marked_on_the_node(
     page: Page, system: System, browser: Browser
 ) -> None:
-    """Two people on one topology see each other, and where."""
+    """Two people on one topology see each other, and the node that each one edits."""
     mine = new_topology(page, "Together")
     node = mine.drag("filter", 300, 300)
     mine.save("A filter")
@@ -114,7 +114,7 @@ def test_what_somebody_else_edits_is_marked_on_the_node(
 def test_changes_that_the_server_did_not_get_outlive_the_page(
     page: Page, signed_in: BrowserContext
 ) -> None:
-    """The network is gone, then the page: the next one has the change, and can undo it."""
+    """The network fails, then the page closes: the next page has the change and can undo it."""
     designer = new_topology(page, "Not lost")
     designer.drag("filter", 300, 300)
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
@@ -138,7 +138,7 @@ def test_changes_that_the_server_did_not_get_outlive_the_page(
 
 
 def test_a_kind_is_dropped_on_the_words_of_the_empty_canvas_and_stays_there(page: Page) -> None:
-    """Slowly, so that the card of the palette has opened before the drag begins."""
+    """The pointer moves slowly, so that the palette's card opens before the drag begins."""
     new_topology(page, "Slow hand")
     entry = page.locator('[data-kind="filter"]')
     entry.hover()
@@ -155,13 +155,13 @@ def test_a_kind_is_dropped_on_the_words_of_the_empty_canvas_and_stays_there(page
     expect(node).to_have_count(1)
     found = node.bounding_box()
     assert found is not None
-    # Its middle is where it was let go, to the grid.
+    # Its center is where it was dropped, aligned to the grid.
     assert abs(found["x"] + found["width"] / 2 - x) <= 16
     assert abs(found["y"] + found["height"] / 2 - y) <= 16
 
 
 def test_escape_closes_what_is_on_top_and_nothing_below_it(page: Page) -> None:
-    """Completions before the large editor, a list before the options, and then those."""
+    """Completions close before the large editor, a list before the options, and then those."""
     designer = new_topology(page, "Escape")
     designer.drag("process", 300, 300)
     page.get_by_role("button", name="Open in a large window").click()
@@ -192,7 +192,7 @@ def test_escape_closes_what_is_on_top_and_nothing_below_it(page: Page) -> None:
 
 
 def test_an_import_of_what_is_there_already_gets_a_free_name(page: Page, tmp_path: Path) -> None:
-    """One's own export, imported where it came from."""
+    """An export is imported into the workspace it came from."""
     designer = new_topology(page, "Twice")
     designer.drag("filter", 300, 300)
     designer.save("A filter")
@@ -214,7 +214,7 @@ def test_an_import_of_what_is_there_already_gets_a_free_name(page: Page, tmp_pat
 def test_on_a_tablet_held_upright_the_canvas_comes_first_and_nothing_lies_over_another(
     page: Page,
 ) -> None:
-    """Panels over the canvas one at a time; map, tools, tabs and labels each in its own place."""
+    """Panels cover the canvas one at a time; map, tools, tabs and labels do not overlap."""
     designer = new_topology(page, "Tablet")
     left = designer.drag("join.stream_stream", 300, 200)
     page.keyboard.press("n")
@@ -247,19 +247,19 @@ def test_on_a_tablet_held_upright_the_canvas_comes_first_and_nothing_lies_over_a
 
 
 def box(part: Locator) -> FloatRect:
-    """Where a part of the page is, in pixels."""
+    """Return the position and size of a part of the page, in pixels."""
     found = part.bounding_box()
     assert found is not None
     return found
 
 
 def middle(place: FloatRect) -> float:
-    """The middle of a place from top to bottom."""
+    """Return the vertical center of a box."""
     return place["y"] + place["height"] / 2
 
 
 def apart(one: Locator, other: Locator) -> bool:
-    """Whether two parts of the page have no pixel in common; one that is not shown covers none."""
+    """Whether two parts of the page do not overlap; a hidden part covers nothing."""
     a, b = one.bounding_box(), other.bounding_box()
     return (
         a is None
@@ -274,7 +274,7 @@ def apart(one: Locator, other: Locator) -> bool:
 def test_the_designer_opens_with_less_than_450_kilobytes(
     page: Page, session: StorageState, browser: Browser
 ) -> None:
-    """Counted on the wire, with an empty cache; the second visit fetches no file again."""
+    """Counted as transferred, with an empty cache; the second visit fetches no file again."""
     new_topology(page, "Light").drag("filter", 300, 300)
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
     fresh = browser.new_context(storage_state=session, locale="en-GB")
@@ -355,7 +355,7 @@ def _put_into_background(page: Page, hidden: bool) -> None:
 def test_more_tabs_than_a_browser_has_connections_can_be_open(
     page: Page, signed_in: BrowserContext
 ) -> None:
-    """A tab in the background listens to nothing, and knows what it missed when it comes back."""
+    """A background tab receives no events, and catches up when it is shown again."""
     designer = new_topology(page, "Many tabs")
     designer.drag("filter", 300, 300)
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
@@ -373,7 +373,7 @@ def test_more_tabs_than_a_browser_has_connections_can_be_open(
 
 
 def test_the_focus_returns_to_the_button_that_opened_a_dialog(page: Page) -> None:
-    """Escape closes it, and the keyboard goes on where it was."""
+    """Escape closes the dialog, and keyboard focus returns to its opener."""
     opener = page.get_by_test_id("new-topology")
     opener.click()
     dialog = page.get_by_role("dialog", name="New topology")

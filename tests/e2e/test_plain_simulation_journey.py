@@ -1,4 +1,4 @@
-"""A person sees what plain Spark makes of a topology, beside what Kafka Streams makes of it."""
+"""The page compares the results of plain Spark with those of Kafka Streams."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.e2e.designer import Designer
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-#: a simulator starts, on a machine that does other things too
+#: milliseconds; a simulator starts, on a busy machine
 PATIENCE = 180_000
 
 
 def from_template(page: Page, name: str, template: str) -> Locator:
-    """The panel *Simulate* of a new topology, on the records of its template."""
+    """Create a topology from a template and return its *Simulate* panel."""
     page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox", name="Name").fill(name)
@@ -42,7 +42,7 @@ def test_a_user_sees_both_results_side_by_side_and_why_they_differ(page: Page) -
     rows = page.get_by_test_id("plain-row")
     expect(rows).to_have_count(6)
     expect(page.locator("[data-topic='purchases-per-hour']")).to_contain_text("6 equal except")
-    # The outputs of Kafka Streams are there as ever.
+    # The outputs of Kafka Streams are shown as before.
     summary = page.get_by_test_id("simulation-summary")
     expect(summary).to_contain_text("9 records in, 6 records out, 1 dropped")
 
@@ -59,7 +59,7 @@ def test_a_user_sees_both_results_side_by_side_and_why_they_differ(page: Page) -
     expect(page.locator("tr[data-marked]")).to_have_count(3)
     expect(panel).to_contain_text("Dropped records: Kafka Streams counts 1, plain Spark 0.")
 
-    # A simulation without plain Spark gives what it gave before.
+    # A simulation without plain Spark gives the earlier result.
     panel.get_by_role("radio", name="Outputs").click()
     page.get_by_test_id("simulate-run").click()
     expect(summary).to_contain_text("9 records in, 6 records out, 1 dropped", timeout=60_000)

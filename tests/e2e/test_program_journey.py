@@ -23,7 +23,7 @@ from tests.runtime import topics
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 EXAMPLE = places.REPOSITORY / "examples" / "priced_orders.py"
-#: other journeys on this system have topics of the example's names
+#: other journeys on this system use topics with the example's names
 PRICES, REVENUE = "journey-prices", "journey-revenue"
 SCHEMA = "id STRING, item STRING, quantity INT, at TIMESTAMP"
 HOUR = 3_600
@@ -84,13 +84,13 @@ def test_a_program_over_parquet_and_a_topic_is_opened_on_the_canvas_and_deployed
 
 
 def add_orders(spark: SparkSession, folder: Path, *rows: tuple[str, str, int, int]) -> None:
-    """Adds a Parquet file: id, item, quantity and the time in seconds of each order."""
+    """Add a Parquet file: id, item, quantity and the time in seconds of each order."""
     made = [(id_, item, n, datetime.fromtimestamp(at, UTC)) for id_, item, n, at in rows]
     spark.createDataFrame(made, SCHEMA).coalesce(1).write.mode("append").parquet(str(folder))
 
 
 def revenue(system: System, last: float) -> list[float]:
-    """What was written, once its last value is the one that is waited for."""
+    """Return all written values as soon as the last one is `last`."""
     deadline = time.monotonic() + 180
     while True:
         found = [

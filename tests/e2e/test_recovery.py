@@ -58,7 +58,7 @@ DOCUMENT: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """A system of its own, as its parts are killed, on a machine with Python and nothing else."""
+    """A separate system whose parts are killed, on a machine with only Python."""
     folder = tmp_path_factory.mktemp("victim")
     with running_system(folder, unused_port(), python_alone(folder)) as found:
         yield found
@@ -77,7 +77,7 @@ def pid_of(system: System, service: str) -> int:
 
 
 def kill(system: System, service: str) -> None:
-    """kill -9, and wait until the supervisor has another one that answers."""
+    """kill -9, and wait until the supervisor has a new process that answers."""
     before = pid_of(system, service)
     os.kill(before, signal.SIGKILL)
     deadline = time.monotonic() + 90
@@ -92,7 +92,7 @@ def kill(system: System, service: str) -> None:
 
 @contextmanager
 def stopped(system: System, service: str) -> Iterator[None]:
-    """A service that lives and does nothing, with its own children, not with drivers."""
+    """Suspend a service and its Celery children, but not the drivers."""
     parent = psutil.Process(pid_of(system, service))
     family = [parent, *parent.children(recursive=True)]
     alive = [process for process in family if process.status() != psutil.STATUS_ZOMBIE]

@@ -1,4 +1,4 @@
-"""Pause, a driver that hangs, lost offsets, and state that is let go, on the page."""
+"""The page: a pause, a driver that hangs, lost offsets, and old state that is deleted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOURCE, SINK = "hold-numbers", "hold-sums"
 
 
 def document() -> dict[str, Any]:
-    """Sums by key."""
+    """Return a topology of sums by key."""
     text = json.dumps(summing())
     return json.loads(text.replace("start-numbers", SOURCE).replace("start-sums", SINK))  # type: ignore[no-any-return]
 
@@ -37,7 +37,7 @@ def family(pid: int) -> list[psutil.Process]:
 
 
 def age(system: System, deployment: int) -> None:
-    """Two days pass for the state that was left."""
+    """Make the old state two days older."""
     notes = system.data / "deployments" / str(deployment) / "checkpoint" / "stores.json"
     found = json.loads(notes.read_text())
     long_ago = datetime.now(UTC) - timedelta(days=2)
@@ -49,7 +49,7 @@ def age(system: System, deployment: int) -> None:
 def test_a_deployment_is_paused_survives_a_driver_that_hangs_and_settles_lost_offsets(
     page: Page, system: System
 ) -> None:
-    """Paused over a kill, degraded by SIGSTOP, refused for deleted records, drained, let go."""
+    """Paused across a kill, degraded by SIGSTOP, refused for deleted records, drained, deleted."""
     for topic in (SOURCE, SINK):
         create_topic(system.bootstrap_servers, topic, 1)
     now = int(time.time() * 1000)

@@ -42,7 +42,7 @@ COUNTING: dict[str, Any] = {
 
 
 def eventually(found: Callable[[], Any], seconds: float) -> Any:
-    """What is found, as soon as it is true."""
+    """Wait until `found` returns something true, and return it."""
     until = time.monotonic() + seconds
     while not (now := found()):
         assert time.monotonic() < until

@@ -1,4 +1,4 @@
-"""Another version runs beside a deployment in the page; their outputs are compared; it is ended."""
+"""A shadow of a deployment in the page: started, its outputs compared, ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE, SINK = "shadow-numbers", "shadow-sums"
 
 
 def summing(factor: str) -> dict[str, Any]:
-    """Numbers summed up by key, each `factor` times where it is above 100."""
+    """Sums by key, in which numbers above 100 count `factor` times."""
     formats = {"key": {"format": "string"}, "value": {"format": "string"}}
     value = f"CAST(value AS BIGINT) * IF(CAST(value AS BIGINT) > 100, {factor}, 1)"
     params = {"type": "BIGINT", "initializer": "0L", "aggregator": f"agg + {value}"}
@@ -96,7 +96,7 @@ def test_another_version_runs_beside_the_deployment_and_is_compared(
         after = api.call("GET", path)
         assert (after["run"], after["version"]) == (before, 1), "the running one is not touched"
 
-        # Switching is a change of the running deployment; the shadow is ended with its name.
+        # Switching changes the running deployment; the shadow is ended by typing its name.
         dialog.get_by_test_id("shadow-switch").click()
         page.get_by_test_id("change-accept").click()
         until(lambda: (api.call("GET", path)["run"] or {}).get("version") == 2, 300)

@@ -1,4 +1,4 @@
-"""A new user simulates a topology, steps to the late record, reads why, and lets it in."""
+"""A new user simulates a topology, steps to the late record, reads why, and admits it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 HOUR = 3_600_000
 MINUTE = 60_000
-#: a simulator starts, on a machine that does other things too
+#: milliseconds; a simulator starts, on a busy machine
 PATIENCE = 180_000
 GATE, PASSED = "gate-texts", "gate-passed"
 
@@ -46,7 +46,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
 
     page.keyboard.press("Alt+r")
     panel = page.get_by_test_id("simulate")
-    # The template's own records stand there; others take their place.
+    # The template's own records are replaced.
     expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(9)
     panel.get_by_role("button", name="Paste…").click()
     dialog = page.get_by_role("dialog")
@@ -57,7 +57,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(summary).to_contain_text("4 records in, 2 records out, 1 dropped", timeout=PATIENCE)
     expect(page.get_by_test_id("simulation-outputs").locator("tbody tr")).to_have_count(2)
 
-    # What went over a wire is on the wire, and listed where it is clicked.
+    # The count of an edge is shown on it, and its records are listed after a click.
     chip = page.locator(".edge-chip", has_text="4")
     expect(chip.first).to_be_visible()
     expect(designer.node("valid").locator(".node-ended")).to_have_text("1 ended")
@@ -75,7 +75,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     panel.get_by_role("button", name="First step").click()
     expect(page.get_by_test_id("simulation-stores").locator("tbody tr")).to_have_count(0)
 
-    # What the run gave becomes a test, which passes.
+    # The result becomes a test, which passes.
     panel.get_by_role("radio", name="Outputs").click()
     panel.get_by_role("button", name="Keep as a test…").click()
     dialog = page.get_by_role("dialog")
@@ -86,7 +86,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     panel.get_by_role("button", name="Run all tests").click()
     expect(panel.get_by_text("4 tests · 4 passed · 0 failed")).to_be_visible(timeout=60_000)
 
-    # What the tests leave out is said, and marked on the canvas.
+    # Parts without test coverage are listed, and marked on the canvas.
     coverage = page.get_by_test_id("coverage")
     expect(coverage).to_contain_text("6 of 6 nodes · 5 of 5 edges · 2 of 3 ways")
     expect(coverage).to_contain_text("Orders: no timestamp was invalid")
@@ -95,13 +95,13 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(coverage).to_contain_text("2 of 6 nodes · 1 of 5 edges", timeout=60_000)
     expect(designer.node("total").locator("[data-missed]")).to_be_visible()
 
-    # A run of all tests can be ended: those that did not run have no verdict.
+    # A run of all tests can be canceled: tests that did not run have no verdict.
     panel.get_by_role("button", name="Run all tests").click()
     panel.get_by_role("button", name="Cancel").click()
     expect(panel.get_by_role("button", name="Run all tests")).to_be_visible()
     expect(page.locator("[data-verdict='running']")).to_have_count(0)
 
-    # The same name replaces the test.
+    # A test with the same name is replaced.
     panel.get_by_role("radio", name="Outputs").click()
     panel.get_by_role("button", name="Keep as a test…").click()
     dialog = page.get_by_role("dialog")
@@ -111,7 +111,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(test).to_be_visible()
     expect(panel.locator("[data-test]")).to_have_count(4)
 
-    # With a longer grace, the record comes out, by itself.
+    # With a longer grace, the record is admitted without a manual run.
     panel.get_by_role("switch", name="Run again on every change").click()
     designer.select("total")
     grace = page.get_by_role("combobox", name="Grace")
@@ -119,7 +119,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     grace.press("Enter")
     expect(summary).to_contain_text("4 records in, 3 records out, 0 dropped", timeout=60_000)
 
-    # The test says what that changed; its records can be opened, and it can be deleted.
+    # The test shows what changed; its records can be opened, and it can be deleted.
     panel.get_by_role("radio", name="Tests").click()
     expect(panel.get_by_text("4 tests · 0 passed · 0 failed")).to_be_visible()
     panel.get_by_role("button", name="Run: late by two minutes").click()
@@ -154,7 +154,7 @@ class Counter(Processor):
 
 
 def counting() -> dict[str, Any]:
-    """Texts counted by their key in Python."""
+    """Return a topology that counts texts by key in Python."""
     text = {"format": "string"}
     params = {
         "code": COUNTING,
@@ -215,7 +215,7 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
     assert moved is not None
     assert moved["y"] > place["y"] + 10
 
-    # Enter texts, enter seen, pause: for the third record the first one is known.
+    # Step through: enter texts, enter seen, pause. At the third record, the first one is stored.
     panel.get_by_role("radio", name="Step by step").click()
     steps = page.get_by_test_id("simulation-steps")
     values = page.get_by_test_id("simulation-locals")
@@ -232,7 +232,7 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
     expect(highlighted).to_have_count(0)
     expect(page.get_by_test_id("simulation-printed")).to_contain_text("a came 2 times")
 
-    # Only at records that contain a text, by button and by Enter.
+    # Steps can be limited to records that contain a text, by button and by Enter.
     wanted = steps.get_by_label("Only steps whose record contains")
     wanted.fill('"b"')
     panel.get_by_role("button", name="First step").click()
@@ -241,14 +241,14 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
     expect(steps).to_contain_text("Record 2 enters seen")
     wanted.fill("")
 
-    # All lines are listed, and lead to the step of their record.
+    # All lines are listed, each with a link to the step of its record.
     panel.get_by_role("radio", name="Log").click()
     log = page.get_by_test_id("simulation-log")
     expect(log.locator("tbody tr")).to_have_count(3)
     log.get_by_role("button", name="2", exact=True).click()
     expect(page.get_by_test_id("simulation-printed")).to_contain_text("b came 1 times")
 
-    # It is there the next time, and is removed as it was set.
+    # The breakpoint survives a reload, and is removed the way it was set.
     page.reload()
     designer.select("seen")
     expect(dots).to_have_count(1)
@@ -257,7 +257,7 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
 
 
 def paste(page: Page, records: list[dict[str, Any]]) -> None:
-    """Records as JSON lines, into the open topology's inputs."""
+    """Paste records as JSON lines into the inputs of the open topology."""
     page.get_by_test_id("simulate").get_by_role("button", name="Paste…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox").fill("\n".join(map(json.dumps, records)), timeout=PATIENCE)
@@ -287,7 +287,7 @@ def test_counts_are_on_the_edges_while_a_run_is_under_way_and_cancel_keeps_its_r
     page.get_by_test_id("simulate-run").click()
     progress = page.get_by_test_id("simulation-progress")
     expect(progress).to_contain_text("of 2000 records so far", timeout=PATIENCE)
-    # 2,000 records take twenty seconds at least: these are counts of a run that goes on.
+    # 2,000 records take at least twenty seconds, so these are the counts of an unfinished run.
     chip = page.locator(".edge-chip").filter(has_text=re.compile(r"[1-9]\d")).first
     expect(chip).to_be_visible()
     expect(panel.get_by_role("button", name="Cancel")).to_be_visible()
@@ -324,7 +324,7 @@ def test_a_test_expects_by_expression_and_names_the_record_that_breaks_it(
         dialog.get_by_role("textbox", name="Expression").click()
         page.keyboard.press("ControlOrMeta+A")
         page.keyboard.insert_text(predicate)
-        # Another place takes the suggestions away.
+        # A click elsewhere closes the suggestions.
         dialog.get_by_role("textbox", name="Name").click()
 
     write("valu RLIKE '[0-9]'")
@@ -350,7 +350,7 @@ def test_a_test_expects_by_expression_and_names_the_record_that_breaks_it(
 
 
 def filtered() -> dict[str, Any]:
-    """Texts that are not empty, from one topic to another."""
+    """Return a topology that copies the texts that are not empty."""
     text = {"format": "string"}
     return {
         "format": "millrace.topology/1",
@@ -374,10 +374,10 @@ def filtered() -> dict[str, Any]:
 def test_where_tests_are_required_a_version_is_deployed_once_they_have_passed(
     signed_in: BrowserContext, system: System
 ) -> None:
-    """The switch stands in the settings; the refusal names the test that has not passed."""
+    """The switch is in the settings; the refusal names the test that has not passed."""
     for topic in (GATE, PASSED):
         create_topic(system.bootstrap_servers, topic, 1)
-    # Not the fixture: a refusal is an error in the browser's console.
+    # The `page` fixture fails on console errors, and a refusal is one.
     page = signed_in.new_page()
     page.set_default_timeout(20_000)
     page.goto(f"{system.address}/w/main/settings")

@@ -1,4 +1,4 @@
-"""Back to an earlier version, and a start from given offsets without the rows."""
+"""A return to an earlier version, and a start from chosen offsets without stored rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOURCE, SINK = "start-numbers", "start-sums"
 
 
 def summing(*between: dict[str, Any]) -> dict[str, Any]:
-    """Numbers summed up by key, perhaps behind other steps."""
+    """Sums by key, optionally after other steps."""
     formats = {"key": {"format": "string"}, "value": {"format": "string"}}
     params = {"type": "BIGINT", "initializer": "0L", "aggregator": "agg + CAST(value AS BIGINT)"}
     nodes: list[dict[str, Any]] = [
@@ -51,7 +51,7 @@ def until_sums(
     seconds: float = 120,
     topic: str = SINK,
 ) -> None:
-    """Wait for what is written; a repeated update is allowed."""
+    """Wait until the written sums satisfy the condition; repeated updates are possible."""
     deadline = time.monotonic() + seconds
     while True:
         found = [
@@ -67,7 +67,7 @@ def until_sums(
 def test_an_earlier_version_runs_again_and_starts_from_given_offsets(
     page: Page, system: System
 ) -> None:
-    """A change is given up before its first batch, and another one is not.
+    """One change is taken back before its first batch, and another one is not.
 
     Then three tasks become one, and all stores are reset: the second record is the first.
     """
@@ -153,7 +153,7 @@ HOUR = 3_600_000
 
 
 def stores() -> dict[str, Any]:
-    """Sums, sums per hour and the latest text by key, each in a store with a name."""
+    """Return sums, sums per hour and the latest text by key, each in a named store."""
     found = json.loads(
         json.dumps(summing()).replace("start-numbers", NUMBERS).replace("start-sums", TOTALS)
     )
@@ -181,7 +181,7 @@ def stores() -> dict[str, Any]:
 
 
 def local(at: int) -> str:
-    """A time in milliseconds as a field of the browser takes it, in its time zone."""
+    """Format epoch milliseconds for a browser's time field, in the local time zone."""
     return f"{datetime.fromtimestamp(at / 1000):%Y-%m-%dT%H:%M:%S}"  # noqa: DTZ006
 
 
@@ -189,7 +189,7 @@ def local(at: int) -> str:
 def test_rows_are_found_by_key_and_time_and_a_start_by_a_time_and_a_failure_is_simulated(
     page: Page, system: System
 ) -> None:
-    """The fields of the state browser; the deployment starts at a time; its failed record."""
+    """The fields of the state browser, a start from a time, and the failed record."""
     for topic in (NUMBERS, TOTALS):
         create_topic(system.bootstrap_servers, topic, 1)
     hour = int(time.time() * 1000) // HOUR * HOUR
@@ -272,7 +272,7 @@ def test_rows_are_found_by_key_and_time_and_a_start_by_a_time_and_a_failure_is_s
         page.get_by_test_id("change-accept").click()
         until_sums(system, lambda found: found[-2:] == [4, 8], 180, TOTALS)
 
-        # A record that cannot be summed fails the deployment; its error leads to a simulation.
+        # A record that cannot be summed fails the deployment; the error links to a simulation.
         write(system.bootstrap_servers, NUMBERS, [Sentence(0, hour + 1, "nine", "pear")])
         api.until(deployment, "failed", 180)
         if not page.get_by_test_id("failure-simulate").is_visible():

@@ -13,7 +13,7 @@ from tests.e2e.designer import Designer
 from tests.e2e.system import System
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
-#: a simulator starts, on a machine that does other things too
+#: milliseconds; a simulator starts, on a busy machine
 PATIENCE = 180_000
 #: seconds until a deployment has written its first record
 TO_FIRST_RECORD = 180.0
@@ -24,7 +24,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("svg[data-template]")).to_have_count(9)
     dialog.get_by_role("radio", name="Page views by region").click()
-    name = re.compile("^Page views by region( [0-9]+)?$")  # another test may have one of them
+    name = re.compile("^Page views by region( [0-9]+)?$")  # another test may have created one
     expect(dialog.get_by_role("textbox", name="Name")).to_have_value(name)
     page.get_by_test_id("try-template").click()
     designer = Designer(page)
@@ -40,7 +40,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     panel.get_by_role("button", name="Run all tests").click()
     expect(panel.get_by_text("2 tests · 2 passed · 0 failed")).to_be_visible(timeout=PATIENCE)
 
-    # Generated records have a share of values that cannot be read, as the server makes them.
+    # Generated records may have unreadable values, which the server makes.
     panel.get_by_role("radio", name="Inputs").click()
     panel.get_by_role("button", name="Generate…").click()
     dialog = page.get_by_role("dialog")
@@ -51,7 +51,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     expect(rows).to_have_count(5)
     expect(page.get_by_label("Value of record 5")).to_have_value(re.compile("^base64:"))
 
-    # Records of the topic, of which one field never leaves the server.
+    # Records of the topic; one masked field never leaves the server.
     panel.get_by_role("button", name="Sample…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox", name="Records", exact=True).fill("3")
@@ -74,7 +74,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     page.get_by_test_id("stop-generator").click()
     expect(page.get_by_test_id("stop-generator")).to_have_count(0)
 
-    # Read as the topology reads them, and one of them simulated there.
+    # Read in the topology's formats, and one of them simulated there.
     topic = page.url
     page.get_by_test_id("reader").click()
     page.get_by_role("option", name="Page views by region · views").click()
@@ -88,7 +88,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     expect(page.get_by_label("Value of record 9")).to_have_value(re.compile('"page"'))
     page.goto(topic)
 
-    # Another one, in the formats that the topology reads, ends by itself.
+    # Another generator, in the formats that the topology reads, ends by itself.
     page.get_by_test_id("generate").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("value.page")).to_be_visible()

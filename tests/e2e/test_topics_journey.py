@@ -1,4 +1,4 @@
-"""Topics in the page: created, written to, read live, by a schema and filtered, deleted."""
+"""Topics in the page: created, written to, read live, by schema and filtered, deleted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.runtime import topics
 
 #: 2026-01-01, in milliseconds
 BEGIN = 1_767_225_600_000
-#: milliseconds until the simulator, which reads and writes Avro, has answered on a busy machine
+#: milliseconds until the simulator, which handles Avro, has answered on a busy machine
 PATIENCE = 60_000
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
@@ -28,7 +28,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 def test_a_topic_is_created_written_to_watched_and_deleted(page: Page, system: System) -> None:
-    """All by hand; records of another program appear while the page is open."""
+    """Everything by hand; records of another program appear while the page is open."""
     page.get_by_role("link", name="Topics").click()
     page.get_by_test_id("new-topic").first.click()
     page.get_by_test_id("topic-name").fill("visits")
@@ -78,7 +78,7 @@ def test_a_topic_is_created_written_to_watched_and_deleted(page: Page, system: S
     expect(record).to_contain_text("61 6e 6e 61")
     page.reload()
     expect(record).to_contain_text("Partition 0, offset 0")
-    # The same once more, at its time: it is the newest of those with the number 7.
+    # The same record again, with its timestamp: it is the newest of those with the number 7.
     written = record.get_by_text("set by the producer").locator("..").inner_text()
     page.get_by_test_id("produce-again").click()
     expect(page.get_by_test_id("new-key")).to_have_value("anna")
@@ -109,7 +109,7 @@ def test_a_topic_is_created_written_to_watched_and_deleted(page: Page, system: S
 def test_an_avro_record_is_produced_read_and_produced_again_with_another_field(
     page: Page, system: System
 ) -> None:
-    """By a schema that is longer than what an address may have."""
+    """The schema is longer than a URL may be."""
     topics.create(system.bootstrap_servers, {"orders-avro": 1})
     fields = [{"name": "item", "type": "string"}, {"name": "n", "type": "int"}]
     order = {"type": "record", "name": "Order", "doc": "é" * 12_000, "fields": fields}

@@ -1,4 +1,4 @@
-"""Two windows on one topology: nobody's version is overwritten."""
+"""Two windows on one topology: no version is overwritten."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_saving_over_a_newer_version_is_answered_with_both_sides(
 
 
 def test_a_change_of_the_language_keeps_the_document_and_its_undo(page: Page) -> None:
-    """Save, edit, switch to Chinese and edit again: nothing falls back to what was loaded."""
+    """Save, edit, switch to Chinese and edit again: no edit is lost."""
     designer = new_topology(page, "Two languages")
     first = designer.drag("filter", 300, 300)
     designer.save("A filter")
@@ -75,7 +75,7 @@ def test_a_change_of_the_language_keeps_the_document_and_its_undo(page: Page) ->
 def test_a_draft_of_another_window_is_not_overwritten(
     page: Page, signed_in: BrowserContext
 ) -> None:
-    """The window that comes second chooses, and has both drafts in its undo history."""
+    """The second window chooses, and has both drafts in its undo history."""
     first = new_topology(page, "Two windows")
     begun = first.drag("filter", 300, 300)
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")

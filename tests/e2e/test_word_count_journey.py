@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.spark, pytest.
 
 SOURCE = "journey-sentences"
 SINK = "journey-counts"
-#: seconds; ten are enough on a machine that does nothing else
+#: seconds; ten are enough on an idle machine
 TO_RUNNING = 240.0
 TO_COUNT = 180.0
 
@@ -49,7 +49,6 @@ WORDS = (
 def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     system: System, page: Page, tmp_path: Path
 ) -> None:
-    """Issue: the whole way once."""
     create_topic(system.bootstrap_servers, SOURCE, 2)
     designer = new_topology(page, "Journey")
     source, words_node, store = draw(designer)
@@ -101,7 +100,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
 
 
 def new_topology(page: Page, name: str) -> Designer:
-    """From the list to an empty canvas."""
+    """Create a topology from the list and return its empty canvas."""
     page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first.click()
     page.get_by_test_id("topology-name").fill(name)
     page.get_by_test_id("create-topology").click()
@@ -112,7 +111,7 @@ def new_topology(page: Page, name: str) -> Designer:
 
 
 def draw(designer: Designer) -> tuple[str, str, str]:
-    """Five nodes from the palette, wired and filled; the ids of the first two and the store."""
+    """Draw five nodes, wired and filled; return the ids of the first two and the store."""
     source = designer.drag("source.stream", 220, 120)
     flat_map = designer.drag("flat_map", 220, 260)
     count = designer.drag("count", 540, 260)
@@ -145,7 +144,7 @@ def draw(designer: Designer) -> tuple[str, str, str]:
 
 
 def see_and_mend_a_wrong_expression(designer: Designer) -> None:
-    """The problem is listed; a click leads to its field; the right expression makes it go."""
+    """The problem is listed; a click leads to its field; a correct expression removes it."""
     page = designer.page
     designer.open_panel("Problems")
     problem = page.get_by_test_id("problem").filter(has_text="valeu")
@@ -159,7 +158,7 @@ def see_and_mend_a_wrong_expression(designer: Designer) -> None:
 
 
 def create_the_missing_topic(designer: Designer) -> None:
-    """The sink's topic does not exist: it is created with the partitions that are asked for."""
+    """The sink's topic does not exist: it is created with the requested partitions."""
     question = designer.page.get_by_test_id("missing-topics")
     expect(question).to_contain_text(SINK)
     expect(designer.page.get_by_test_id("deployment-pill")).to_have_count(0)
@@ -171,7 +170,7 @@ def create_the_missing_topic(designer: Designer) -> None:
 def see_the_records_of_an_edge(
     designer: Designer, system: System, source: str, target: str
 ) -> None:
-    """The total since the start; records only while somebody looks; they can be simulated."""
+    """The total since the start; records only while the panel is open; they can be simulated."""
     page = designer.page
     designer.select_edge(source, target)
     panel = page.get_by_test_id("edge-records")
@@ -219,7 +218,7 @@ def see_the_assignment(designer: Designer) -> None:
 
 
 def see_an_alert_fire(designer: Designer, system: System) -> Page:
-    """A rule about silence, while nothing is written; the page of alerts."""
+    """A rule about silence fires while nothing is written; return the page of alerts."""
     page = designer.page.context.new_page()
     page.goto(f"{system.address}/w/main/alerts")
     page.get_by_test_id("new-rule").click()
@@ -239,7 +238,7 @@ def see_an_alert_fire(designer: Designer, system: System) -> Page:
 
 
 def see_the_alert_resolved(page: Page) -> None:
-    """The records that the next driver read resolved it, once."""
+    """The records that the next driver read resolved the alert, once."""
     resolved = page.locator('[data-testid="alert"][data-state="resolved"]')
     expect(resolved.filter(has_text="Quiet").first).to_be_visible(timeout=60_000)
     rule = page.get_by_test_id("alert-rule").filter(has_text="Quiet")
@@ -250,7 +249,7 @@ def see_the_alert_resolved(page: Page) -> None:
 
 
 def see_why_the_tasks_moved(designer: Designer) -> None:
-    """Each task was on the driver that was killed, and is on the one that came after it."""
+    """Each task moved from the killed driver to the next one."""
     page = designer.page
     designer.open_panel("Assignment")
     page.get_by_role("radio", name="History").click()
@@ -285,7 +284,7 @@ def see_the_charts(designer: Designer) -> None:
 
 
 def export(designer: Designer, folder: Path) -> Path:
-    """The zip of the saved version, as the browser stores it."""
+    """Download the zip of the saved version and return its path."""
     designer.open_panel("Code")
     with designer.page.expect_download() as waiting:
         designer.page.get_by_test_id("export-zip").click()
@@ -295,7 +294,7 @@ def export(designer: Designer, folder: Path) -> Path:
 
 
 def look_into_the_store(designer: Designer, store: str) -> None:
-    """From its node to its rows; a key is found; the next batch is seen after a refresh."""
+    """From the store's node to its rows; find a key; a refresh shows the next batch."""
     page = designer.page
     page.locator(".react-flow__pane").click(position={"x": 700, "y": 60})
     page.keyboard.press("1")
@@ -316,7 +315,7 @@ def look_into_the_store(designer: Designer, store: str) -> None:
 
 
 def look_into_the_store_of_a_stopped_job(designer: Designer) -> None:
-    """All words with their counts, in the order of the store; a word that is not there."""
+    """All words with their counts, in the order of the store; an unknown word is not found."""
     page = designer.page
     page.get_by_role("button", name="All rows").click()
     rows = page.get_by_test_id("state-rows").locator("tbody tr")

@@ -15,7 +15,7 @@ from confluent_kafka.cimpl import NewTopic
 
 @dataclass(frozen=True)
 class Sentence:
-    """A record to write; a value of None is a null."""
+    """A record to write; a value of None is null."""
 
     partition: int
     timestamp: int
@@ -24,7 +24,7 @@ class Sentence:
 
 
 def create_topic(servers: str, topic: str, partitions: int) -> None:
-    """Make a topic and wait until it is there."""
+    """Create a topic and wait until it exists."""
     admin = AdminClient({"bootstrap.servers": servers})
     for made in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
         made.result(30)
@@ -45,7 +45,7 @@ def write(servers: str, topic: str, sentences: Iterable[Sentence]) -> None:
 
 
 def words(sentences: Iterable[Sentence]) -> Counter[str]:
-    """How often each word occurs."""
+    """Count how often each word occurs."""
     return Counter(
         word for each in sentences for word in (each.value or "").lower().split(" ") if word
     )
@@ -53,13 +53,13 @@ def words(sentences: Iterable[Sentence]) -> Counter[str]:
 
 @dataclass
 class Counts:
-    """What arrived, checked as it comes: a repeated update is allowed, a wrong one is not."""
+    """Checks updates as they arrive: a repeated one is allowed, a wrong one is not."""
 
     highest: dict[str, int] = field(default_factory=dict)
     updates: int = 0
 
     def add(self, word: str, count: int) -> None:
-        """The next update of a word."""
+        """Check and store the next update of a word."""
         before = self.highest.get(word, 0)
         assert 1 <= count <= before + 1, f"{word!r} went from {before} to {count}"
         self.highest[word] = max(before, count)
@@ -67,7 +67,7 @@ class Counts:
 
 
 class CountReader:
-    """Reads the topic of counts from its beginning on, or from where it ends now."""
+    """Reads the topic of counts from its beginning, or from its current end."""
 
     def __init__(self, servers: str, topic: str, *, from_end: bool = False) -> None:
         self.consumer = Consumer(
@@ -76,7 +76,7 @@ class CountReader:
                 "group.id": f"journey-{time.monotonic_ns()}",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
-                # When the system stops, a reader that is still open would say so many times.
+                # Without this, an open reader logs many errors when the system stops.
                 "log_level": 2,
             }
         )
@@ -89,7 +89,7 @@ class CountReader:
         self.counts = Counts()
 
     def until(self, done: Callable[[Counts], bool], seconds: float) -> Counts:
-        """Read until it holds; fails with what came."""
+        """Read until the condition holds for the counts; fail with the counts after `seconds`."""
         deadline = time.monotonic() + seconds
         while not done(self.counts):
             assert time.monotonic() < deadline, f"only {self.counts} came"
@@ -109,7 +109,7 @@ class CountReader:
         return found
 
     def close(self) -> None:
-        """Leave."""
+        """Close the consumer."""
         self.consumer.close()
 
 

@@ -1,4 +1,4 @@
-"""Archives of loaded classes: used when whole, ignored when not, named after Java and jars."""
+"""Archives of loaded classes: used if intact, ignored otherwise, named after Java and jars."""
 
 from __future__ import annotations
 

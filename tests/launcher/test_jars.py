@@ -1,4 +1,4 @@
-"""The lock of the jars: read strictly, checked by sha256, fetched from a mirror that lies."""
+"""The lock of the jars: read strictly, verified by sha256, also with a mirror that lies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GOOD = b"a jar, as far as anybody here can tell"
 
 
 def publish(root: Path, content: bytes = GOOD) -> None:
-    """A Maven repository in a folder, with one jar."""
+    """Create a Maven repository in a folder, with one jar."""
     folder = root / "org" / "example" / "thing" / "1.0"
     folder.mkdir(parents=True)
     pom = (
@@ -28,7 +28,7 @@ def publish(root: Path, content: bytes = GOOD) -> None:
 
 @pytest.fixture
 def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A lock with that jar, an empty cache, and a mirror to be filled."""
+    """A lock that contains the jar, an empty cache, and an empty mirror."""
     monkeypatch.setenv("MILLRACE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("MILLRACE_JAR_MIRROR", f"file://{tmp_path}/mirror/")
     monkeypatch.delenv("MILLRACE_JARS", raising=False)

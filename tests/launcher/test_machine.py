@@ -1,4 +1,4 @@
-"""What `up` finds on a machine: ports, Java, disks, folders; every refusal is a sentence."""
+"""The machine checks of `up`: ports, Java, disks, folders; every refusal is a sentence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_an_inner_port_that_is_taken_gives_way_and_the_choice_is_kept(
 def test_two_launchers_that_start_at_once_choose_different_ports(
     tmp_path: Path, free_port: Port
 ) -> None:
-    """Neither has a server that listens yet."""
+    """Neither launcher has a listening server yet."""
     wanted = {"analyzer": free_port()}
     code = (
         "import json, pathlib, sys; from launcher import ports; "

@@ -47,7 +47,7 @@ def pid_of(found: Supervisor, name: str) -> int:
 
 
 def gone(pids: list[int]) -> None:
-    """Wait until none of them is left; one that only waits to be reaped is gone."""
+    """Wait until none of the processes runs; zombies do not count."""
     deadline = time.monotonic() + 20
     left = list(pids)
     while left and time.monotonic() < deadline:
@@ -220,7 +220,7 @@ def test_a_kill_of_the_launcher_leaves_no_service_no_driver_and_no_lock(tmp_path
     launcher.kill()
     launcher.wait()
     launcher.stdout.close()
-    # The driver is this test's child: it has to be waited for to be gone.
+    # The driver is this test's child and stays a zombie until it is waited for.
     assert driver.wait(timeout=20) != 0
     gone(services)
     assert not (run / "state.json").exists()
@@ -291,7 +291,7 @@ def test_a_worker_that_is_stopped_with_a_task_in_work_ends_it_without_a_stack_tr
 
 
 def test_a_worker_that_gave_up_and_waits_for_its_children_is_started_again(tmp_path: Path) -> None:
-    """As after an answer of Redis that has no room: its process was there, and did nothing."""
+    """As when Redis is out of memory: the worker's process stayed alive but did nothing."""
     made = celery.worker(System(tmp_path, tmp_path, sys.executable, 0, {}, "", frozenset()))
     code = (
         "import time\nprint('worker@x ready.', flush=True)\ntime.sleep(1)\n"
@@ -325,7 +325,7 @@ async def test_a_service_that_hangs_is_started_again(tmp_path: Path) -> None:
     starts = tmp_path / "starts"
 
     async def answers(running: Running) -> bool:
-        # The second process answers for good; the first one only while it comes up.
+        # The second process always answers; the first one only while it starts.
         first = starts.exists() and starts.read_text("utf-8") == "x"
         return running.printed("UP") and (running.state == "starting" or not first)
 

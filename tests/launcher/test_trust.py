@@ -1,4 +1,4 @@
-"""Java is made to trust what the machine trusts."""
+"""Java trusts the authorities that the machine trusts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from launcher import trust
 
 
-# Some of the oldest authorities have serial numbers that would not be given any more.
+# Some of the oldest authorities have serial numbers that would no longer be valid.
 @pytest.mark.filterwarnings("ignore:Parsed a serial number")
 def test_the_machines_authorities_become_a_truststore_for_java(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

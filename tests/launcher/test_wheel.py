@@ -1,4 +1,4 @@
-"""`./millrace wheel`: the runtime as pip takes it."""
+"""`./millrace wheel`: the runtime as a package for pip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random topologies: a seed keeps its meaning, and the wider generator leaves out no kind."""
+"""Random topologies: a seed keeps its meaning, and the wide generator covers every kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oracle import fuzz
     ("wide", "known"), [(False, "1a863c89c4055fd7"), (True, "f9c6f96f1fda0807")]
 )
 def test_a_seed_means_the_same_topologies_for_ever(wide: bool, known: str) -> None:
-    """A generator that draws otherwise is another one, with a letter of its own."""
+    """A generator that draws differently must be a new one, with its own letter."""
     digest = hashlib.sha256()
     for seed in (1, 11):
         for number in range(60):

@@ -1,4 +1,4 @@
-"""One checkpoint through several versions of a topology, on a real broker."""
+"""Runs several versions of a topology on one checkpoint, with a real broker."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ KEYS = [f"key-{n}" for n in range(12)]
 
 
 class Silent:
-    """Takes what a driver reports."""
+    """A report that ignores every call."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_: None
 
 
 class Changing:
-    """A warm session; each run is a start of a job on a checkpoint, until all is processed.
+    """A warm session; each run starts a job on a checkpoint and processes all records.
 
-    `root`: a location for the checkpoints that is no local folder; `settings`: of the session.
+    `root`: a location for the checkpoints other than a local folder; `settings`: of the session.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Changing:
         self.spark.stop()
 
     def location(self, folder: Path) -> str:
-        """Where the checkpoint of a folder lies."""
+        """Return the location of a folder's checkpoint."""
         return f"{self.root}/{folder.name}/checkpoint" if self.root else str(folder / "checkpoint")
 
     def run(
@@ -66,9 +66,9 @@ class Changing:
         report: Any = None,
         until: threading.Event | None = None,
     ) -> None:
-        """Compile, start, process what the topics hold, end. Raises what the driver would say.
+        """Compile, start, process all records of the topics, and stop. Raises the driver's error.
 
-        `until`: run on until this is set.
+        `until`: keep running until this is set.
         """
         from millrace_compiler import compile_document
         from millrace_compiler.state_schema import state_schema
@@ -101,7 +101,7 @@ class Changing:
             columns.gateway().StreamTasks.release(run)
 
     def rows(self, folder: Path, store: str) -> list[dict[str, Any]]:
-        """The rows of a store as a query of the checkpoint gives them, without their tasks."""
+        """Return the rows of a store as read from the checkpoint, without their tasks."""
         from millrace_runtime.state_reading import StateQuery, read_state
 
         query = StateQuery(limit=1_000)
@@ -111,7 +111,7 @@ class Changing:
 
 
 class Pair:
-    """An input and an output topic of a test's own."""
+    """An input and an output topic for one test."""
 
     def __init__(self, address: str, partitions: int = 1) -> None:
         self.address = address
@@ -130,7 +130,7 @@ class Pair:
         topics.grow(self.address, self.source, partitions)
 
     def new(self) -> list[tuple[str, Any]]:
-        """Key and value of the records that came since the last call."""
+        """Return key and value of the records since the last call."""
         count = topics.size(self.address, self.sink)
         found = topics.consume(self.address, self.sink, count)[self._seen :]
         self._seen += len(found)
@@ -138,7 +138,7 @@ class Pair:
 
 
 def shown(raw: Raw, after: str, tag: str, pair: Pair, key: str = "key") -> None:
-    """Write what leaves a step to the pair's sink, under a name."""
+    """Write the output of a step to the pair's sink, under a tag."""
     value = f"to_json(named_struct('{tag}', value))"
     raw["nodes"] += [
         node(f"{tag}-shown", "map", key=key, value=value),
@@ -148,9 +148,9 @@ def shown(raw: Raw, after: str, tag: str, pair: Pair, key: str = "key") -> None:
 
 
 def everything(pair: Pair, partitions: int, *, spread: int | None = None) -> Raw:
-    """Stores of many kinds beside each other: rows, windows, sessions, buffers.
+    """Return a topology with stores of many kinds: rows, windows, sessions, buffers.
 
-    `spread`: behind a repartition with so many partitions.
+    `spread`: add a repartition with this many partitions before them.
     """
     tumbling = {"type": "tumbling", "size": 10_000, "grace": 0}
     sliding = {"type": "sliding", "difference": 5_000, "grace": 0}

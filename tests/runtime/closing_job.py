@@ -1,4 +1,4 @@
-"""A processor that notes in a file that it was closed: `python closing_job.py IN OUT FILE ...`."""
+"""A processor that records its close in a file: `python closing_job.py IN OUT FILE ...`."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Sessions of Spark that the tests of a file share."""
+"""Spark sessions shared by the tests of a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-#: what a process for simulations must not see
+#: variables that a simulation process must not see
 SECRETS = {"REDIS_URL", "DATABASE_URL", "MILLRACE_REGISTRY_PASSWORDS", "SOMETHING_NEW"}
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def changing(broker: Any) -> Iterator[Changing]:
-    """Topologies on a broker whose versions take over from each other."""
+    """Runs versions of a topology one after another on a checkpoint, with a real broker."""
     from tests.runtime.changing import Changing
 
     made = Changing(broker.address)
@@ -27,7 +27,7 @@ def changing(broker: Any) -> Iterator[Changing]:
 
 @pytest.fixture(scope="module")
 def figures(broker: Any) -> Iterator[Figures]:
-    """Jobs on a broker and what they report."""
+    """Runs jobs on a real broker and collects their reports."""
     from tests.runtime.figures import Figures
 
     found = Figures(broker.address)
@@ -37,7 +37,7 @@ def figures(broker: Any) -> Iterator[Figures]:
 
 @pytest.fixture(scope="module")
 def simulators() -> Iterator[Any]:
-    """One process for simulations, beside one that has secrets."""
+    """A pool of one simulation process, started by a process that has secrets."""
     from millrace_compiler.isolated import Limits
     from millrace_runtime.simulator import Simulators
 

@@ -1,4 +1,4 @@
-"""Jobs as drivers of their own, as a deployment starts them, and what is left of them."""
+"""Jobs as driver processes, started as a deployment starts them, and their remains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 def started(
     script: str, *options: str, address: str, checkpoint: Path | str, **environment: str
 ) -> subprocess.Popen[str]:
-    """Starts a script of this folder in a session of its own.
+    """Start a script of this folder in a process session of its own.
 
     Its JVM lives for seconds: classes come from the archive if there is one, and no optimizing
     compiler takes the time that the job needs.
@@ -38,14 +38,14 @@ def started(
 
 
 def kill(process: subprocess.Popen[str]) -> str:
-    """Ends Python and the JVM at once; what the job had said."""
+    """Kill Python and the JVM, and return what the job had printed to standard error."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     return process.communicate(timeout=60)[1]
 
 
 def ended(process: subprocess.Popen[str]) -> str:
-    """What a job that did not do what it should was doing: its threads, its last words."""
+    """Kill a job that misbehaves; return its exit code, output and thread dumps for diagnosis."""
     spoke = subprocess.run(["jps", "-q"], capture_output=True, text=True, check=False).stdout
     session = os.getsid(process.pid) if process.poll() is None else None
     stacks = [
@@ -65,5 +65,5 @@ def _session_of(pid: int) -> int | None:
 
 
 def problems(printed: str) -> list[str]:
-    """Lines of a job's output that are not its progress."""
+    """Return the lines of a job's output that do not report progress."""
     return [line for line in printed.splitlines() if " INFO " not in line]

@@ -1,4 +1,4 @@
-"""Jobs on a real broker in one warm session, and the figures that a driver would report of them."""
+"""Jobs on a real broker in one warm session, and the figures that a driver would report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.runtime.jobs import graph_of
 
 
 class Figures:
-    """A session in which jobs run until they have read what there is."""
+    """A session in which each job runs until it has read all records."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -37,22 +37,22 @@ class Figures:
         )
 
     def close(self) -> None:
-        """Ends the session."""
+        """Stop the session."""
         self.spark.stop()
 
     def topic(self, partitions: int = 1) -> str:
-        """A topic of its own."""
+        """Create a topic with a unique name."""
         name = f"figures-{uuid.uuid4()}"
         topics.create(self.address, {name: partitions})
         return name
 
     def job(self, topology: Topology) -> Run:
-        """A job with a checkpoint of its own."""
+        """Return a job with a checkpoint of its own."""
         return Run(self, topology)
 
 
 class Run:
-    """One job, run as often as a test asks."""
+    """One job on a checkpoint; it can be run several times."""
 
     def __init__(self, figures: Figures, topology: Topology) -> None:
         self._figures = figures
@@ -65,9 +65,10 @@ class Run:
         during: list[ProgressEvent] | None = None,
         record_handlers: Sequence[RecordHandler] = (),
     ) -> dict[str, Any]:
-        """Reads what the topics hold now; the last progress event, with `said` about losses.
+        """Read all records of the topics and return the last progress event.
 
-        `during` gets those before, ten a second. Raises what the query ended with.
+        Its `said` are the messages about losses. `during` collects the earlier events, ten a
+        second. Raises the error that ended the query.
         """
         run = uuid.uuid4().hex
         spark = self._figures.spark.newSession()
@@ -92,5 +93,5 @@ class Run:
         return event
 
     def close(self) -> None:
-        """Forgets the checkpoint."""
+        """Delete the checkpoint."""
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Topologies by hand, for tests of what runs them."""
+"""Small topologies for tests of the runtime."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def graph_of(topology: Topology, analyzer: Analyzer) -> dict[str, Any]:
 def word_count(
     source: str = "text-lines", target: str = "word-counts", **settings: Any
 ) -> Topology:
-    """Counts words over four tasks."""
+    """A word count in four tasks."""
     topology = Topology("word-count", partitions={source: 4}, **settings)
     lines = topology.stream(source, key=string(), value=string(), name="lines")
     words = lines.flat_map_values("split(value, ' ')", name="words")
@@ -35,7 +35,7 @@ def word_count(
 
 
 def upper_case() -> Topology:
-    """No state at all."""
+    """A topology without state."""
     topology = Topology("upper-case")
     lines = topology.stream("text-lines", key=string(), value=string(), name="lines")
     lines.map_values("upper(value)", name="upper").to("upper-lines", key=string(), value=string())
@@ -43,7 +43,7 @@ def upper_case() -> Topology:
 
 
 def divide(**settings: Any) -> Topology:
-    """Fails for a record whose `d` is 0."""
+    """A topology that fails for a record whose `d` is 0."""
     topology = Topology("divide", **settings)
     numbers = topology.stream("numbers", key=string(), value=json("n INT, d INT"), name="in")
     numbers.map_values("value.n / value.d", name="divide").to("quotients")
@@ -51,7 +51,7 @@ def divide(**settings: Any) -> Topology:
 
 
 def timed() -> Topology:
-    """Takes `d` for the timestamp, and drops records in which it is none."""
+    """A topology that reads timestamps from `d` and drops records with an invalid one."""
     topology = Topology("timed")
     numbers = topology.stream(
         "numbers", key=string(), value=json("n INT, d INT"),
@@ -62,7 +62,7 @@ def timed() -> Topology:
 
 
 def countdown() -> Topology:
-    """Writes to the topic that it reads until a number is 0."""
+    """A topology that writes decreasing numbers to the topic that it reads, until they reach 0."""
     topology = Topology("countdown")
     numbers = topology.stream("numbers", key=string(), value=long())
     smaller = numbers.filter("value > 0").map_values("value - 1")

@@ -1,4 +1,4 @@
-"""As much of Kubernetes as Spark's driver needs: an API server whose pods are processes here."""
+"""The parts of Kubernetes that Spark's driver needs: an API server that runs pods as processes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Pod = dict[str, Any]
 
 
 class Kubelet:
-    """Runs the first container of each pod that is created, by the entry point of the image.
+    """Runs the first container of each created pod by the entry point of the image.
 
-    `environment`: what the image's own variables are. Executors are asked for by POST, found by
-    GET, and ended by DELETE, with real paths and answers; there is no watch.
+    `environment`: the image's own variables. Executors are created by POST, found by GET and ended
+    by DELETE, with real paths and responses; watches are not supported.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Kubelet:
         self.check = check
         self.pods: dict[str, Pod] = {driver: _ready(driver)}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        #: methods and paths that were asked, and what was not valid
+        #: methods and paths of the requests, and the validation errors
         self.asked: set[tuple[str, str]] = set()
         self.invalid: list[str] = []
         self.lock = threading.Lock()
@@ -68,7 +68,7 @@ class Kubelet:
         return self.seen(name)
 
     def seen(self, name: str) -> Pod:
-        """A pod as it is now."""
+        """Return a pod with its current status."""
         pod, process = self.pods[name], self.processes.get(name)
         if process is not None:
             code = process.poll()
@@ -89,7 +89,7 @@ class Kubelet:
         return [name for name, process in self.processes.items() if process.poll() is None]
 
     def logs(self) -> str:
-        """The ends of all pods' logs."""
+        """Return the ends of all pods' logs."""
         found = ((name, self.folder / name / "log") for name in self.processes)
         return "\n".join(f"{name}: {log.read_text('utf-8')[-2000:]}" for name, log in found)
 
@@ -122,7 +122,7 @@ def _matches(pod: Pod, selector: str) -> bool:
 
 @contextmanager
 def serving(kubelet: Kubelet) -> Iterator[str]:
-    """The address of the API server; every pod has ended afterwards."""
+    """Run the API server and yield its address; all pods end afterwards."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -167,7 +167,7 @@ def serving(kubelet: Kubelet) -> Iterator[str]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 - the base's names
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nothing."""
+            """Log nothing."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

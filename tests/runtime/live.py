@@ -1,7 +1,7 @@
 """Documents in Spark's real-time mode on a real broker, fed record by record.
 
-What Kafka Streams gives for each record is recorded with one record in work at a time. So the next
-record is written when the one before has come out, and so is the order of several topics fixed.
+Kafka Streams' results are recorded with one record in flight at a time. So each record is written
+after the output of the previous one, which also fixes the order of several topics.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.runtime.spread import DAY, Line, decode, renamed, to_bytes
 
 #: Threads of the session: all tasks of all levels and sources of a query run at once.
 SLOTS = 48
-#: The least that Spark takes for a batch of real time.
+#: The shortest batch that Spark accepts in real-time mode.
 BATCH = "5 seconds"
 PATIENCE_SECONDS = 60.0
 
@@ -54,13 +54,13 @@ class Engines:
         self.analyzer = session_analyzer(self.spark)
 
     def close(self) -> None:
-        """Ends the session and the oracle."""
+        """Stop the session and the oracle."""
         self.oracle.close()
         self.spark.stop()
 
 
 class Live(Engines):
-    """A warm session in which documents run in real time."""
+    """A warm session that runs documents in real-time mode."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address, "real-time", SLOTS, real_time=True)
@@ -69,12 +69,12 @@ class Live(Engines):
     def start(
         self, document: dict[str, Any], *, batch: str = BATCH, tasks: int | None = None
     ) -> Running:
-        """Starts a document whose topics exist; by default with as many tasks as partitions."""
+        """Start a document whose topics exist; by default with as many tasks as partitions."""
         return Running(self, document, batch, tasks)
 
 
 class Running:
-    """One query in real time, what goes into it and what comes out."""
+    """One query in real-time mode, with its inputs and outputs."""
 
     def __init__(self, live: Live, document: dict[str, Any], batch: str, tasks: int | None) -> None:
         from millrace_runtime.compiling import compiled
@@ -89,7 +89,7 @@ class Running:
         self.begin(batch)
 
     def begin(self, batch: str = BATCH) -> None:
-        """Starts the query, for the first time or again."""
+        """Start the query, for the first time or again."""
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
 
@@ -107,18 +107,18 @@ class Running:
         self.query = kafka.into(writer, plan.graph, settings).start()
 
     def statistics(self) -> dict[str, Any]:
-        """What the operator counted."""
+        """Return the operator's statistics."""
         reported: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self.run))
         return reported
 
     def check(self) -> None:
-        """Raises what ended the query, if it has ended."""
+        """Raise the error that ended the query, if there is one."""
         error = self.query.exception()
         if error is not None:
             raise error
 
     def taken(self, places: dict[tuple[str, int], int]) -> bool:
-        """Whether records up to these offsets were taken."""
+        """Whether records up to these offsets were processed."""
         at = {
             (place["topic"], place["partition"]): place["offset"]
             for task in self.statistics()["tasks"]
@@ -127,7 +127,7 @@ class Running:
         return all(at.get(place, -1) >= offset for place, offset in places.items())
 
     def until(self, done: Callable[[], bool], what: str) -> None:
-        """Waits for something; a query that ended meanwhile is an error."""
+        """Wait until the condition holds; raise if the query has ended."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not done():
             self.check()
@@ -136,23 +136,23 @@ class Running:
             time.sleep(0.01)
 
     def batches(self) -> int:
-        """How many batches have ended, and are never read again."""
+        """Return the number of the last batch that ended, or -1."""
         progress = self.query._jsq.lastProgress()
         return -1 if progress is None else int(progress.batchId())
 
     def rest(self) -> None:
-        """Waits until what was taken so far is kept, then stops the query."""
+        """Wait until everything processed so far is committed, then stop the query."""
         kept = self.batches() + 1
         self.until(lambda: self.batches() > kept, "the end of a batch")
         self.end()
 
     def end(self) -> None:
-        """Stops the query; its checkpoint stays."""
+        """Stop the query; its checkpoint stays."""
         self.query.stop()
         columns.gateway().StreamTasks.release(self.run)
 
     def close(self) -> None:
-        """Stops the query and forgets it."""
+        """Stop the query and delete its checkpoint."""
         self.end()
         shutil.rmtree(self.checkpoint, ignore_errors=True)
 
@@ -170,7 +170,7 @@ def formats_by_topic(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def sink_formats(graph: dict[str, Any], topic: str, *, dead: bool) -> tuple[Any, Any]:
-    """Key and value formats of what is written to a topic."""
+    """Return key and value formats of the records written to a topic."""
     if dead:
         return {"format": "bytes"}, {"format": "bytes"}
     sinks = [node["params"] for node in graph["nodes"] if node["op"] == "to"]
@@ -193,7 +193,7 @@ class Play:
     ends: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
 
     def write(self, line: Line, formats: dict[str, Any]) -> None:
-        """Writes one record and waits until the broker has it."""
+        """Write one record and wait until the broker has it."""
         key, value = to_bytes(line, formats)
         headers = [(n, t.encode()) for n, t in (line.get("headers") or {}).items()]
         self.producer.produce(
@@ -206,15 +206,15 @@ class Play:
         self.ends[message.topic(), message.partition()] = message.offset()
 
     def await_outputs(self, count: int, number: int) -> None:
-        """Waits until so many records have come out; those that come are caused by this line."""
+        """Wait until this many records came out; the new ones belong to this input line."""
         self.running.until(lambda: self.read(number) >= count, f"what line {number} causes")
 
     def await_taking(self) -> None:
-        """Waits until all that was written is taken."""
+        """Wait until all written records are processed."""
         self.running.until(lambda: self.running.taken(self.ends), "the taking of all")
 
     def read(self, number: int) -> int:
-        """Reads what has come out; the number of all records so far."""
+        """Read new output records; return the number of all so far."""
         for message in self.consumer.consume(100, 0.002):
             topic = str(message.topic())
             key, value = sink_formats(self.running.graph, topic, dead=topic == self.dead)
@@ -234,7 +234,7 @@ class Play:
 
 
 def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Feeds a scenario record by record; what Kafka Streams gives, and what came out."""
+    """Feed a scenario record by record; return Kafka Streams' result and that of Spark."""
     prefix = f"{scenario['id'].lower()}-{uuid.uuid4().hex[:6]}-"
     document = renamed(scenario["topology"], prefix, partitions=None)
     formats = formats_by_topic(document)
@@ -245,7 +245,7 @@ def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str
         for line in scenario["inputs"]
     ]
     reported = {**scenario, "topology": document, "inputs": lines}
-    with live.alone:  # one question at a time
+    with live.alone:  # the oracle answers one request at a time
         expected = live.oracle.run(reported)
     dead = (document.get("settings") or {}).get("dead_letter_topic")
     targets = written_topics(document) | {record["topic"] for record in expected["outputs"]}
@@ -291,7 +291,7 @@ def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str
 
 
 def written_topics(document: dict[str, Any]) -> set[str]:
-    """The topics that a document writes by name, that of dead letters included."""
+    """Return the topics that a document writes by name, including the dead letter topic."""
     named = {
         node["params"].get("topic") for node in document["nodes"] if node["kind"] == "sink.topic"
     }

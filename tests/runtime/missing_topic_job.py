@@ -1,4 +1,4 @@
-"""A job whose source topic nobody made."""
+"""A job whose source topic does not exist."""
 
 from millrace_runtime import Topology, string
 

@@ -1,4 +1,4 @@
-"""Orders with their names from a global table: `python named_orders_job.py PREFIX ...`."""
+"""Looks up names of orders in a global table: `python named_orders_job.py PREFIX ...`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What is killed in test_kills.py: `python orders_job.py PREFIX GUARANTEE --checkpoint ...`."""
+"""The job that test_kills.py kills: `python orders_job.py PREFIX GUARANTEE --checkpoint ...`."""
 
 import sys
 

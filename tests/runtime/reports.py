@@ -1,4 +1,4 @@
-"""What a driver reports to Redis, as the backend reads it."""
+"""A driver's reports to Redis, as the backend reads them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reported:
     def until(
         self, kind: str, holds: Callable[[Event], bool], seconds: float = 120, *, dead: Any = None
     ) -> Event:
-        """The newest event of a kind, once it holds; `dead()` says more where it never does."""
+        """Return the newest event of a kind once it holds; `dead()` adds to a timeout's error."""
         deadline = time.monotonic() + seconds
         while True:
             found = self.events(kind)
@@ -41,5 +41,5 @@ class Reported:
             time.sleep(0.1)
 
     def until_running(self, *, dead: Any = None) -> None:
-        """Waits until the job says that it runs."""
+        """Wait until the job reports that it runs."""
         self.until("state", lambda event: event["state"] == "running", dead=dead)

@@ -1,6 +1,7 @@
-"""An S3 server of this machine for tests: Moto's, where it is installed.
+"""An S3 server for tests on this machine: Moto, if it is installed.
 
-`pip install "moto[server]"` anywhere; `moto_server` is found on PATH or by MILLRACE_MOTO_SERVER.
+Install it with `pip install "moto[server]"`; `moto_server` is found on PATH or by
+MILLRACE_MOTO_SERVER.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CORE_SITE = """<?xml version="1.0"?>
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """An S3 with an empty bucket. `configuration`: a folder for HADOOP_CONF_DIR."""
+    """An S3 server with an empty bucket. `configuration`: a folder for HADOOP_CONF_DIR."""
 
     endpoint: str
     configuration: Path
@@ -42,7 +43,7 @@ class Server:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Its address and credentials as variables, in place of the configuration."""
+        """The server's address and credentials as variables, instead of the configuration."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": "test",
@@ -51,7 +52,7 @@ class Server:
 
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:
-        """It does not answer meanwhile."""
+        """Suspend the server for the duration of the block."""
         self.process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -61,7 +62,7 @@ class Server:
 
 @contextlib.contextmanager
 def server(folder: Path) -> Iterator[Server]:
-    """An S3 with an empty bucket. Skips where there is no server."""
+    """Run an S3 server with an empty bucket. Skips the test if no server is installed."""
     command = os.environ.get("MILLRACE_MOTO_SERVER") or shutil.which("moto_server")
     if command is None:
         pytest.skip("no moto_server; pip install 'moto[server]' and set MILLRACE_MOTO_SERVER")
@@ -86,7 +87,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 
 def end_java() -> None:
-    """End the JVM that PySpark keeps for the next session: it was started without S3's jars."""
+    """End the JVM that PySpark reuses for the next session: it was started without S3's jars."""
     from pyspark import SparkContext
 
     java = SparkContext._gateway

@@ -1,8 +1,8 @@
 """Scenarios with their keys spread over the partitions of a real broker.
 
-Kafka Streams gives each partition of its inputs to a task of its own. So the oracle is run once for
-each partition, on the records that Kafka's default partitioner sends there, in the order in which
-a task takes them: the smallest head timestamp of its topic-partitions first [PL1].
+Kafka Streams assigns each input partition to its own task. So the oracle runs once per partition,
+on the records that Kafka's default partitioner sends there, in the order in which a task processes
+them: the topic-partition with the smallest head timestamp first [PL1].
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PARTITIONS = 4
 #: ms added to all timestamps, since 0 means now to the client that writes them.
 DAY = 86_400_000
 Line = dict[str, Any]
-#: key, value, timestamp and headers of a record, comparable
+#: a record's key, value, timestamp and headers as comparable text
 Seen = str
 
 
 def to_bytes(line: Line, formats: dict[str, Any]) -> tuple[bytes | None, bytes | None]:
-    """Key and value of an input line as they go to Kafka."""
+    """Return key and value of an input line in Kafka's bytes."""
     encode = columns.gateway().Simulation.encode
     found = []
     for name in ("key", "value"):
@@ -40,7 +40,7 @@ def to_bytes(line: Line, formats: dict[str, Any]) -> tuple[bytes | None, bytes |
 
 
 def murmur2(data: bytes) -> int:
-    """Kafka's hash, written from its description for this test."""
+    """Return Kafka's hash, written for this test from its description."""
     mask, multiplier = 0xFFFFFFFF, 0x5BD1E995
     result = (0x9747B28C ^ len(data)) & mask
     words = len(data) // 4
@@ -56,14 +56,14 @@ def murmur2(data: bytes) -> int:
 
 
 def partition_of(key: bytes | None, number: int) -> int:
-    """Where the default partitioner sends a key; records without one are dealt in turn."""
+    """Return the default partitioner's partition; records without a key are assigned in turn."""
     return number % PARTITIONS if key is None else (murmur2(key) & 0x7FFFFFFF) % PARTITIONS
 
 
 def renamed(
     document: dict[str, Any], prefix: str, partitions: int | None = PARTITIONS
 ) -> dict[str, Any]:
-    """The document with all its topics under names of their own, of so many partitions each."""
+    """Return the document with a prefix before all topics, each with this many partitions."""
     changed = copy.deepcopy(document)
     for node in changed["nodes"]:
         params = node.get("params", {})
@@ -86,7 +86,7 @@ def renamed(
 
 
 def moves_records(document: dict[str, Any]) -> bool:
-    """Whether a repartition lies between sources and sinks: a new key, and a state behind it."""
+    """Whether records must move between tasks: by a repartition, or by a new key before state."""
     rekeyed = {"select_key", "map", "flat_map", "process"}
     plain = {*rekeyed, "filter", "filter_not", "map_values", "flat_map_values", "peek", "merge"}
     plain |= {"split", "process_values", "sink.topic", "sink.print", "to_stream"}
@@ -104,7 +104,7 @@ def moves_records(document: dict[str, Any]) -> bool:
 
 
 def widened(lines: Sequence[Line], copies: int = 4) -> list[Line]:
-    """Each line once for each of several keys, as far as keys are text: they fill partitions."""
+    """Return each line under several keys, if its key is text, to fill the partitions."""
     made = []
     for line in lines:
         for copy_number in range(copies):
@@ -121,9 +121,9 @@ def in_order(
     lines: Iterable[tuple[Line, int]],
     time: Callable[[Line], int] = operator.itemgetter("timestamp"),
 ) -> list[Line]:
-    """The lines of some topic-partitions as one task takes them: smallest head first [PL1].
+    """Return the lines in a task's processing order: smallest head timestamp first [PL1].
 
-    `time`: what a source takes for a record's timestamp.
+    `time`: the timestamp that the source assigns to a line.
     """
     queues: dict[tuple[str, int], list[Line]] = defaultdict(list)
     for line, partition in lines:
@@ -138,7 +138,7 @@ def in_order(
 
 
 def shown(record: dict[str, Any]) -> Seen:
-    """An output record of the broker or of the oracle as text that can be compared."""
+    """Return an output record of the broker or the oracle as comparable text."""
     key, value = (_plain(record[name]) for name in ("key", "value"))
     headers = record.get("headers") or {}
     kept = {n: t for n, t in headers.items() if not n.startswith("__streams.errors.")}
@@ -146,7 +146,7 @@ def shown(record: dict[str, Any]) -> Seen:
 
 
 def _plain(value: Any) -> Any:
-    """Without null fields; 2.0 is 2."""
+    """Remove null fields; 2.0 becomes 2."""
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items() if v is not None}
     if isinstance(value, list):
@@ -157,7 +157,7 @@ def _plain(value: Any) -> Any:
 
 
 def decode(data: bytes | None, format: dict[str, Any]) -> Any:
-    """Bytes of a topic as the lines of a scenario show them."""
+    """Return the bytes of a topic as values in a scenario's lines."""
     if data is None:
         return None
     name = format["format"]
@@ -170,7 +170,7 @@ def decode(data: bytes | None, format: dict[str, Any]) -> Any:
 
 
 def interleaved(found: Sequence[Seen], parts: Sequence[Sequence[Seen]]) -> bool:
-    """Whether a partition's records are those of the tasks that write to it, each in its order."""
+    """Whether a partition has exactly the records of its writing tasks, each task's in order."""
     if sorted(found) != sorted(each for part in parts for each in part):
         return False
 

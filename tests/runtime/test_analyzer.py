@@ -1,4 +1,4 @@
-"""The analyzer: a server that tells the type of an expression."""
+"""The analyzer: a server that returns the type of an expression."""
 
 from __future__ import annotations
 

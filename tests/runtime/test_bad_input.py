@@ -1,4 +1,4 @@
-"""Files that cannot be read or written, lines that cannot be records: sentences, no traces."""
+"""Files that cannot be read or written, and invalid lines: messages instead of stack traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job that ran before begins elsewhere: without its rows, or from other offsets."""
+"""A job starts again from another position: without its rows, or from other offsets."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Test = TypeVar("Test", bound=Callable[..., None])
 
 
 def on_a_broker(test: Test) -> Test:
-    """Marks of a test that needs Spark and Kafka."""
+    """Mark a test that needs Spark and Kafka."""
     marked: Test = pytest.mark.kafka(pytest.mark.spark(pytest.mark.slow(test)))
     return marked
 
 
 def summed(pair: Pair, names: str, *, fails: bool = False) -> Raw:
-    """Sums by key, each with the name that a global table has for it."""
+    """Sums by key, each with the key's name from a global table."""
     value = "raise_error('nonsense')" if fails else "value"
     steps = [
         stream("in", [pair.source]),
@@ -52,9 +52,9 @@ def sums(pair: Pair) -> list[int]:
 
 @pytest.fixture
 def names(broker: Any) -> str:
-    """A topic with the name of the key a, read whole by global tables."""
+    """A topic with the name of the key a, which global tables read completely."""
     pair = Pair(broker.address)
-    pair.write([("a", "tea")], 1)  # before the records that look it up
+    pair.write([("a", "tea")], 1)  # earlier than the records that look it up
     return pair.source
 
 
@@ -102,7 +102,7 @@ def test_offsets_that_are_given_are_read_again_into_the_same_state_once(
 def test_a_reset_forgets_all_rows_and_reads_from_the_requested_place(
     changing: Changing, broker: Any, names: str, tmp_path: Path
 ) -> None:
-    """Global tables are read whole again, wherever streams begin."""
+    """Global tables are read completely again, wherever the streams begin."""
     pair = Pair(broker.address)
     job = summed(pair, names)
     for value, timestamp in (("1", 1_000), ("2", 2_000), ("4", 3_000)):

@@ -1,4 +1,4 @@
-"""Breakpoints in processors and what they print: the steps of a simulation show both."""
+"""Breakpoints in processors and their printed output, as steps of a simulation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_code_that_is_none_has_no_statements() -> None:
 
 
 def stops(code: str, lines: set[int], call: Any, most: int = 200) -> list[dict[str, Any]]:
-    """What is seen at the breakpoints of a module's code while `call` runs on its names."""
+    """Run `call` on the names of a module and return the stops at its breakpoints."""
     found: list[dict[str, Any]] = []
     space: dict[str, Any] = {"__name__": "seen"}
     exec(compile(code, "<code>", "exec"), space)
@@ -104,7 +104,7 @@ def test_many_locals_are_cut() -> None:
 
 
 class Rude:
-    """Its code must not run: each of these would be noticed."""
+    """A value whose own code must not run: each of these methods would be noticed."""
 
     __slots__ = ("kept",)
 
@@ -216,18 +216,18 @@ def test_a_simulation_stops_where_it_is_asked_to_and_shows_the_locals(warm: Any)
         (2, 21, "Counter.text"),
     ]
     assert {step["node"] for step in found} == {"step"}
-    # Attributes of self stand for it; the runtime's own objects are shown by their names.
+    # The attributes of self are shown instead of it; the runtime's own objects by name.
     assert shown(found[1]) == {
         "self.context": "<Context>",
         "self.seen": "1",
         "record": "Record(headers=[], key='k', timestamp=0, value='one two')",
     }
     assert shown(found[3])["words"] == "['ONE1', 'TWO']"
-    # A stop belongs to the record that the processor has in work.
+    # A stop belongs to the record that the processor is processing.
     entered = steps[found[4]["parent"]]
     assert (entered["event"], entered["node"], entered["after"]) == ("record", "step", 2)
     assert not result["stops_truncated"]
-    # What comes out is what comes out without breakpoints.
+    # The outputs are the same as without breakpoints.
     assert result["outputs"] == simulated(warm)["outputs"]
 
 

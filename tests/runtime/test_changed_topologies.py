@@ -1,4 +1,4 @@
-"""What a changed topology does with the state of the one before, on Spark and Kafka."""
+"""What happens to state when a topology changes, on Spark and Kafka."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pair(broker: Any) -> Pair:
 
 
 def line(pair: Pair, *nodes: Raw, kept: Raw | None = None, **more: Any) -> Raw:
-    """A source, steps and a sink that writes JSON; `kept`: the store of the step `sum`."""
+    """Return a source, steps and a sink that writes JSON; `kept`: the store of the step `sum`."""
     shown = node("shown", "map_values", value="to_json(named_struct('v', value))")
     steps = [stream("in", [pair.source]), *nodes, node("updates", "to_stream"), shown]
     steps.append(sink("out", topic=pair.sink))
@@ -276,9 +276,9 @@ def test_a_source_that_begins_at_its_end_is_added_and_reads_what_comes_from_then
 def test_another_source_is_read_by_the_same_stores(
     changing: Changing, pair: Pair, broker: Any, tmp_path: Path
 ) -> None:
-    """First another node for the topic, then for another topic, which is read from its beginning.
+    """First another node for the same topic, then another topic, which is read from its beginning.
 
-    At last nothing is the same, in a job that is known to have run.
+    Finally everything differs, in a job that is known to have run.
     """
 
     def version(id_: str, topic: str, step: Raw) -> Raw:
@@ -331,7 +331,7 @@ def test_a_version_that_fails_before_its_first_batch_leaves_the_checkpoint_as_it
     changing.run(version(), tmp_path)
     notes = (tmp_path / "checkpoint" / "stores.json").read_text()
     left = tmp_path / "checkpoint" / "stream-20200101T000000000000Z"
-    (left / "state").mkdir(parents=True)  # of a driver that was killed half way
+    (left / "state").mkdir(parents=True)  # left by a driver that was killed halfway
     pair.write([("a", "3")])
     spread = node("spread", "repartition", partitions=2)
     with pytest.raises(MillraceError, match="nonsense"):

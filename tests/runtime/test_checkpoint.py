@@ -1,4 +1,4 @@
-"""A checkpoint folder knows which job wrote it."""
+"""A checkpoint folder identifies the job that wrote it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def schema(value: str = "long", tasks: int = 4, **more: Any) -> dict[str, Any]:
 def opened(
     folder: Path, new: dict[str, Any], *decisions: str, other: dict[str, Any] | None = None
 ) -> StateOpening:
-    """A start as the job makes it, up to the first batch."""
+    """Open the checkpoint as the job does at its start, up to the first batch."""
     state = StateOpening(new, notes_of(str(folder)), decisions_of(decisions))
     open_checkpoint(str(folder), other or graph(), 4, state=state)
     return state

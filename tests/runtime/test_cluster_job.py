@@ -1,4 +1,4 @@
-"""A job whose tasks run on executors that are processes of their own."""
+"""A job whose tasks run in separate executor processes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.services, pytest
 
 
 def watched(client: Any, address: str, topic: str, records: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the page gets while more records arrive."""
+    """Produce more records and return what the page would show."""
     topics.produce(address, topic, records)
     kept = client.get("millrace:run:cluster:records")
     return {"edges": {}, "keys": {}} if kept is None else json.loads(kept)
 
 
 def executors(kept: dict[str, Any], edge: str) -> set[int]:
-    """Executors that have kept some of the records: a number ends in that of its JVM."""
+    """Return the executors that sampled records: a number ends in that of its JVM."""
     return {record["number"] % 1000 for record in kept["edges"].get(edge, [])}
 
 
@@ -34,7 +34,7 @@ def executors(kept: dict[str, Any], edge: str) -> set[int]:
 def test_processors_on_executors_are_closed_when_the_job_stops(
     broker: Any, redis_url: str, tmp_path: Path
 ) -> None:
-    """And who looks at its records sees those of all executors."""
+    """The sampled records come from all executors."""
     source, target = (f"{name}-{uuid.uuid4()}" for name in ("in", "out"))
     topics.create(broker.address, {source: 2, target: 2})
     records = [{"key": f"k{n}", "value": "v", "partition": n % 2} for n in range(10)]
@@ -58,7 +58,7 @@ def test_processors_on_executors_are_closed_when_the_job_stops(
             (record["seen"] for record in shown), reverse=True
         )
         assert {task for task, _ in kept()["keys"][edge]["tasks"]} == {"0_0", "0_1"}
-        # Nobody looks any more: they are gone, and executors keep none.
+        # Without viewers the samples are deleted, and executors keep none.
         client.delete("millrace:run:cluster:watched")
         until(lambda: client.exists("millrace:run:cluster:records") == 0, 30, running)
         running.terminate()

@@ -1,4 +1,4 @@
-"""The commands of a tester: what they say, and their exit codes."""
+"""Commands for testers: their output and exit codes."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_verify_wants_something_to_compare(capsys: pytest.CaptureFixture[str]) -
 
 
 def _summing(path: Path, type_: str) -> str:
-    """A document that sums up texts by key into a type."""
+    """Write a document that sums by key with this type, and return its path."""
     aggregate = {"type": type_, "initializer": f"CAST(0 AS {type_})", "aggregator": "agg"}
     nodes = [
         {"id": "in", "kind": "source.stream",

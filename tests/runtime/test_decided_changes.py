@@ -1,6 +1,6 @@
-"""What a person decided about a store holds in every task and wherever its rows are, on Spark.
+"""A person's decision about a store applies in every task and wherever its rows are, on Spark.
 
-A task without input goes through several versions at once when it gets some again.
+A task without input catches up with several versions at once when it gets some again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.runtime.changing import Changing, Pair
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
-#: keys of different partitions of two
+#: keys in different partitions of two
 BUSY, IDLE = "a", "d"
 SPREAD = node("spread", "repartition", partitions=2)
 RESET = "sum=reset"
@@ -31,7 +31,7 @@ def pair(broker: Any) -> Pair:
 def summed(
     pair: Pair, type_: str, *before: Raw, add: str = "", zero: str = "", again: bool = False
 ) -> Raw:
-    """A sum by key. `again`: and a table on a later level that is joined with it."""
+    """Sums by key. `again`: also join it with a table on a later level."""
     steps = [
         stream("in", [pair.source]),
         *before,
@@ -55,7 +55,7 @@ def summed(
 
 
 def through(changing: Changing, pair: Pair, folder: Path, *versions: Any) -> list[Any]:
-    """The results of versions one after the other: records, document, decisions of each."""
+    """Run versions (records, document, decisions) one after another; return their results."""
     found = []
     for records, raw, *decisions in versions:
         pair.write(records)

@@ -30,7 +30,7 @@ STRING = {"format": "string"}
 
 @pytest.fixture(autouse=True)
 def simulator(warm: Warm, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The simulator's own code, without its process and socket."""
+    """Run the simulator's own code in this process, without its socket."""
     from millrace_runtime.simulating import simulate
 
     monkeypatch.setattr(

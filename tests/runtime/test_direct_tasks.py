@@ -1,4 +1,4 @@
-"""Tasks that read their topic-partitions themselves do what tasks behind a shuffle do."""
+"""Tasks that read their partitions directly give the same results as tasks after a shuffle."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def address(broker: Any) -> str:
-    """Two topics whose timestamps go back and forth, with ties, and headers here and there."""
+    """A broker with two topics: out-of-order timestamps, ties, and some headers."""
     found = str(broker.address)
     topics.create(found, {"direct-a": 4, "direct-b": 4})
     rng = random.Random(7)
@@ -57,7 +57,7 @@ def address(broker: Any) -> str:
 
 
 def joined(topology: Topology, out: str) -> None:
-    """Two topics of one level: a stream that looks up the latest of the other, in two tasks."""
+    """Add a stream that looks up the latest value of another topic of its level, in two tasks."""
     left = topology.stream("direct-a", key=string(), value=string(), name="a")
     right = topology.table("direct-b", key=string(), value=string(), name="b")
     joiner = "concat(left, ' with ', coalesce(right, '-'))"
@@ -66,7 +66,7 @@ def joined(topology: Topology, out: str) -> None:
 
 
 def late(topology: Topology, out: str) -> None:
-    """A task whose clock drops what is late."""
+    """Add a windowed count, whose task drops late records."""
     lines = topology.stream("direct-a", key=string(), value=string())
     windows = lines.map_values("upper(value)").group_by_key().windowed_by(tumbling(10, grace=5))
     counts = windows.count(store=window_store("counts"))
@@ -74,7 +74,7 @@ def late(topology: Topology, out: str) -> None:
 
 
 def read_twice(topology: Topology, out: str) -> None:
-    """A topic with two source nodes."""
+    """Add two source nodes for the same topics."""
     first = topology.stream("direct-a", "direct-b", key=string(), value=string())
     second = topology.stream("direct-a", "direct-b", key=string(), value=string())
     both = first.merge(second.map_values("upper(value)"))
@@ -84,7 +84,7 @@ def read_twice(topology: Topology, out: str) -> None:
 def written(
     spark: SparkSession, address: str, build: Any, *, direct: bool, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[dict[int, list[tuple[Any, ...]]], str]:
-    """Every record of each output partition in order, and the plan of the last micro-batch."""
+    """Return all records of each output partition in order, and the last micro-batch's plan."""
     run = uuid.uuid4().hex
     out = f"direct-out-{run}"
     topics.create(address, {out: 2})

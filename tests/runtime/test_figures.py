@@ -1,4 +1,4 @@
-"""What the figures of a running job say, on a real broker."""
+"""The figures that a running job reports, on a real broker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MALFORMED = {"key": "c", "value": "{", "timestamp": 9_000}
 
 
 def quotients(source: str, target: str, **settings: Any) -> Topology:
-    """Divides; no state."""
+    """Return a topology that divides and has no state."""
     topology = Topology("quotients", **settings)
     numbers = topology.stream(source, key=string(), value=json("n INT, d INT"), name="in")
     numbers.map_values("value.n / value.d", name="divide").to(target)
@@ -43,13 +43,13 @@ def test_dead_letters_are_counted_by_themselves_and_move_no_stream_time(figures:
     }
     assert counted["in"] == (1, {})
     assert counted["divide"] == (1, {})
-    # Kafka Streams moves it with each record that it can read, whatever comes of the record.
+    # In Kafka Streams every readable record advances stream time, even if it fails later.
     assert [task["stream_time"] for task in event["tasks"]] == [2_000]
     run.close()
 
 
 def test_a_task_has_as_many_state_rows_as_its_stores_hold(figures: Figures) -> None:
-    """Also after a restart."""
+    """The figure is correct after a restart, too."""
     source, target = figures.topic(2), figures.topic()
     topology = Topology("counts", partitions={source: 2})
     lines = topology.stream(source, key=string(), value=string())
@@ -71,7 +71,7 @@ def test_a_task_has_as_many_state_rows_as_its_stores_hold(figures: Figures) -> N
 def test_records_that_the_broker_deleted_before_they_were_read_are_reported_and_counted(
     figures: Figures,
 ) -> None:
-    """Between two runs, some of them and all of them; a task without a store has no state rows."""
+    """Some, then all records are deleted between runs; a task without a store has no state rows."""
     source, target = figures.topic(), figures.topic()
     run = figures.job(quotients(source, target))
     topics.produce(figures.address, source, [READABLE] * 3)
@@ -115,7 +115,7 @@ def test_for_how_long_a_batch_has_been_at_work_is_reported_while_it_is(figures: 
 def test_latencies_are_measured_at_sources_and_sinks_from_the_records_time_and_from_its_arrival(
     figures: Figures,
 ) -> None:
-    """Also behind a repartition; the arrival is the time at which Kafka had the record."""
+    """Also after a repartition; the arrival is the time at which Kafka received the record."""
     source, target = figures.topic(2), figures.topic()
     topology = Topology("late", partitions={source: 2})
     made = topology.stream(

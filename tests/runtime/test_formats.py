@@ -1,4 +1,4 @@
-"""Formats and columns of the operator: bytes on Kafka and the values of Spark SQL."""
+"""Formats and columns of the operator: bytes in Kafka and values in Spark SQL."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def spark() -> Iterator[Any]:
 
 
 def one(spark: Any, expression: str, format: dict[str, Any]) -> tuple[bytes, Any]:
-    """The bytes of a value in a format, and what they are read as."""
+    """Return the bytes of a value in a format, and the value read back from them."""
     df = spark.sql(f"SELECT {expression} AS v")
     df = df.select(columns.encode(F.col("v"), format).alias("bytes"))
     row = df.select("bytes", columns.decode(F.col("bytes"), format).alias("back")).first()
@@ -55,7 +55,7 @@ def one(spark: Any, expression: str, format: dict[str, Any]) -> tuple[bytes, Any
 
 
 def read(spark: Any, data: bytes, format: dict[str, Any]) -> Any:
-    """The value of some bytes, or the fault's message."""
+    """Return the value of the bytes, or the fault's message."""
     decoded = columns.decode(F.lit(data), format)
     tried = columns.attempt(decoded, "source", "value", "deserialization").alias("tried")
     row = spark.range(1).select(tried).first()["tried"]
@@ -151,7 +151,7 @@ def test_keys_go_where_kafkas_default_partitioner_sends_them(spark: Any) -> None
     keys = [None, b"", b"a", b"ab", b"abc", b"abcd", b"kafka"]
     df = spark.createDataFrame([(key,) for key in keys], "key BINARY")
     rows = df.select(columns.partition_for(F.col("key"), 1 << 30).alias("p")).collect()
-    # murmur2 of Kafka's clients, without its sign.
+    # murmur2 of Kafka's clients, with the sign bit cleared.
     known = {b"21": -973932308, b"foobar": -790332482, b"abc": 479470107}
     assert rows[0]["p"] == 0
     assert rows[4]["p"] == (known[b"abc"] & 0x7FFFFFFF) % (1 << 30)

@@ -1,4 +1,4 @@
-"""Streams of DataFrames and readers, and what ends in functions and DataFrames."""
+"""Streams from DataFrames and readers, and sinks that are functions or DataFrames."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def spark() -> Iterator[SparkSession]:
 
 
 def write(spark: SparkSession, folder: Path, *rows: tuple[str, str, int, int]) -> None:
-    """Adds a Parquet file: id, item, n and the time in seconds of each order."""
+    """Add a Parquet file: id, item, n and the time in seconds of each order."""
     made = [(id_, item, n, datetime.fromtimestamp(at, UTC)) for id_, item, n, at in rows]
     spark.createDataFrame(made, SCHEMA).coalesce(1).write.mode("append").parquet(str(folder))
 
@@ -71,7 +71,7 @@ def items_by_id(folder: Path) -> tuple[Topology, Any]:
 
 
 def run(topology: Topology, spark: SparkSession, folder: Path, address: str | None = None) -> None:
-    """What is there, to the end. Raises what the driver would say."""
+    """Process all available records. Raises the driver's error."""
     try:
         checkpoint = str(folder / "checkpoint")
         topology.start(spark, address, checkpoint=checkpoint, available_now=True).awaitTermination()
@@ -230,7 +230,7 @@ def test_files_join_a_topic_and_a_function_gets_what_the_topic_got(
 def test_the_example_runs_from_the_document_that_the_canvas_opens(
     spark: SparkSession, broker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By hand, to the document, to the program that a deployment runs."""
+    """From the handwritten program to the document, to the program that a deployment runs."""
     topics.create(broker.address, {"prices": 3, "revenue-per-hour": 1})
     prices = [(f"i{n}", struct.pack(">d", n / 2)) for n in range(6)]
     records = [{"key": key, "value": value, "timestamp": 1_000} for key, value in prices]

@@ -1,4 +1,4 @@
-"""Jars: named by what they are made of, and a sentence where one cannot be had."""
+"""Jars: named after their sources, with a clear message if one is missing."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ def test_the_command_that_an_exports_readme_names_puts_its_jars_in_place(tmp_pat
     )
     there = {path.name for path in (tmp_path / "job" / "jars").glob("*.jar")}
     assert there == {*(jar.file for jar in jars.CONNECTOR), "millrace-operator.jar"}
-    # What `ls jars/*.jar` in the next command finds.
+    # The files that `ls jars/*.jar` finds in the next command.
     assert "--jars $(ls jars/*.jar | paste -sd,)" in readme

@@ -1,4 +1,4 @@
-"""`python job.py`: options, secrets, and errors that a person can act on."""
+"""`python job.py`: options, secrets, and errors that can be acted on."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_fault_is_read_out_of_sparks_exception() -> None:
             "offsets_lost",
         ),
         ("terminated with exception: [KAFKA_DATA_LOSS.COULD_NOT_READ] Some", "offsets_lost"),
-        # Of another thing than the broker, and words in a record.
+        # A timeout that does not concern the broker, and words within a record.
         ("java.net.SocketTimeoutException: Read timed out", "internal"),
         ("a record says MyTimeoutException and [NOT_STATE_STORE_]", "internal"),
         ("SaslAuthenticationException: failed", "not_authenticated"),
@@ -86,7 +86,7 @@ def test_causes_outside_the_job_are_distinguished(text: str, code: str) -> None:
 
 
 def test_the_cause_of_a_failed_query_is_named_without_its_stack_frames() -> None:
-    class Captured(RuntimeError):  # as PySpark's, which needs a JVM
+    class Captured(RuntimeError):  # like PySpark's, which needs a JVM
         _cause: Captured | None = None
         _desc = "Job aborted"
         _stackTrace = "org.x.Job: Job aborted\n\tat org.x.TimeoutException.y(Y.scala:1)\n"  # noqa: N815

@@ -1,4 +1,4 @@
-"""What a job is started with: told in a sentence before Spark starts, with the exit code."""
+"""Invalid options of a job are reported before Spark starts, with an exit code."""
 
 from __future__ import annotations
 

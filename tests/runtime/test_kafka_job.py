@@ -1,4 +1,4 @@
-"""A job on a real broker: what arrives on the topics, and what a crash does to it."""
+"""A job on a real broker: its outputs, and the effects of a crash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 @dataclasses.dataclass(frozen=True)
 class Words:
-    """A broker with the two topics of one word count: other tests write to others."""
+    """A broker and two topics that only one word count uses."""
 
     address: str
     lines: str
@@ -30,7 +30,7 @@ class Words:
 
 
 def job(words: Words, checkpoint: Path, *options: str, **settings: str) -> subprocess.Popen[str]:
-    """Starts the word count."""
+    """Start the word count."""
     return started(
         "word_count_job.py", words.lines, words.counts, *options, address=words.address,
         checkpoint=checkpoint, MILLRACE_TEST_SETTINGS=json.dumps(settings),
@@ -45,7 +45,7 @@ def words(broker: Any) -> Words:
 
 
 def counts(records: list[Any]) -> dict[str, list[int]]:
-    """The updates of each word in their order."""
+    """Return the updates of each word in order."""
     found: dict[str, list[int]] = defaultdict(list)
     for record in records:
         found[record.key().decode()].append(struct.unpack(">q", record.value())[0])
@@ -53,7 +53,7 @@ def counts(records: list[Any]) -> dict[str, list[int]]:
 
 
 def without_repeats(updates: list[int]) -> list[int]:
-    """At least once: after a crash updates come again, from an earlier one on."""
+    """Remove the updates that at-least-once processing repeats after a crash."""
     highest: list[int] = []
     for update in updates:
         if not highest or update == highest[-1] + 1:

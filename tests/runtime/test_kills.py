@@ -1,7 +1,7 @@
 """kill -9 again and again during one run of a stateful job, and what a reader sees of it.
 
-`MILLRACE_KILLS=20 ./millrace test tests/runtime/test_kills.py` kills as often as that; without
-it twice and once, for time. Of every run: counts, a windowed count and a join behind a repartition.
+`MILLRACE_KILLS=20 ./millrace test tests/runtime/test_kills.py` kills that often; without it twice
+and once, to save time. Each run has counts, a windowed count and a join after a repartition.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ KILLS = {
 }
 ITEMS = 40
 PRICES = 3
-#: Records of a micro-batch, and of the input for each kill: several batches lie between two kills.
+#: Records per micro-batch, and input records per kill: several batches lie between two kills.
 BATCH, EACH = 1_500, 4_000
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run of the job: its broker, the beginning of its topics' names, its guarantee."""
+    """One run of the job: its broker, topic prefix, checkpoint and guarantee."""
 
     address: str
     prefix: str
@@ -48,21 +48,21 @@ class Run:
     guarantee: str
 
     def start(self, *options: str, batch: int = BATCH) -> subprocess.Popen[str]:
-        """Starts the job with micro-batches of at most so many records."""
+        """Start the job with at most `batch` records per micro-batch."""
         return started(
             "orders_job.py", self.prefix, self.guarantee, "--max-records", str(batch), *options,
             address=self.address, checkpoint=self.checkpoint,
         )  # fmt: skip
 
     def unfinished(self) -> bool:
-        """Whether a batch was begun and did not end."""
+        """Whether a batch was begun but not committed."""
         stream = self.checkpoint / "stream"
         begun, ended = (len(list((stream / n).glob("[0-9]*"))) for n in ("offsets", "commits"))
         return begun > ended
 
 
 def written(address: str, topic: str) -> int:
-    """The end offsets of a topic, summed: uncommitted records and markers count as well."""
+    """Return the sum of a topic's end offsets, which includes uncommitted records and markers."""
     consumer = Consumer({"bootstrap.servers": address, "group.id": "none", "log_level": 0})
     try:
         return sum(
@@ -74,7 +74,7 @@ def written(address: str, topic: str) -> int:
 
 
 def fill(run: Run, records: int) -> list[str]:
-    """Writes the orders and the prices; returns the items of the orders, in their order."""
+    """Write the orders and the prices; return the items of the orders in order."""
     chosen = random.Random(4)
     items = [f"item-{chosen.randrange(ITEMS)}" for _ in range(records)]
     orders = [
@@ -91,9 +91,9 @@ def fill(run: Run, records: int) -> list[str]:
 
 
 def with_kills(run: Run, times: int) -> tuple[int, int]:
-    """Kills the job at random moments of its micro-batches, then lets it finish.
+    """Kill the job at random moments of its micro-batches, then let it finish.
 
-    Gives the number of kills, and of those that left a batch behind that had not ended.
+    Return the number of kills, and how many of them left an unfinished batch.
     """
     chance = random.Random(times)
     kills = inside = 0
@@ -119,7 +119,7 @@ def with_kills(run: Run, times: int) -> tuple[int, int]:
 
 
 def records_of(address: str, topic: str, at_least: int) -> dict[str, list[Any]]:
-    """By key, in the order of the partition; every key is in one partition only."""
+    """Return the records by key, in partition order; every key must be in one partition only."""
     found: dict[str, list[Any]] = defaultdict(list)
     places: dict[str, int] = {}
     for record in topics.consume(address, topic, at_least, seconds=120):
@@ -130,12 +130,12 @@ def records_of(address: str, topic: str, at_least: int) -> dict[str, list[Any]]:
 
 
 def text(value: bytes) -> str:
-    """Counts are BIGINT, the rest is text."""
+    """Return a BIGINT count or a text as text."""
     return str(struct.unpack(">q", value)[0]) if value[:1] == b"\0" else value.decode()
 
 
 def expected(items: list[str]) -> dict[str, dict[str, list[str]]]:
-    """What each of the three topics must have, by key."""
+    """Return the expected records of the three topics, by key."""
     counts, seconds = Counter[str](), Counter[tuple[str, int]]()
     made: dict[str, dict[str, list[str]]] = {
         "counts": defaultdict(list), "seconds": defaultdict(list), "joined": defaultdict(list),
@@ -187,12 +187,12 @@ def test_a_reader_sees_what_is_guaranteed_however_often_the_job_is_killed(
 
 
 def total(by_topic: dict[str, dict[str, list[str]]]) -> int:
-    """All records of all topics."""
+    """Count the records of all topics."""
     return sum(len(values) for by_key in by_topic.values() for values in by_key.values())
 
 
 def assert_no_jump(counts: list[int]) -> None:
-    """A batch that is run again repeats what it had written, from its first record on."""
+    """A repeated batch writes its output again from the first record, but never skips a count."""
     highest = 0
     for count in counts:
         assert count <= highest + 1
@@ -200,7 +200,7 @@ def assert_no_jump(counts: list[int]) -> None:
 
 
 def windows(values: list[str]) -> list[list[str]]:
-    """The counts of each window in their order; windows may take turns."""
+    """Group the counts by window, in order; different windows may be interleaved."""
 
     def window(value: str) -> str:
         return value.partition(":")[0] if ":" in value else ""

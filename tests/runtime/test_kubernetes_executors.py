@@ -1,6 +1,6 @@
-"""A driver whose executors are pods: Spark's own client of Kubernetes, and the image's entry point.
+"""A driver with executor pods: Spark's own Kubernetes client, and the image's entry point.
 
-There is no cluster: what answers is an API server of the test, which runs pods as processes here.
+Instead of a cluster, an API server of the test runs pods as processes on this machine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def server(kubelet: Kubelet) -> Iterator[str]:
 
 
 def settings(folder: Path) -> list[str]:
-    """Those of the manifests, without what only a cluster has: tokens, names, claims."""
+    """Return the manifests' settings, except those that need a cluster: tokens, names, claims."""
     template = folder / "executor.json"
     template.write_text(text_of([executor_template(PROFILE)]), "utf-8")
     left_out = ("spark.kubernetes.authenticate.", "spark.kubernetes.executor.volumes.")
@@ -62,7 +62,7 @@ def settings(folder: Path) -> list[str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.kubernetes.driver.pod.name": "driver-0",
         "spark.kubernetes.executor.podTemplateFile": str(template),
-        # Without a watch, what became of pods is asked.
+        # Without watches, the state of pods is polled.
         "spark.kubernetes.executor.enableApiWatcher": "false",
         "spark.kubernetes.executor.apiPollingInterval": "1s",
     }
@@ -89,7 +89,7 @@ def test_executors_are_pods_and_one_that_is_lost_is_replaced(
     try:
         counted(1)
         assert kubelet.invalid == []
-        # Only what the manifests' role allows.
+        # The driver used only what the manifests' role allows.
         assert {path for _, path in kubelet.asked} <= {
             f"/api/v1/namespaces/default/{kind}"
             for kind in ("pods", "configmaps", "persistentvolumeclaims")

@@ -32,7 +32,7 @@ __all__ = ["pair"]
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
-#: one record a second: whatever comes after it is still to be read
+#: one record a second, so that later records are still unread
 SLOW = ["--max-records", "1", "--trigger", "1 second"]
 
 
@@ -47,7 +47,7 @@ def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
 def running(
     changing: Changing, raw: Raw, folder: Path, *more: str, report: Any = None
 ) -> Iterator[Future[None]]:
-    """The job while it runs; it is stopped in the end."""
+    """Run the job in a thread during the block, then stop it."""
     stopping = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(
@@ -60,11 +60,11 @@ def running(
 
 
 def seen(pair: Pair, wanted: list[tuple[str, int]]) -> bool:
-    """Whether these updates are among those since the last look."""
+    """Wait until these updates are among those since the last call."""
     found: list[tuple[str, int]] = []
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        with suppress(KafkaException):  # the broker may still be making its topic known
+        with suppress(KafkaException):  # the broker may not have announced its topic yet
             found += pair.new()
         if set(wanted) <= set(found):
             return True
@@ -73,7 +73,7 @@ def seen(pair: Pair, wanted: list[tuple[str, int]]) -> bool:
 
 
 def behind(pair: Pair) -> None:
-    """Thirty records are to be read, one a second; retention deletes the first twenty of them."""
+    """Write thirty records, which are read one a second, and delete the first twenty of them."""
     send(pair, 1)
     assert seen(pair, [("a", 1)])
     send(pair, *[2] * 30)

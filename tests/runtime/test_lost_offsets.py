@@ -1,4 +1,4 @@
-"""Records, topics and checkpoints that are gone when a job continues, on a real broker."""
+"""Records, topics and checkpoints that were deleted before a job continues, on a real broker."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ EARLIEST, LATEST = ["--lost-offsets", "earliest"], ["--lost-offsets", "latest"]
 
 @pytest.fixture
 def pair(broker: Any) -> Pair:
-    """Two partitions: those of key b are in another one than those of a."""
+    """An input topic of two partitions: the keys a and b are in different ones."""
     return Pair(broker.address, 2)
 
 
 def summed(pair: Pair, *more: str, pattern: str | None = None) -> Raw:
-    """Sums by key of a topic, perhaps of more, perhaps named by a pattern."""
+    """Sums by key of one or more topics, which may be named by a pattern."""
     source = stream("in", [pair.source, *more])
     if pattern is not None:
         source["params"] = {**source["params"], "topic_pattern": pattern}
@@ -47,7 +47,7 @@ def summed(pair: Pair, *more: str, pattern: str | None = None) -> Raw:
 
 
 class Told:
-    """Keeps what a job reports about losses."""
+    """Records what a job reports about losses."""
 
     def __init__(self) -> None:
         self.lost: list[Any] = []
@@ -70,7 +70,7 @@ def send(pair: Pair, *values: int, partition: int = 0) -> None:
 
 
 def recreate(pair: Pair, partitions: int = 2) -> None:
-    """Delete the topic and create another one with its name."""
+    """Delete the topic and create another one with the same name."""
     topics.delete(pair.address, pair.source)
     deadline = time.monotonic() + 30
     while True:
@@ -90,7 +90,7 @@ def refused(changing: Changing, raw: Raw, folder: Path, *more: str) -> MillraceE
 
 
 def deleted(changing: Changing, pair: Pair, folder: Path) -> Raw:
-    """Sums 1 and 10 are done; of five records that follow, retention deleted two."""
+    """Run until the sums are 1 and 10, write five more records, and delete two of them."""
     raw = summed(pair)
     send(pair, 1)
     send(pair, 10, partition=1)
@@ -132,7 +132,7 @@ def test_after_a_loss_it_continues_at_the_end_if_that_was_chosen(
 ) -> None:
     raw, reported = deleted(changing, pair, tmp_path), Told()
     changing.run(raw, tmp_path, more=LATEST, report=reported)
-    # Only the partition that lost records leaves out the rest.
+    # Only the partition that lost records skips the rest.
     assert pair.new() == [("b", 30)]
     assert reported.lost == [((pair.source, 0), 5, 4)]
     send(pair, 6)
@@ -141,7 +141,7 @@ def test_after_a_loss_it_continues_at_the_end_if_that_was_chosen(
 
 
 def recreated(changing: Changing, pair: Pair, folder: Path) -> Raw:
-    """Three records are read; then the topic is another one, whose offsets go further."""
+    """Read three records, then recreate the topic with more records."""
     raw = summed(pair)
     send(pair, 1, 2)
     send(pair, 10, partition=1)
@@ -202,7 +202,7 @@ def test_a_batch_that_was_not_done_is_done_with_the_records_that_are_left(
 def test_a_version_that_reads_a_topic_no_more_leaves_its_offsets_to_the_one_before(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    """The change is no loss; nor are deleted records of a topic that was never read."""
+    """The change is not a loss; nor are deleted records of a topic that was never read."""
     other = Pair(pair.address, 2)
     both = summed(pair, other.source)
     send(pair, 1)

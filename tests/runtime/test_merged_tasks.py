@@ -1,4 +1,4 @@
-"""State of tasks that are merged into fewer ones: what one task for all keys would have."""
+"""State of tasks that are merged into fewer: the same as in a single task for all keys."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
     [
         (8, 4),
         pytest.param((4, 2), marks=pytest.mark.long),
-        # No task of 4 has the keys of whole tasks of 6.
+        # No task of 4 has exactly the keys of whole tasks of 6.
         pytest.param((6, 4, 1), marks=pytest.mark.long),
     ],
 )
 def test_state_of_all_kinds_is_as_if_there_had_always_been_so_few_tasks(
     changing: Changing, broker: Any, tmp_path: Path, counts: tuple[int, ...]
 ) -> None:
-    """Times do not go back, so that the results do not depend on the stream time of the tasks.
+    """Times do not go back, so that results do not depend on the tasks' stream time.
 
-    They keep off the ends of gaps and windows, where a store's stream time decides what it holds.
+    They avoid the ends of gaps and windows, where stream time decides the contents of a store.
     """
     merged, never = Pair(broker.address), Pair(broker.address)
     first = [(key, str(n)) for n, key in enumerate(KEYS)]
@@ -53,7 +53,7 @@ def test_state_of_all_kinds_is_as_if_there_had_always_been_so_few_tasks(
 
 
 def clocked(pair: Pair, tasks: int) -> Raw:
-    """Steps whose results depend on stream time, behind a repartition."""
+    """Return a document whose results depend on stream time, after a repartition."""
     window = {"type": "tumbling", "size": 10_000, "grace": 5_000}
     steps = [
         stream("in", [pair.source]),
@@ -78,7 +78,7 @@ def clocked(pair: Pair, tasks: int) -> Raw:
     raw = document(steps, edges)
     raw["edges"].append(edge("history > versions.store"))
     for name in ("windows", "held", "closing"):
-        # The start of the window in seconds, and the count.
+        # The key shows the start of the window in seconds.
         key = "concat(key.key, ' ', CAST(unix_millis(key.window.start) / 1000 AS INT))"
         shown(raw, f"{name}-updates", name, pair, key=key)
     shown(raw, "pairs", "pairs", pair)
@@ -90,10 +90,10 @@ def clocked(pair: Pair, tasks: int) -> Raw:
 def test_a_merged_task_has_the_furthest_stream_time_and_sends_each_window_once(
     changing: Changing, broker: Any, tmp_path: Path
 ) -> None:
-    """Expected is what Kafka Streams' one task does with both tasks' state.
+    """The expected output is that of a single Kafka Streams task with both tasks' state.
 
-    Its stream time is 16,000. Of the key that was behind, records of closed windows are late, its
-    windows that were never sent go out, and those of the other key do not go out again.
+    Its stream time is 16,000. Records of closed windows are late for the key that was behind, its
+    unsent windows are sent, and those of the other key are not sent again.
     """
     pair = Pair(broker.address)
     ahead, behind = (
@@ -133,12 +133,12 @@ def test_a_merged_task_has_the_furthest_stream_time_and_sends_each_window_once(
     after["closing"][1:] = sorted(after["closing"][1:])
     assert after == {
         "sum": [("b", 2), ("b", 3), ("a", 3), ("a", 4)],
-        # 3,000 and 2,000 are late: the window from 0 on closed at 15,000.
+        # 3,000 and 2,000 are late: the window that begins at 0 closed at 15,000.
         "windows": [("b 10", 1), ("a 20", 1)],
         "held": [("b 0", 1), ("a 10", 1), ("b 10", 1)],
         "closing": [("b 0", 1), ("a 10", 1), ("b 10", 1)],
-        # What lies more than 8,000 before the stream time has left the join's buffers.
+        # Records more than 8,000 behind the stream time have left the join's buffers.
         "pairs": [("b", "- 2"), ("b", "1 -"), ("a", "5 -"), ("a", "3 -"), ("b", "- 4")],
-        # 5,000 ms of history: what is older than 11,000 is not put.
+        # With 5,000 ms of history, records older than 11,000 are not stored.
         "versions": [("b", "4"), ("a", "1")],
     }

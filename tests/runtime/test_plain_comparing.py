@@ -1,4 +1,4 @@
-"""Which records of two sides belong together, and in what they differ."""
+"""Which records of the two sides are paired, and how they differ."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from millrace_runtime.plain.comparing import _aspects, _longest_rise, _pairs, _r
 
 
 def records(*given: tuple[int | None, str, Any]) -> list[dict[str, Any]]:
-    """Outputs of one topic: the line that caused each, its key and its value."""
+    """Return outputs of one topic from (causing line, key, value)."""
     found = []
     for line, key, value in given:
         record = {"topic": "out", "key": key, "value": value, "timestamp": 0}
@@ -17,7 +17,7 @@ def records(*given: tuple[int | None, str, Any]) -> list[dict[str, Any]]:
 
 
 def paired(exact: list[dict[str, Any]], plain: list[dict[str, Any]]) -> list[Any]:
-    """Places on both sides, and in what the pair differs."""
+    """Return for each pair its indexes on both sides, and how it differs."""
     found = []
     for pair in _pairs(exact, plain):
         first = None if pair.exact is None else exact[pair.exact]

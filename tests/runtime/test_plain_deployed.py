@@ -1,4 +1,4 @@
-"""A program of the plain dialect, driven as a deployment: reports, a kill, a stop, another one."""
+"""A plain program, driven as a deployment: reports, a kill, a stop, and a replacement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TEXT = {"format": "string"}
 
 
 class Arrays:
-    """A double of the analyzer: what splits gives an array of words, all else is text."""
+    """A double of the analyzer: `split` and `array` give an array of texts, all else is text."""
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
         words = ("split(", "array(")
@@ -58,7 +58,7 @@ def document(lines: str, out: str, values: str = "split(value, ' ')") -> Any:
 
 
 def staged(folder: Path, made: Any) -> Path:
-    """A folder as the workers write it."""
+    """Write the files of a job as the workers do, and return the folder."""
     files = bundle_files(compile_document(made, Arrays(), dialect="plain"), ROOT / "runtime")
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def staged(folder: Path, made: Any) -> Path:
 def driven(
     job: Path, checkpoint: Path | str, broker: Any, *options: str, **environment: str
 ) -> subprocess.Popen[str]:
-    """The driver of a job; with variables for Kafka's clients, on the secured listener."""
+    """Start the driver of a job; with environment variables it uses the secured listener."""
     return subprocess.Popen(
         [
             sys.executable, "-m", "millrace_runtime.plain.driving", "--master", "local[2]",
@@ -292,6 +292,6 @@ def test_a_plain_program_uses_credentials_and_an_object_store_and_starts_at_a_ti
 
 
 def read_to(file: Path) -> list[int]:
-    """The offsets in a file of Spark."""
+    """Return the offsets in an offsets file of Spark."""
     [_, _, source, *_] = file.read_text("utf-8").splitlines()
     return [offset for partitions in json.loads(source).values() for offset in partitions.values()]

@@ -1,4 +1,4 @@
-"""The plain dialect on a real broker: the exported program alone, run as `run` runs it."""
+"""The plain dialect on a real broker: the exported program, started by `run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a processor's stores answer, on Spark: all four kinds, every method."""
+"""The stores of a processor, on Spark: all four kinds and every method."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAD = """class P(Processor):
 
 
 def run(warm: Any, kind: str, body: str, **params: Any) -> Any:
-    """What a processor with one store says to two records, with a restart between them."""
+    """Return what a processor with one store logs for two records with a restart between them."""
     code = HEAD + "".join(f"        {line}\n" for line in body.strip().splitlines())
     raw = {
         "format": "millrace.topology/1",

@@ -1,4 +1,4 @@
-"""What a processor sees of the environment of the driver that started it."""
+"""The variables of its driver's environment that a processor sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processors that misbehave, through the whole: each is told at its node, and the job goes on."""
+"""Processors that misbehave: each fault is reported at its node, and the job continues."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(
 
 
 def bad(statement: str) -> str:
-    """A processor whose record `bad` does something; the statement stands in line 7."""
+    """Return a processor that runs the statement for the record `bad`, in line 7."""
     return (
         f"{HEAD}    def process(self, record):\n        if record.value == 'bad':\n"
         f"            {statement}\n        self.context.forward(record)\n"
@@ -190,7 +190,7 @@ def test_a_close_that_raises_stops_nothing_and_is_reported_at_its_node(
     result = run(warm, CLOSING.format(folder=str(tmp_path), more="raise OSError('stuck')"))
     assert result.error is None
     assert len(result.outputs) == 3
-    # The last of what it says is of no record.
+    # The last message does not belong to a record.
     failed = "close failed: OSError: stuck (line 10)"
     assert result.logs[-1] == {"level": "warning", "node": "code", "message": failed, "after": 0}
 

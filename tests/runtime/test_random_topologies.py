@@ -1,4 +1,4 @@
-"""What Kafka Streams gives for topologies, most of them random, that once came out differently."""
+"""Kafka Streams' results for topologies, mostly random, that once came out differently."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCENARIOS = {
 
 
 def text(value: Any) -> str:
-    """Missing fields are null; whole floats are whole numbers."""
+    """Return comparable text: missing fields are null, whole floats are whole numbers."""
 
     def plain(part: Any) -> Any:
         if isinstance(part, dict):
@@ -35,7 +35,7 @@ def text(value: Any) -> str:
 
 
 def records(outputs: list[dict[str, Any]], scenario: dict[str, Any]) -> dict[str, list[str]]:
-    """Of each topic: its records; in no order where Kafka Streams defines none."""
+    """Return the records of each topic, sorted if Kafka Streams defines no order."""
     found: dict[str, list[str]] = {}
     for output in outputs:
         shown = {part: output.get(part) for part in ("key", "value", "timestamp", "headers")}

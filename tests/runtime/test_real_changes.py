@@ -1,8 +1,8 @@
-"""A topology runs, is changed and runs on; its output is that of Kafka Streams.
+"""A topology runs, is changed and continues; its output equals that of Kafka Streams.
 
 Each row of `CHANGES` is one change, run on Spark and Kafka. Kafka Streams runs the new version over
-the records from before and after the change; its output for the later ones is the expected one. A
-store that begins empty sees the later records alone.
+the records from before and after the change; its output for the later ones is expected. A store
+that begins empty sees only the later records.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Line = tuple[str, str, str | None, int]
 class Change:
     """A version and the one after it, and the records that each of them gets.
 
-    `decide`: the decisions of a person, for a change that is refused without them. `anew`: names of
-    outputs whose stores begin empty. `refused`: a part of the message of the refusal.
-    `partitions`: of the topic a, before and after.
+    `decide`: a person's decisions, for a change that is refused without them. `anew`: names of
+    outputs whose stores begin empty. `refused`: a part of the refusal's message. `partitions`: of
+    the topic a, before and after.
     """
 
     name: str
@@ -53,9 +53,9 @@ class Change:
 def topology(
     nodes: list[Raw], edges: list[str], shown: dict[str, str], kept: str = "", **more: Any
 ) -> Raw:
-    """Nodes on the topics a and b. `shown`: what is written, by node, with the key's expression.
+    """Return nodes on the topics a and b. `shown`: the key expression of each node that is written.
 
-    `kept`: edges of store nodes to their operators.
+    `kept`: edges from store nodes to their operators.
     """
     made = list(nodes)
     wires = list(edges)
@@ -119,7 +119,7 @@ def pairs(before: int, after: int, type_: str = "inner", *steps: Raw) -> Raw:
 
 
 def history(retention: int) -> Raw:
-    """A join with a table of which versions are kept."""
+    """A join with a versioned table."""
     nodes = [stream("ask", ["a"]), table("known", "b"),
              store("versions", "versioned", history_retention=retention),
              node("found", "join.stream_table", joiner="concat(left, ' of ', right)")]  # fmt: skip
@@ -149,7 +149,7 @@ def foreign(type_: str = "inner", *steps: Raw, left: str = "left") -> Raw:
 
 
 def structs(value: str) -> Raw:
-    """The same with structs on the left side."""
+    """The same join with structs on the left side."""
     return foreign("inner", node("typed", "map_values", value=value), left="left.f")
 
 
@@ -182,7 +182,7 @@ ASKED: list[Line] = [("b", "x", "how much", 7), ("b", "y", "and", 8)]
 POSITIVE = node("positive", "filter", predicate="CAST(value AS BIGINT) > 0")
 SPREAD = node("spread", "repartition", partitions=3)
 SAME = node("same", "map_values", value="value")
-#: values of a struct in two layouts, of which only what both have is shown
+#: two layouts of a struct, of which only the common fields are written
 OLD = "STRUCT<n: INT, last: STRING>"
 WIDE = "STRUCT<extra: STRING, last: STRING, n: BIGINT>"
 OLD_ADD = "named_struct('n', agg.n + 1, 'last', value)"
@@ -274,7 +274,7 @@ CHANGES = [
 
 
 class Running:
-    """Topics of a change's own, written and read by their short names."""
+    """The topics of one change, used by their short names."""
 
     def __init__(self, address: str, change: Change) -> None:
         self.address = address
@@ -301,7 +301,7 @@ class Running:
             topics.produce(self.address, self.names[topic], [record])
 
     def read(self, begin: int) -> list[tuple[str, str, int]]:
-        """Key, value and time of the records from the `begin`-th on."""
+        """Return key, value and time of the records from index `begin` on."""
         topic = self.names["out"]
         count = topics.size(self.address, topic)
         found = topics.consume(self.address, topic, begin + 1, seconds=5)[begin:] if count else []
@@ -309,7 +309,7 @@ class Running:
 
 
 def by_key(records: list[tuple[str, str, int]]) -> dict[str, list[tuple[Any, int]]]:
-    """Kafka orders the records of a key."""
+    """Group the records by key: Kafka orders only those of the same key."""
     found: dict[str, list[tuple[Any, int]]] = defaultdict(list)
     for key, value, time in records:
         found[key].append((json.loads(value), time))
@@ -321,7 +321,7 @@ Streams = Callable[[Raw, list[Line], int], list[tuple[str, str, int]]]
 
 @pytest.fixture(scope="module")
 def kafka_streams() -> Iterator[Streams]:
-    """The output of Kafka Streams for the lines after the first so many."""
+    """A function that returns Kafka Streams' output for the lines after the first `after`."""
     from cli.oracle import Oracle
 
     with Oracle() as oracle:
@@ -374,6 +374,6 @@ def test_a_changed_topology_continues_as_kafka_streams_would(
 
 
 def _named(record: tuple[str, str, int], names: frozenset[str]) -> bool:
-    """Whether a record is of one of these outputs, or takes back a session, which has no name."""
+    """Whether a record is of one of these outputs, or a session's deletion, which has no name."""
     shown = json.loads(record[1])
     return not shown or bool(shown.keys() & names)

@@ -1,7 +1,7 @@
-"""Real-time mode: the same results as Kafka Streams, record by record, on a real broker.
+"""Real-time mode gives Kafka Streams' results, record by record, on a real broker.
 
 `MILLRACE_SCENARIOS=all ./millrace test tests/runtime/test_real_time.py` plays every recorded
-scenario that only records and restarts make; without it one of each family.
+scenario of records and restarts only; without it one of each family.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from tests.runtime.live import Live, play
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FOLDER = Path(__file__).parents[1] / "conformance" / "scenarios"
-#: One of each family, for time: several levels, several topics, global tables, restarts among them.
+#: One of each family, to save time; with several levels and topics, global tables and restarts.
 SAMPLE = ["A06", "B53", "C01", "D10", "F02", "G03", "H02", "I08", "J01", "K52", "L03", "M02"]
 TEXT = {"format": "string"}
 
 
 def scenarios() -> dict[str, dict[str, Any]]:
-    """Those that end by themselves; at least once is what real time gives."""
+    """Return the scenarios that end by themselves; real-time mode is at least once."""
     found = {}
     for path in sorted(FOLDER.glob("*.json")):
         scenario = json.loads(path.read_text("utf-8"))
@@ -62,7 +62,7 @@ def live(broker: Any) -> Iterator[Live]:
 
 @pytest.fixture(scope="module")
 def played(live: Live) -> Iterator[Played]:
-    """All scenarios, three at a time: most of their time they wait for one record."""
+    """Play all scenarios, three at a time: each mostly waits for one record."""
     with ThreadPoolExecutor(3) as pool:
         yield {name: pool.submit(play, live, each) for name, each in SCENARIOS.items()}
         pool.shutdown(cancel_futures=True)
@@ -75,7 +75,7 @@ def test_a_record_gives_what_kafka_streams_gives(played: Played, name: str) -> N
 
 
 def document(nodes: list[dict[str, Any]], partitions: int = 1, **settings: Any) -> dict[str, Any]:
-    """A chain of nodes from a topic of its own to a topic of its own, both of text."""
+    """Return a chain of nodes between two new topics of text."""
     prefix = uuid.uuid4().hex[:8]
     source = {"topics": [f"{prefix}-in"], "key": TEXT, "value": TEXT}
     chain = [
@@ -95,7 +95,7 @@ def document(nodes: list[dict[str, Any]], partitions: int = 1, **settings: Any) 
 
 
 def ends(made: dict[str, Any]) -> tuple[str, str]:
-    """The topics of a document of ours, which are created."""
+    """Return the source and target topic of a document made here."""
     source, target = made["topics"]
     return source, target
 
@@ -149,7 +149,7 @@ def test_a_task_does_not_wait_for_a_partition_that_has_nothing(live: Live) -> No
 
 
 def test_figures_of_a_batch_that_goes_on_have_rates_places_and_lag(live: Live) -> None:
-    """Of a source whose records have been taken and of one that is waited for alike."""
+    """The figures while the source has read everything and waits for more."""
     made = document(COUNT)
     source, target = ends(made)
     topics.create(live.address, {source: 1, target: 1})
@@ -221,7 +221,7 @@ def test_figures_come_while_the_batch_goes_on(live: Live) -> None:
 
 
 def test_records_are_seen_from_the_next_one_on_while_the_batch_goes_on(live: Live) -> None:
-    """A task of real time has no next micro-batch with which a sampler could begin or end."""
+    """A real-time task has no next micro-batch in which a sampler could begin or end."""
     made = document(COUNT)
     source, target = ends(made)
     topics.create(live.address, {source: 1, target: 1})

@@ -1,4 +1,4 @@
-"""A job in real time as a driver of its own: kill -9, too few slots, what it refuses."""
+"""A job in real-time mode as a driver process: kill -9, too few slots, and refusals."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ BATCH = ("--real-time", "5 seconds", "--master", "local[8]")
 
 
 def produce(words: Words, number: int) -> None:
-    """Writes one line of two words, each of them in every line."""
+    """Write one line with the same two words."""
     record = {"value": "to be", "timestamp": 1_000 + number, "partition": number % 4}
     topics.produce(words.address, words.lines, [record])
 
 
 def refusal(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a job said that did not even begin."""
+    """Return the error of a job that refuses to start."""
     _, printed = process.communicate(timeout=240)
     assert process.returncode == 2, printed
     error: dict[str, Any] = json.loads(printed.splitlines()[-1])["error"]
@@ -40,7 +40,7 @@ def refusal(process: subprocess.Popen[str]) -> dict[str, Any]:
 def test_a_job_that_is_killed_in_a_batch_loses_nothing_and_counts_on(
     words: Words, tmp_path: Path
 ) -> None:
-    for number in range(40):  # taken in a micro-batch, before real time begins
+    for number in range(40):  # read in a micro-batch, before real-time mode begins
         produce(words, number)
     first = job(words, tmp_path / "c", *BATCH)
     try:
@@ -48,7 +48,7 @@ def test_a_job_that_is_killed_in_a_batch_loses_nothing_and_counts_on(
         for number in range(40, 140):
             produce(words, number)
             time.sleep(0.02)
-        # Behind the last of them there was no end of a batch, or there was: both must do.
+        # Whether or not a batch ended after the last of them, the results must be right.
         assert len(topics.consume(words.address, words.counts, 280, seconds=60)) >= 280
     finally:
         kill(first)
@@ -70,7 +70,7 @@ def test_a_job_that_is_killed_in_a_batch_loses_nothing_and_counts_on(
         assert problems(printed) == []
     finally:
         kill(second)
-    # A regular stop comes behind the end of a batch, and micro-batches go on with the checkpoint.
+    # A regular stop follows the end of a batch, and micro-batches continue from the checkpoint.
     produce(words, 160)
     third = job(words, tmp_path / "c", "--available-now")
     _, printed = third.communicate(timeout=240)

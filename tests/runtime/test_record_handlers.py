@@ -1,4 +1,4 @@
-"""A record that stops a job is skipped once, or becomes a dead letter, and the rest is exact."""
+"""A record that stops a job is skipped once or becomes a dead letter; the rest is exact."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BAD = 41
 
 
 def words(source: str, target: str, **settings: Any) -> Topology:
-    """Words by key over two levels; `bad` fails behind the repartition, beside its siblings."""
+    """Words by key over two levels; `bad` fails after the repartition, among its siblings."""
     topology = Topology(
         "words", partitions={source: 2}, processing_guarantee="exactly_once", **settings
     )

@@ -1,4 +1,4 @@
-"""Avro and Protobuf behind a schema registry; the other side is confluent-kafka's own clients."""
+"""Avro and Protobuf with a schema registry, exchanged with confluent-kafka's own clients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 
 from tests.registry import Registry, redirecting, running
 
-# What confluent-kafka's client of a registry needs; `./millrace` installs it by the lock.
+# confluent-kafka's registry client needs these; `./millrace` installs them from the lock.
 for package in ("authlib", "cachetools", "httpx2"):
     pytest.importorskip(package)
 
@@ -76,12 +76,12 @@ def format_of(registry: Registry, kind: str = "avro", **more: str) -> dict[str, 
     found = {"format": kind, "registry": registry.url, "subject": "orders-value", **more}
     if kind != "protobuf":
         return found
-    schema = HttpSchemas().latest(registry.url, "orders-value")  # as the compiler has it
+    schema = HttpSchemas().latest(registry.url, "orders-value")  # as the compiler reads it
     return found | {"message": read_protobuf(schema.text, schema.imported).message}
 
 
 def read(warm: Any, data: bytes, format_: dict[str, Any]) -> Any:
-    """What a DataFrame's source makes of the bytes: the value, or the fault."""
+    """Read the bytes as a DataFrame source does: return the value, or the fault."""
     decoded = columns.decode(F.lit(data), format_)
     tried = columns.attempt(decoded, "source", "value", "deserialization").alias("tried")
     row = warm.spark.range(1).select(tried).first()["tried"]
@@ -89,7 +89,7 @@ def read(warm: Any, data: bytes, format_: dict[str, Any]) -> Any:
 
 
 def rewritten(warm: Any, data: bytes, format_: dict[str, Any]) -> bytes:
-    """The bytes that a sink makes of what a source read."""
+    """Return the bytes that a sink writes for what a source read."""
     value = columns.decode(F.lit(data), format_)
     row = warm.spark.range(1).select(columns.encode(value, format_).alias("v")).first()
     return bytes(row["v"])
@@ -169,7 +169,7 @@ def test_an_incompatible_schema_of_a_sink_is_refused_in_the_registrys_words(
 
 
 def proto_file() -> descriptor_pb2.FileDescriptorProto:
-    """Order with nested, repeated, map, oneof, enum, timestamp and wrapper; then Other."""
+    """Return Order (nested, repeated, map, oneof, enum, timestamp, wrapper) and Other in a file."""
     kind, label = descriptor_pb2.FieldDescriptorProto, descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="order.proto", package="shop", syntax="proto3")
     file.dependency.extend(["google/protobuf/timestamp.proto", "google/protobuf/wrappers.proto"])
@@ -292,7 +292,7 @@ def test_bytes_that_cannot_be_read_are_the_records_fault(
 
 
 def document(value: dict[str, Any], out: dict[str, Any] | None = None, **more: Any) -> Any:
-    """Counts by n, so that the source runs in the stream task with `grouped`, else plain."""
+    """Return a document with the node `middle`, by default a filter, which needs no stream task."""
     middle = more.pop("middle", {"kind": "filter", "params": {"predicate": "value.n > 0"}})
     return {
         "format": "millrace.topology/1", "name": "registered", "settings": more,
@@ -419,18 +419,18 @@ def test_credentials_open_the_registry_and_are_shown_nowhere(
         assert base64.b64encode(b"me:s3cret").decode() not in text
 
 
-# ---- which registries a job asks -----------------------------------------------------------------
+# ---- which registries a job uses -----------------------------------------------------------------
 
 
 @pytest.fixture
 def allowed(warm: Any) -> Iterator[Any]:
-    """Lists the registries that the job may ask, as MILLRACE_SCHEMA_REGISTRIES does."""
+    """A function that sets the permitted registries, as MILLRACE_SCHEMA_REGISTRIES does."""
     yield columns.gateway().Registry.allow
     columns.gateway().Registry.allow(None)
 
 
 def refusal(warm: Any, format_: dict[str, Any]) -> str:
-    """Why a job that reads this format does not start."""
+    """Return the reason why a job that reads this format does not start."""
     with pytest.raises(Exception, match="schema registry") as caught:
         read(warm, n(3), format_)
     return str(caught.value)

@@ -1,4 +1,4 @@
-"""Registered records through a real broker: confluent-kafka writes, `run` copies, it reads."""
+"""Registered records on a real broker: written by confluent-kafka, copied by `run`, read back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.conftest import Broker
 from tests.registry import running
 from tests.runtime import topics
 
-# What confluent-kafka's client of a registry needs; `./millrace` installs it by the lock.
+# confluent-kafka's registry client needs these; `./millrace` installs them from the lock.
 for package in ("authlib", "cachetools", "httpx2"):
     pytest.importorskip(package)
 

@@ -1,4 +1,4 @@
-"""A rehearsal goes through processors without their code; they forward records of their types."""
+"""A rehearsal passes processors without running their code; they forward records of their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports of a job: what they say, and that nothing depends on them."""
+"""Reports of a job: their contents, and that the job never depends on them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_ends_of_topics_come_from_every_kafka_source() -> None:
 
 
 def looked(offsets: Offsets, *, end: int, read: int, start: int | None = 0) -> list[str]:
-    """A look at one topic-partition, of which so many records were read up to an offset."""
+    """Check one topic-partition of which `read` records were read up to an offset."""
     sources = [
         {
             "startOffset": None if start is None else {"t": {"0": start}},
@@ -66,7 +66,7 @@ def looked(offsets: Offsets, *, end: int, read: int, start: int | None = 0) -> l
 
 
 def test_offsets_without_a_record_are_lost_only_where_the_broker_deleted_them() -> None:
-    """Markers of transactions, and what compaction took, are no records."""
+    """Transaction markers and compacted offsets are not lost records."""
     earliest = 0
     offsets = Offsets(lambda places: dict.fromkeys(places, (earliest, 100)))
     assert looked(offsets, end=10, read=8) == []
@@ -112,14 +112,14 @@ def test_a_runs_stream_is_bounded_and_gone_some_days_after_its_last_word(
         report.log("info", str(number))
     report.close()
     with redis.Redis.from_url(redis_url) as client:
-        # Whole nodes of a stream are cut off, of 100 entries each.
+        # Redis trims whole nodes of a stream, of 100 entries each.
         assert 100 <= int(client.xlen("millrace:run:bounded")) <= 200
         left = int(client.ttl("millrace:run:bounded"))
     assert 47 * 3600 < left <= 48 * 3600
 
 
 class Busy:
-    """A query whose batches end faster than anybody looks."""
+    """A query whose batches end faster than they are polled."""
 
     def moved(self) -> bool:
         return True
@@ -128,7 +128,7 @@ class Busy:
         return []
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
     def event(self, *, last: bool = False) -> dict[str, Any]:
         return {"event": "progress", "at": int(time.time() * 1000), "last": last}

@@ -1,4 +1,4 @@
-"""`./millrace run` in a terminal: Ctrl-C reaches the command and all that it started."""
+"""`./millrace run` in a terminal: Ctrl-C reaches the command and all processes it started."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 def in_a_terminal(
     folder: Path, address: str, source: str, target: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The command as the leader of a terminal's foreground group; what it says is in `said`."""
+    """Run the command as the leader of a terminal's foreground group; its output is in `said`."""
     document = {
         "format": "millrace.topology/1",
         "name": "copy",
@@ -70,7 +70,7 @@ def in_a_terminal(
 
 
 def stopped_by_ctrl_c(command: subprocess.Popen[bytes], folder: Path) -> None:
-    """It ends as programs do that Ctrl-C ends, and nothing of it is left."""
+    """Press Ctrl-C: the command must end with 130, and leave no process or folder behind."""
     family = psutil.Process(command.pid).children(recursive=True)
     os.killpg(command.pid, signal.SIGINT)
     code = command.wait(90)
@@ -79,7 +79,7 @@ def stopped_by_ctrl_c(command: subprocess.Popen[bytes], folder: Path) -> None:
     assert "Exception" not in printed, printed
     assert code == 130, printed
     deadline = time.monotonic() + 60
-    # A Java that was just starting notices only then that nobody is there.
+    # A JVM that is still starting notices only later that its parent is gone.
     while left := [each for each in family if lives(each)]:
         assert time.monotonic() < deadline, left
         time.sleep(0.2)

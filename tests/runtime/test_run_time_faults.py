@@ -1,4 +1,4 @@
-"""Every kind with every parameter that a record can make fail: told at node, parameter, record."""
+"""Every parameter that a record can make fail: the fault names node, parameter and record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from millrace_runtime.simulation import Cut
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-# Of INT, and fails for a record whose value is 0.
+# An INT expression that fails for a record whose value is 0.
 DIV = "CAST(60 div value AS INT)"
 BOTH = "CAST(60 div (left * right) AS INT)"
 AGG = "CAST(60 div value AS INT) + agg"
@@ -66,7 +66,7 @@ def one_by_one(nodes: Nodes) -> list[dict[str, str]]:
 
 
 def chain(node: dict[str, Any], *, task: bool) -> dict[str, Any]:
-    """Source, (peek, which makes it a stream task,) the node, a sink where it is none."""
+    """Return source, node and sink; `task` adds a peek, which makes it a stream task."""
     nodes = [source("in")]
     if task:
         nodes.append({"id": "seen", "kind": "peek", "params": {"message": "'seen'"}})
@@ -150,7 +150,7 @@ STATEFUL: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def run(warm: Any, raw: dict[str, Any], **settings: str) -> Any:
-    """A row of the other side, then a good record and a bad one of the topic `in`."""
+    """Simulate a row of the other side, then a good record and a bad one of the topic `in`."""
     raw = {**raw, "settings": settings}
     compiled = warm.compile(raw).require()
     topics = ["other"] if any(node["id"] == "other" for node in raw["nodes"]) else []
@@ -227,9 +227,10 @@ def test_corrupt_bytes_are_reported_with_a_readable_key(warm: Any, place: str) -
 
 
 def test_a_sliding_window_without_length_is_taken_and_stops_at_its_first_record(warm: Any) -> None:
-    """The contract lists a difference of 0 among what is refused; the scenario N07am, recorded from
-    Kafka Streams, takes it. A scenario says what comes out, so it decides, and what Kafka Streams
-    does with the first record comes out here.
+    """A difference of 0 is accepted and fails at the first record, as in Kafka Streams.
+
+    The contract lists it as refused, but the scenario N07am, recorded from Kafka Streams, accepts
+    it. A recorded scenario takes precedence.
     """
     window = {"type": "sliding", "difference": 0, "grace": 0}
     result, _ = run(warm, aggregation("count", window=window))

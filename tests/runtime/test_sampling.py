@@ -1,4 +1,4 @@
-"""Records over the edges of a running query: kept while somebody looks, decoded, and bounded."""
+"""Records over the edges of a running query: kept while they are viewed, decoded, and bounded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def until(done: Callable[[], Any], look: Callable[[], None] = lambda: None) -> A
 
 
 class Person:
-    """Somebody who looks at a run's records, or does not."""
+    """A viewer of a run's records, who may start and stop looking."""
 
     def __init__(self, client: Any, run: str, graph: Any) -> None:
         self._redis, self._key = client, f"millrace:run:{run}"
@@ -53,7 +53,7 @@ class Person:
         return None if raw is None else json.loads(raw)
 
     def sees(self, edge: str, number: int) -> list[dict[str, Any]]:
-        """The edge's records once there are so many."""
+        """Wait until the edge has this many records, and return them."""
         until(
             lambda: len((self.kept() or {"edges": {}})["edges"].get(edge, [])) == number,
             self.sampling.look,
@@ -62,7 +62,7 @@ class Person:
         return found
 
     def sees_last(self, edge: str, value: Any) -> None:
-        """Waits until this value is the edge's newest."""
+        """Wait until this value is the edge's newest."""
         until(lambda: self.kept()["edges"][edge][0]["value"] == value, self.sampling.look)
 
 
@@ -70,7 +70,7 @@ class Person:
 @pytest.mark.slow
 @pytest.mark.services
 def test_records_are_kept_while_somebody_looks_decoded_and_bounded(redis_url: str) -> None:
-    """One query through its life: nobody looks, somebody does, many records come, nobody again."""
+    """One query throughout: without a viewer, with one, with many records, without one again."""
     from millrace_runtime.compiling import compiled
     from millrace_runtime.simulation import Simulator
 
@@ -112,7 +112,7 @@ def test_records_are_kept_while_somebody_looks_decoded_and_bounded(redis_url: st
             lambda: person.kept()["edges"][FIRST][0]["value"]["quantity"] > 2, person.sampling.look
         )
         seen = [each["value"]["quantity"] for each in person.sees(FIRST, PER_EDGE)]
-        # Of a batch with many of them the first: so much a task may add between two looks.
+        # Of a large batch the first records are kept, as many as a task may add between two looks.
         assert seen == list(range(PER_EDGE))[::-1]
         # All of them are counted, by task and by key.
         keys = person.kept()["keys"]
@@ -125,7 +125,7 @@ def test_records_are_kept_while_somebody_looks_decoded_and_bounded(redis_url: st
         hottest, count = keys["total.out>rows.in"]["top"][0]
         assert (json.loads(hottest)["key"], count) == ("tea", 60)
 
-        # Of a batch with very many records some keys are read, and counted for those that are not.
+        # In a very large batch only some keys are read, and counted for the others.
         spread = [
             order("rare" if n % 10 == 9 else "hot", n, key=f"k{n % 10}") for n in range(3_000)
         ]
@@ -157,7 +157,7 @@ def test_records_are_kept_while_somebody_looks_decoded_and_bounded(redis_url: st
         yield [(900, order("unseen", 1))]
         assert operator.take(run) is None
 
-        # A run that is no longer watched starts afresh.
+        # A run that was no longer watched starts afresh.
         person.looks()
         assert until(person.kept, person.sampling.look)["edges"] == {}
 
@@ -182,5 +182,5 @@ def test_no_look_is_taken_before_the_job_is_described_and_errors_of_redis_are_pa
     sampling.describe(DOCUMENT, {"nodes": []})
     with pytest.raises(redis.ConnectionError):
         sampling.look()
-    sampling.look()  # not again at once
+    sampling.look()  # not retried at once
     assert away.asked == 1

@@ -1,4 +1,4 @@
-"""Recorded scenarios on a real broker with 4 partitions: each task does what Kafka Streams does.
+"""Recorded scenarios on a real broker with 4 partitions: each task gives Kafka Streams' results.
 
 `MILLRACE_SCENARIOS=all ./millrace test tests/runtime/test_scenarios_on_a_broker.py` runs every
 scenario that can be spread (no repartition, no wall clock); without it a sample.
@@ -42,12 +42,12 @@ from tests.runtime.spread import (
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FOLDER = Path(__file__).parents[1] / "conformance" / "scenarios"
-#: One of each family, for time.
+#: One of each family, to save time.
 SAMPLE = ["A06", "C01", "D10", "E05", "F02", "G03", "H02", "I08", "J01", "K52", "L03", "M02"]
 
 
 def spreadable(scenario: dict[str, Any]) -> bool:
-    """Whether the tasks of a scenario are told apart by the partitions of its inputs alone."""
+    """Whether a scenario's tasks differ only in the partitions of its inputs."""
     document = scenario["topology"]
     read = {topic for topic in formats_by_topic(document) if topic}
     written = {node["params"].get("topic") for node in document["nodes"] if _writes(node)}
@@ -89,7 +89,7 @@ class Jobs(Engines):
     """Runs documents in micro-batches."""
 
     def run(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Runs a document over what its topics hold; its task graph and its figures."""
+        """Run a document over all records of its topics; return its task graph and figures."""
         from millrace_runtime.compiling import compiled
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
@@ -99,7 +99,7 @@ class Jobs(Engines):
         settings = document.get("settings") or {}
         spark = self.spark.newSession()
         kafka = Kafka(spark, self.address, run=run)
-        # A processor may schedule by the wall clock: no scenario here lets it tick.
+        # A processor may schedule by the wall clock, which does not advance in these scenarios.
         job = Job(spark, kafka, graph, name="scenario", run=run, updates=True)
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
         plan = job.query()
@@ -148,7 +148,7 @@ def test_tasks_take_records_in_the_order_of_extracted_timestamps(engines: Jobs) 
             {"source": "join", "target": "out"},
         ],
     }  # fmt: skip
-    # Written in the order of the list; what the values say is another order.
+    # Written in the order of the list; the timestamps in the values give another order.
     inputs = [
         {"topic": topic, "key": "k", "value": {"at": at, "n": at}, "timestamp": n}
         for n, (topic, at) in enumerate([("t", 5), ("t", 9), ("s", 3), ("s", 7), ("s", 11)])
@@ -168,7 +168,7 @@ def check(
     scenario: dict[str, Any],
     time: Callable[[Line], int] = operator.itemgetter("timestamp"),
 ) -> None:
-    """A scenario's inputs under several keys, through Kafka; and each partition by the oracle."""
+    """Compare a scenario with several keys through Kafka with the oracle, by partition."""
     prefix = f"{scenario['id'].lower()}-{uuid.uuid4().hex[:6]}-"
     document = renamed(scenario["topology"], prefix)
     formats = formats_by_topic(document)
@@ -232,7 +232,7 @@ def check(
 def compare(
     address: str, topic: str, tasks: list[list[dict[str, Any]]], formats: tuple[Any, Any]
 ) -> None:
-    """Each partition of a topic has the records of the tasks, each task's in its order."""
+    """Check that each partition of a topic has the records of the tasks, in each task's order."""
     found: dict[int, list[tuple[Seen, bool]]] = defaultdict(list)
     places: dict[str, int] = {}
     for message in topics.consume(address, topic, sum(map(len, tasks)), seconds=60):
@@ -250,7 +250,7 @@ def compare(
         text for part in wanted for text in part
     ), topic
     for partition, part in found.items():
-        # A record without a key goes to whichever partition the producer is filling.
+        # A record without a key goes to the partition that the producer is currently filling.
         seen = [text for text, keyless in part if not keyless]
         parts = [
             [text for text in task if places[text] == partition and not text.startswith("[null,")]
@@ -260,7 +260,7 @@ def compare(
 
 
 def sink_formats(graph: dict[str, Any], topic: str, *, dead: bool) -> tuple[Any, Any]:
-    """Key and value formats of what is written to a topic."""
+    """Return key and value formats of the records written to a topic."""
     if dead:
         return {"format": "bytes"}, {"format": "bytes"}
     sinks = [node["params"] for node in graph["nodes"] if node["op"] in ("to", "sink")]

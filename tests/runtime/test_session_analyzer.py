@@ -1,4 +1,4 @@
-"""Expressions of a job are judged in its own session, which is cold when it starts."""
+"""Expressions of a job are analyzed in its own session, which is cold when it starts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def test_a_deadline_missed_by_a_cold_session_is_given_once_more(
     asked: list[dict[str, Any]] = []
 
     class Slow:
-        """Misses the deadline so many times."""
+        """Misses the deadline for the first `late` requests."""
 
         def __init__(self, spark: object) -> None:
             self.spark = spark
 
         def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-            """The answer of a session that becomes warm."""
+            """Answer as a session that becomes warm."""
             asked.append(request)
             return {"expressions": [LATE if len(asked) <= late else KNOWN]}
 

@@ -1,4 +1,4 @@
-"""A job that follows another one's checkpoint, and what both note for the comparison."""
+"""A shadow job that follows another job's checkpoint, and the notes of both for the comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 
 def summed(source: str, out: str, *, factor: int = 1, spread: bool = False) -> Raw:
-    """Sums by key; `spread`: behind a repartition, so that the store is on another level."""
+    """Sums by key; `spread`: after a repartition, so that the store is on another level."""
     steps = [
         stream("in", [source]),
         node("sum", "aggregate", type="BIGINT", initializer="0L",
@@ -78,7 +78,7 @@ def test_a_shadow_goes_on_from_a_copy_of_the_state_up_to_where_the_other_job_is(
     assert sorted(written(broker.address, shadow.sink)) == [
         ("a", 31), ("a", 41), ("b", 12), ("b", 22)
     ]  # fmt: skip
-    changing.run(first, running)  # what it had is whole: it did not see the shadow
+    changing.run(first, running)  # its state is intact: the shadow did not affect it
     assert sorted(written(broker.address, pair.sink)) == [
         ("a", 1), ("a", 4), ("a", 5), ("b", 2), ("b", 3), ("b", 4)
     ]  # fmt: skip

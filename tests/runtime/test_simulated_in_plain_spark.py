@@ -24,7 +24,7 @@ class Curious(Processor):
         import os
         self.context.forward(record.replace(value=",".join(sorted(os.environ))))
 """
-#: Does not end in a Python worker of Spark; the exact dialect has workers of its own.
+#: Never ends in a Python worker of Spark; the exact dialect has its own workers.
 ENDLESS = """\
 class Endless(Processor):
     def process(self, record):
@@ -32,7 +32,7 @@ class Endless(Processor):
         while "pandas" in sys.modules:
             pass
 """
-#: A scenario, the cut, its verdict, and counts by topic: equal, time, different, one side each.
+#: Scenario, cut, verdict, and counts by topic: equal, time, different, only exact, only plain.
 CASES = [
     ("C01", "each", "predicted", {"out": (0, 3, 0, 0, 0)}),
     ("C01", "all", "predicted", {"out": (0, 1, 1, 1, 0)}),
@@ -47,7 +47,7 @@ CASES = [
     ),
     ("N01", "each", "predicted", {"purchases-per-hour": (0, 3, 0, 0, 0)}),
 ]
-#: Of a scenario and cut, what differs in its rows, with the codes that explain it.
+#: The differing rows of a scenario and cut, with the codes that explain them.
 EXPLAINED = {
     ("C01", "all"): {
         ("missing",): {"plain_updates"},
@@ -128,7 +128,7 @@ def test_exact_simulations_are_the_same_before_and_after_plain_ones(simulators: 
         beside(simulators, name, "all")
         assert {each: exact(each) for each in names} == before, f"after {name} in plain Spark"
     assert simulators.pids == [process]
-    # Spark's own micro-batches, with a store in a checkpoint, too.
+    # Also with Spark's own micro-batches and a store in a checkpoint.
     given = scenario("C01")
     lines = [given["inputs"][0], {"restart": True}, *given["inputs"][1:]]
     restarted = ask(simulators, given["topology"], lines)["result"]["outputs"]
@@ -142,7 +142,7 @@ def test_what_python_workers_print_is_not_in_the_log(
 ) -> None:
     beside(simulators, "C01", "each")
     capfd.readouterr()
-    beside(simulators, "D52", "each")  # in `transformWithState`, which prints
+    beside(simulators, "D52", "each")  # runs `transformWithState`, which prints
     written = capfd.readouterr()
     assert written.out + written.err == ""
 
@@ -198,7 +198,7 @@ def test_a_comparison_that_is_cancelled_is_that_of_the_records_before(simulators
     assert last["done"] <= done < len(lines)
     comparison = answer["plain"]["comparison"]
     assert (comparison["verdict"], comparison["unexplained"]) == ("predicted", [])
-    # Both sides are those of the first lines, and the process goes on with the next request.
+    # Both sides show only the first lines, and the process continues with the next request.
     whole = ask(simulators, given["topology"], lines[:done], plain="each")
     assert {**whole["result"], "stopped_after": done} == answer["result"]
     assert whole["plain"]["comparison"]["topics"] == comparison["topics"]
@@ -206,7 +206,7 @@ def test_a_comparison_that_is_cancelled_is_that_of_the_records_before(simulators
 
 
 def children(process: int) -> set[int]:
-    """A process and those below it."""
+    """Return a process and its descendants."""
     found = {process}
     for each in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -269,7 +269,7 @@ def test_a_plain_run_that_does_not_end_is_cancelled_with_all_its_processes(
     while respond(simulators, {"do": "prepare", "owner": "you"})["progress"] is None:
         assert time.monotonic() < until, answers
         time.sleep(0.1)
-    # The endless processor is at work in a Python worker of Spark.
+    # The endless processor is running in a Python worker of Spark.
     while len(below := children(process)) <= 2:
         assert time.monotonic() < until, below
         time.sleep(0.1)

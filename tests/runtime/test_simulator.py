@@ -40,7 +40,7 @@ class Curious(Processor):
 
 
 def processing(code: str, class_name: str) -> dict[str, Any]:
-    """A document whose processor is this class."""
+    """Return a document with a processor of this class."""
     text = {"format": "string"}
     return {
         "format": "millrace.topology/1",
@@ -85,7 +85,7 @@ def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
 def ask(
     simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **more: Any
 ) -> dict[str, Any]:
-    """The answer as the page gets it: again while the simulator is starting."""
+    """Return the answer as the page gets it, retrying while the simulator is starting."""
     from millrace_runtime.simulator import respond
 
     request = {"do": "simulate", "owner": owner, "document": document, "inputs": inputs}
@@ -126,7 +126,7 @@ def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> N
 
 
 def text(value: Any) -> str:
-    """Missing fields are null."""
+    """Return comparable text in which missing fields are null."""
 
     def plain(part: Any) -> Any:
         if isinstance(part, dict):
@@ -137,8 +137,9 @@ def text(value: Any) -> str:
 
 
 def contents(steps: list[dict[str, Any]], inputs: int) -> dict[str, list[str]]:
-    """The rows of each store once so many inputs are done, as the page reads them from the steps;
-    of a versioned store the newest version of each key, as Kafka Streams' test driver gives it.
+    """Return the rows of each store after this many inputs, read from the steps as the page does.
+
+    Of a versioned store only the newest version of each key, as in Kafka Streams' test driver.
     """
     written: dict[str, dict[str, dict[str, Any]]] = {}
     for step in steps:
@@ -161,7 +162,7 @@ def contents(steps: list[dict[str, Any]], inputs: int) -> dict[str, list[str]]:
 
 
 def version(row: dict[str, Any]) -> int:
-    """From when a row of a versioned store holds, in ms."""
+    """Return the time from which a row of a versioned store is valid, in ms."""
     key = row["key"]
     return key["valid_from"] if isinstance(key, dict) and "valid_from" in key else 0
 
@@ -183,7 +184,7 @@ def test_the_stores_at_every_step_are_those_of_kafka_streams(simulators: Any) ->
             expected = oracle.run({**scenario, "stores_after_each": True})["stores_after"]
             answer = ask(simulators, scenario["topology"], scenario["inputs"], trace=100_000)
             if answer["result"] is None:
-                # a topic that the topology writes and reads: refused in the page
+                # a topic that the topology writes and reads: the page refuses it
                 assert [d["code"] for d in answer["diagnostics"]] == ["loop"], scenario["id"]
                 continue
             assert not answer["result"]["truncated"]
@@ -252,7 +253,7 @@ def test_code_of_a_document_sees_no_secret_and_can_be_cancelled(
 
 
 class Asked:
-    """A request in work."""
+    """A request that runs in a thread."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         self._answers: list[dict[str, Any]] = []
@@ -263,11 +264,11 @@ class Asked:
 
     @property
     def runs(self) -> bool:
-        """Whether there is no answer yet."""
+        """Whether the request is still unanswered."""
         return self._thread.is_alive()
 
     def answer(self) -> dict[str, Any]:
-        """The answer, once it is there."""
+        """Wait for the answer and return it."""
         self._thread.join(60)
         return self._answers[0]
 
@@ -315,11 +316,11 @@ def test_a_run_says_how_far_it_is_and_gives_what_it_has_when_it_is_cancelled(
     result = running.answer()["result"]
     done = result["stopped_after"]
     assert last["done"] <= done < len(given)
-    # All of it is that of the first lines, and nothing is of the others.
+    # The result is that of the first lines only.
     assert [each["after"] for each in result["outputs"]] == list(range(1, done + 1))
     assert (result["edges"], result["nodes"]["step"]["in"]) == ([done] * 2, done)
     assert max(step["after"] for step in result["steps"]) == done
     whole = ask(simulators, document, given[:done])["result"]
     assert {**whole, "stopped_after": done} == result
-    # The process goes on with the next request.
+    # The process continues with the next request.
     assert ask(simulators, document, [LINE])["result"]["stopped_after"] is None

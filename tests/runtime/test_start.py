@@ -1,4 +1,4 @@
-"""`Topology.start`: a program of one's own session, with Spark's query as what comes back."""
+"""`Topology.start`: a program with its own session gets Spark's query back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a checkpoint's state and offsets lie elsewhere than a job looks for them."""
+"""When a checkpoint's state and offsets are not where a job looks for them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def schema() -> Raw:
 
 
 def start(folder: Path, *nodes: Raw, tasks: int = 4) -> tuple[str, StateOpening]:
-    """A start that moves what must be moved; the query's folder."""
+    """Open the checkpoint, move what must be moved, and return the query's folder."""
     checkpoint.settle(str(folder))
     state = StateOpening(schema(), checkpoint.notes_of(str(folder)), {})
 
@@ -99,7 +99,7 @@ def test_the_old_checkpoint_is_the_job_s_until_the_first_batch_on_the_new_one(
     assert start(tmp_path, IN, COUNT)[0] == "stream"
     name, state = start(tmp_path, IN, COUNT, tasks=8)
     assert name == "stream-2"
-    # The version before starts again on what it left.
+    # The previous version starts again on the state that it left.
     assert start(tmp_path, IN, COUNT)[0] == "stream"
     name, state = start(tmp_path, IN, COUNT, tasks=8)
     state.done()
@@ -116,7 +116,7 @@ def test_a_move_reports_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPa
     phases = iter([("reading", 0), ("writing", 12_000), ("checking", 30_000)])
 
     def progress() -> str:
-        phase, rows = next(phases)  # then it raises, as a session does that goes away
+        phase, rows = next(phases)  # then it raises, like a session that ends
         return json.dumps({"phase": phase, "rows": rows})
 
     deadline = time.monotonic() + 30
@@ -137,7 +137,7 @@ def test_a_move_reports_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPa
 
 
 def commit(stream: Path, batch: int, offsets: str) -> None:
-    """A batch of Spark's, with the offsets that one source has read to."""
+    """Write the files of a Spark batch, with the offsets that one source has read to."""
     for name in ("offsets", "commits"):
         (stream / name).mkdir(parents=True, exist_ok=True)
     (stream / "offsets" / str(batch)).write_text(f'v1\n{{"conf": {{}}}}\n{offsets}')

@@ -1,4 +1,4 @@
-"""Checkpoints that are no local folder: in an object store, and on another Hadoop file system."""
+"""Checkpoints outside local folders: in an object store, and on another Hadoop file system."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def changing(
     if request.param == "viewfs":
         settings = {
             f"spark.hadoop.fs.viewfs.mounttable.test.link./{s3.BUCKET}": folder.as_uri(),
-            # A JVM that a simulation has started keeps the simulation's own.
+            # Set explicitly: a JVM that a simulation started keeps the simulation's file manager.
             storage.FILE_MANAGER: "org.apache.spark.sql.execution.streaming.checkpointing"
             ".FileContextBasedCheckpointFileManager",
         }

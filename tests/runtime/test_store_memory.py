@@ -1,4 +1,4 @@
-"""Stores that keep nothing in memory: ranges come from RocksDB, in the order of the keys."""
+"""Stores without a memory cache: ranges come from RocksDB, in key order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[1] / "conformance"
 
 
 def loops(scenario: dict[str, Any]) -> bool:
-    """Whether the topology reads what it writes: that needs Spark's micro-batches."""
+    """Whether the topology reads a topic that it writes, which needs Spark's micro-batches."""
     params = [node["params"] for node in scenario["topology"]["nodes"]]
     return bool({p.get("topic") for p in params} & {t for p in params for t in p.get("topics", [])})
 
@@ -32,7 +32,7 @@ SCENARIOS = {
     for scenario in load_scenarios(FOLDER / kind)
     if not loops(scenario)
 }
-# Of all lengths up to 299: RocksDB has them by length, and lengths above 255 before others.
+# Keys of all lengths up to 299: RocksDB orders them by length, those above 255 first.
 KEYS = [f"{'ab'[n % 2]}{'x' * n}" for n in range(300)] + [f"c{n}" for n in range(1500)]
 CODE = """
 if record.value == "write":
@@ -65,7 +65,7 @@ def no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ranges(warm: Warm) -> list[list[Any]]:
-    """What the processor finds after a restart."""
+    """Return the ranges that the processor finds after a restart."""
     found = run(warm, "key_value", CODE, key_type="STRING", value_type="INT")
     return [ast.literal_eval(each) for each in found]
 

@@ -1,4 +1,4 @@
-"""A driver takes the checkpoint of another under load: no record is lost, one writes at a time."""
+"""A driver takes over a checkpoint under load: no record is lost; one driver writes at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mar
 
 
 class Word:
-    """A word count with exactly once in a deployment's folder, started as a worker starts it."""
+    """An exactly-once word count in a deployment's folder, started as a worker starts it."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self.address, self.folder = address, folder
@@ -87,7 +87,7 @@ def word(broker: Any, tmp_path: Path) -> Iterator[Word]:
 
 
 def group(process: Process) -> list[int]:
-    """What lives of a driver and of all that it started."""
+    """Return the living processes of a driver and of its children."""
     found = []
     for each in psutil.pids():
         try:

@@ -1,4 +1,4 @@
-"""A simulation that begins with the state of a deployment gives what the deployment gives next."""
+"""A simulation that begins with a deployment's state gives the deployment's next results."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def tables(left: Pair, right: Pair, known: Pair) -> Raw:
 
 
 def summed(pair: Pair, spread: int | None = None) -> Raw:
-    """A sum of the values of each key over two tasks; `spread`: of a repartition before it."""
+    """Sums by key in two tasks; `spread`: the partitions of a repartition before the sum."""
     before = [] if spread is None else [node("spread", "repartition", partitions=spread)]
     steps = [stream("in", [pair.source]), *before,
              node("sum", "aggregate", type="BIGINT", initializer="0L",
@@ -100,7 +100,7 @@ def summed(pair: Pair, spread: int | None = None) -> Raw:
 
 
 def lines_of(pair: Pair, since: Sequence[int], partitions: int) -> tuple[list[Raw], list[int]]:
-    """Input lines of what a topic has from these offsets on, and its ends."""
+    """Return input lines for a topic's records from these offsets on, and its end offsets."""
     found = topics.consume(pair.address, pair.source, topics.size(pair.address, pair.source))
     ends = [0] * partitions
     lines = []
@@ -125,7 +125,7 @@ def in_order(lines: list[Raw]) -> list[Raw]:
 
 
 def begun(changing: Changing, folder: Path, tasks: Sequence[int] | None = None) -> Any:
-    """What a simulation begins with after the last batch, as it comes over a pipe."""
+    """Return the initial state of a simulation after the last batch, as sent over a pipe."""
     from millrace_runtime.task_states import Begun, read_batches, read_task_states
 
     location = changing.location(folder)

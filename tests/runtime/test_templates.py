@@ -1,4 +1,4 @@
-"""The templates as the page runs them: their tests, their samples and their generators' records."""
+"""The templates as the page runs them: their tests, samples and generated records."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_templates_tests_pass_and_its_samples_and_generated_records_run(
 
 
 def generated_lines(chosen: Template) -> list[dict[str, Any]]:
-    """Records of all generators, those of a topic with a lower rate farther apart."""
+    """Return the records of all generators, ordered by timestamp."""
     from records.generating import Recipe, recipe_settings
 
     topics = {

@@ -1,4 +1,4 @@
-"""A topic's name made by an expression: a simulation takes any text, a real broker does not."""
+"""Topic names from an expression: a simulation accepts any text, a real broker does not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def document(topic: str, *, task: bool) -> dict[str, Any]:
     return {
         "format": "millrace.topology/1",
         "name": "names",
-        "settings": {"processing_handler": "continue"},  # passed over by no handler
+        "settings": {"processing_handler": "continue"},  # no handler skips this fault
         "nodes": nodes,
         "edges": edges,
     }
@@ -85,7 +85,7 @@ def test_a_pattern_reads_neither_kafkas_own_topics_nor_names_that_contain_a_matc
 
 
 def run(raw: dict[str, Any], broker: Broker, folder: Path) -> subprocess.CompletedProcess[str]:
-    """`run` of a document over all that is there."""
+    """Process a document over all available records with `run`."""
     path = folder / "doc.json"
     path.write_text(json.dumps(raw), encoding="utf-8")
     root = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""`test-topology`: tests that pass, tests that fail, and files that are no tests."""
+"""`test-topology`: tests that pass, tests that fail, and files that are not tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCENARIO: dict[str, Any] = json.loads((SCENARIOS / f"{WITH_STORE}.json").read_te
 
 
 def kept(folder: Path, tests: dict[str, Any]) -> str:
-    """A document with its tests beside it; returns the document's path."""
+    """Write a document with its tests beside it; return the document's path."""
     (folder / "tests").mkdir()
     for name, test in tests.items():
         (folder / "tests" / f"{name}.json").write_text(json.dumps(test), "utf-8")
@@ -26,7 +26,7 @@ def kept(folder: Path, tests: dict[str, Any]) -> str:
 
 
 def test_of(**changes: Any) -> dict[str, Any]:
-    """The recorded scenario as a test, with changes to what it expects."""
+    """Return the recorded scenario as a test, with changes to its expectations."""
     expected = {**SCENARIO["expected"], **changes}
     return {"inputs": SCENARIO["inputs"], "expected": expected}
 
@@ -66,7 +66,7 @@ def test_what_differs_is_shown_and_what_a_test_leaves_out_is_not_compared(
     assert drops[0].startswith("dropped: expected")
 
 
-#: of the recorded scenario: predicate, for how many records, what differs
+#: conditions on the recorded scenario: predicate, for how many records, and the differences
 JUDGED: list[tuple[dict[str, Any], list[str]]] = [
     ({"topic": "word-counts", "predicate": "value > 0 AND key RLIKE '^[a-z]+$'"}, []),
     ({"topic": "word-counts", "predicate": "timestamp = timestamp_millis(2)"}, []),
@@ -78,7 +78,7 @@ JUDGED: list[tuple[dict[str, Any], list[str]]] = [
         {"topic": "word-counts", "predicate": "value < 2"},
         ['word-counts[2]: expected value < 2, got {"key": "hello", "timestamp": 2, "value": 2}'],
     ),
-    (  # a predicate that raises is not true
+    (  # a predicate that raises counts as not true
         {"topic": "word-counts", "predicate": "1 / (value - 1) = 1", "records": "any"},
         [],
     ),

@@ -1,4 +1,4 @@
-"""Two drivers on one checkpoint in an object store, where no lock of files holds."""
+"""Two drivers on one checkpoint in an object store, where file locks do not work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ONCE = json.dumps({"processing_guarantee": "exactly_once"})
 
 
 class Count:
-    """A word count with a checkpoint on S3, started as often as one likes."""
+    """A word count with a checkpoint on S3, which can be started several times."""
 
     def __init__(self, address: str, server: s3.Server) -> None:
         self.address = address
@@ -33,7 +33,7 @@ class Count:
         self._lines = 0
 
     def start(self, *options: str) -> subprocess.Popen[str]:
-        """Start a driver as a worker of another machine would."""
+        """Start a driver as a worker on another machine would."""
         return started(
             "word_count_job.py", self.lines, self.counts, *options, address=self.address,
             checkpoint=f"s3a://{s3.BUCKET}/{self.counts}", **self.environment,
@@ -94,7 +94,7 @@ def test_a_second_driver_is_refused_and_takes_over_from_one_that_was_stopped(cou
         count.counted(drivers[3])
         drivers[3].terminate()
         assert drivers[3].wait(120) == 0
-        # What stops in good order is followed at once.
+        # After a regular stop, the next driver starts at once.
         drivers.append(count.start("--available-now"))
         assert drivers[4].wait(120) == 0
     finally:

@@ -1,4 +1,4 @@
-"""The Python side of `process` nodes, driven over its pipes as the operator does it."""
+"""The Python side of `process` nodes, driven over its pipes as by the operator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STORE = {"name": "counts", "kind": "key_value", "types": {"key": STRING, "value"
 
 
 class Pipe:
-    """The operator's end: sends calls, reads what the worker says."""
+    """The operator's end of the pipes: sends calls and reads the worker's frames."""
 
     def __init__(self, *options: str) -> None:
         self.process = subprocess.Popen(
@@ -31,21 +31,21 @@ class Pipe:
         )
 
     def send(self, frame: dict[str, Any]) -> None:
-        """One frame to the worker."""
+        """Send one frame to the worker."""
         data = json.dumps(frame).encode()
         assert self.process.stdin is not None
         self.process.stdin.write(struct.pack(">i", len(data)) + data)
         self.process.stdin.flush()
 
     def receive(self) -> tuple[list[Any], Any]:
-        """One frame of the worker: its messages, and how the call ended (None: it waits)."""
+        """Read one frame: the messages, and how the call ended (None: it waits for an answer)."""
         assert self.process.stdout is not None
         size = struct.unpack(">i", self.process.stdout.read(4))[0]
         messages, end = json.loads(self.process.stdout.read(size))
         return messages, end
 
     def start(self, code: str, **changes: Any) -> tuple[list[Any], Any]:
-        """Starts a processor of class P on the node n."""
+        """Start a processor of class P on the node n."""
         kinds = {"key": STRING, "value": STRING}
         frame = {
             "call": "start", "node": "n", "name": "n", "code": code, "class_name": "P",
@@ -57,7 +57,7 @@ class Pipe:
         return self.receive()
 
     def record(self, value: Any, *, node: str = "n", key: str = "k") -> tuple[list[Any], Any]:
-        """Sends a record and reads the first frame that comes of it."""
+        """Send a record and read the first frame that follows."""
         self.send(
             {
                 "call": "process", "node": node, "record": [key, value, 7, [["h", "eA=="]]],
@@ -67,12 +67,12 @@ class Pipe:
         return self.receive()
 
     def answer(self, value: Any) -> tuple[list[Any], Any]:
-        """Answers what the worker waits for."""
+        """Send the answer that the worker waits for, and read the next frame."""
         self.send({"answer": value})
         return self.receive()
 
     def end(self, node: str) -> tuple[list[Any], Any]:
-        """Closes the processor of a node."""
+        """Close the processor of a node."""
         self.send(
             {"call": "close", "node": node, "topic": None, "partition": -1, "offset": -1,
              "stream_time": 7, "wall_clock": 0}
@@ -80,7 +80,7 @@ class Pipe:
         return self.receive()
 
     def close(self) -> str:
-        """Ends the worker; gives what it wrote to standard error."""
+        """End the worker; return what it wrote to standard error."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait(timeout=10)
@@ -94,7 +94,7 @@ class Pipe:
 
 @pytest.fixture
 def pipe() -> Iterator[Pipe]:
-    """A worker that is ended with the test."""
+    """A worker that ends with the test."""
     made = Pipe()
     yield made
     if made.process.poll() is None:

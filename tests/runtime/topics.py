@@ -1,4 +1,4 @@
-"""Topics of a real broker, written and read by a client that is not ours."""
+"""Topics of a real broker, written and read by an independent client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: 
 
 
 def create(address: str, topics: dict[str, int]) -> None:
-    """Creates topics with so many partitions, whose records are never too old."""
+    """Create topics with this many partitions, without time-based retention."""
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     made = [
         NewTopic(name, count, 1, config={"retention.ms": "-1"}) for name, count in topics.items()
@@ -20,7 +20,7 @@ def create(address: str, topics: dict[str, int]) -> None:
 
 
 def grow(address: str, topic: str, partitions: int) -> None:
-    """Gives a topic more partitions, and waits until the broker tells of them."""
+    """Add partitions to a topic and wait until the broker announces them."""
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     for future in admin.create_partitions([NewPartitions(topic, partitions)]).values():
         future.result()
@@ -32,7 +32,7 @@ def grow(address: str, topic: str, partitions: int) -> None:
 
 
 def produce(address: str, topic: str, records: list[dict[str, Any]]) -> None:
-    """Writes records: key, value (bytes or text), timestamp (ms), headers, partition."""
+    """Write records: key, value (bytes or text), timestamp (ms), headers, partition."""
     producer = Producer({"bootstrap.servers": address, "partitioner": "murmur2_random"})
     for record in records:
         producer.produce(topic, **record)
@@ -41,7 +41,7 @@ def produce(address: str, topic: str, records: list[dict[str, Any]]) -> None:
 
 
 def delete_before(address: str, topic: str, offset: int, partition: int = 0) -> None:
-    """Deletes the records of a partition that lie before an offset, as retention does."""
+    """Delete the records of a partition before an offset, as retention does."""
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     place = TopicPartition(topic, partition, offset)
     for future in admin.delete_records([place]).values():
@@ -56,7 +56,7 @@ def delete(address: str, topic: str) -> None:
 
 
 def size(address: str, topic: str) -> int:
-    """How many records a topic has, over all partitions."""
+    """Return the number of records in a topic, over all partitions."""
     reader = Consumer({"bootstrap.servers": address, "group.id": "size", "log_level": 0})
     try:
         partitions = reader.list_topics(topic, timeout=30).topics[topic].partitions
@@ -70,7 +70,7 @@ def size(address: str, topic: str) -> int:
 
 
 def consume(address: str, topic: str, count: int, *, seconds: float = 30) -> list[Any]:
-    """The records of a topic: at least `count` of them, or what came in time."""
+    """Return a topic's records: at least `count`, or those that arrived within `seconds`."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -99,7 +99,7 @@ def consume(address: str, topic: str, count: int, *, seconds: float = 30) -> lis
 
 
 def partitions(address: str, topic: str) -> int | None:
-    """How many partitions a topic has; None where there is none."""
+    """Return the number of partitions of a topic, or None if it does not exist."""
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     found = admin.list_topics(timeout=30).topics.get(topic)
     return None if found is None else len(found.partitions)

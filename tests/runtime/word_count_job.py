@@ -1,4 +1,4 @@
-"""A word count as a deployed job is started: `python word_count_job.py IN OUT --checkpoint ...`.
+"""A word count, started like a deployed job: `python word_count_job.py IN OUT --checkpoint ...`.
 
 MILLRACE_TEST_SETTINGS holds its settings as JSON.
 """

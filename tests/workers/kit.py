@@ -1,4 +1,4 @@
-"""A deployment that runs, for tests of its states."""
+"""A running deployment, for tests of its states."""
 
 from __future__ import annotations
 

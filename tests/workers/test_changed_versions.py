@@ -1,4 +1,4 @@
-"""A new version that does not start gives way to the one before."""
+"""A new version that does not start is replaced by the previous one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.workers.kit import driver, running
 
 
 def _replaced(bench: Bench) -> int:
-    """Version 2 takes the place of version 1 and starts; the pid of its driver."""
+    """Start version 2 in place of version 1; return its driver's process id."""
     running(bench)
     bench.deployment = replace(bench.deployment, version=2, fallback=1)
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""Which variables a driver gets."""
+"""The environment variables of a driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new driver is prepared beside the one that runs, with scripted outside parts."""
+"""A standby is prepared beside the running driver, with scripted external parts."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from tests.workers.kit import driver, running
 
 @pytest.fixture
 def changing(bench: Bench) -> Bench:
-    """Version 1 runs, a driver for version 2 is prepared."""
+    """Version 1 runs, and a standby for version 2 is being prepared."""
     running(bench)
     bench.deployment = replace(bench.deployment, version=2, fallback=1)
     assert bench.tick() == "staging"

@@ -1,4 +1,4 @@
-"""Kafka Streams itself, in a process that is asked, ended and survived."""
+"""Kafka Streams itself, in a process that is queried, ended, and may die."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCENARIO = Path(__file__).parents[1] / "conformance" / "scenarios" / "A01.json"
 
 
 def until_answered(streams: KafkaStreams, name: str) -> tuple[list[str], dict[str, Any]]:
-    """What it did, and the answer."""
+    """Wait for the answer; return the phases on the way and the answer."""
     did: list[str] = []
     deadline = time.monotonic() + 240
     while "answer" not in (found := streams.look(name)):

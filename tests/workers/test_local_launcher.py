@@ -148,7 +148,7 @@ def test_a_step_of_the_clock_makes_no_driver_lost(
     process = launcher.start(spec(tmp_path, POLITE))
     now, booted = time.time, psutil.boot_time()
     monkeypatch.setattr(time, "time", lambda: now() + 2)
-    # A clock that is set moves the moment at which the machine started, for all who ask later.
+    # Setting the clock shifts the computed boot time for everyone who asks later.
     monkeypatch.setattr("psutil._pslinux.boot_time", lambda: booted + 2)
     monkeypatch.setattr("psutil._pslinux.BOOT_TIME", booted + 2, raising=False)
     another = LocalLauncher(tmp_path / "data")
@@ -175,7 +175,7 @@ def test_a_second_driver_on_a_checkpoint_is_refused_and_the_first_is_named(
 def test_a_checkpoint_is_held_until_all_that_a_killed_driver_started_is_gone(
     launcher: LocalLauncher, tmp_path: Path
 ) -> None:
-    # As the Java of a driver, which notices the end of its Python only after a while.
+    # Like a driver's JVM, which notices the end of its Python only after a while.
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     code = (
         f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {deaf!r}])\n"
@@ -223,7 +223,7 @@ def test_a_drivers_log_is_put_aside_while_it_runs_and_its_size_is_bounded(
     log, older = tmp_path / "driver.log", tmp_path / "driver.log.1"
     try:
         eventually(older.exists)
-        # What comes later stands at the new start of the file, not behind a hole.
+        # Later output starts at the beginning of the truncated file, not after a hole.
         eventually(lambda: log.stat().st_size > 0 and log.read_bytes().startswith(b"line"))
         first = older.read_bytes()
         eventually(lambda: older.read_bytes() != first)

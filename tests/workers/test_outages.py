@@ -1,4 +1,4 @@
-"""A part that does not answer is waited for: no crash, no failure."""
+"""An unreachable part is waited for, without a crash or a failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_cluster_that_is_away_is_waited_for_however_long(bench: Bench) -> None
     assert outage is not None
     assert (outage.code, outage.since) == ("broker_unreachable", began)
     assert "does not answer" in outage.message
-    # 1, 2, 4 … 60 seconds apart, not once a second.
+    # It is retried after 1, 2, 4 … 60 seconds, not every second.
     assert bench.topics.asked - asked == 6 + (4_000 - 63) // 60
     bench.topics.away = False
     bench.now += 60

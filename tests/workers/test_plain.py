@@ -31,7 +31,7 @@ def option(spec: JobSpec, name: str) -> Any:
 
 
 def commits(stream: Path, batch: int, offsets: dict[str, dict[str, int]]) -> None:
-    """Spark's files of a query that has committed a batch."""
+    """Write the files of a Spark query that has committed a batch."""
     for folder in ("offsets", "commits"):
         (stream / folder).mkdir(parents=True, exist_ok=True)
     text = f"v1\n{{}}\n{json.dumps(offsets)}"
@@ -40,7 +40,7 @@ def commits(stream: Path, batch: int, offsets: dict[str, dict[str, int]]) -> Non
 
 
 def again(bench: Bench, version: int, program: str, **settings: Any) -> JobSpec:
-    """Another version, or the same one with other settings, in place of what runs."""
+    """Replace the running driver with another version, or with other settings."""
     other = settings != bench.deployment.settings
     bench.compiler.program = program
     bench.deployment = replace(
@@ -188,7 +188,7 @@ def test_the_exact_dialect_begins_anew_where_a_plain_program_stopped_and_back(
     assert asked.pop("id").startswith("plain-")
     assert asked == {"reset": True, "from": "offsets", "offsets": {"in": {"0": 7, "1": 9}}}
 
-    # It is asked for at every start, as the driver applies it once.
+    # It is passed at every start, because the driver applies it only once.
     plain.launcher.lose(driver(plain), None)
     plain.tick()
     plain.now += 1

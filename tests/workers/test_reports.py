@@ -1,4 +1,4 @@
-"""Who may report: a real Redis with a password."""
+"""Only authorized processes may report: a real Redis with a password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A driver that waits for the checkpoint of another, with real processes that are killed."""
+"""A standby waits for the checkpoint of a running driver; real processes are killed."""
 
 import itertools
 import os
@@ -16,7 +16,7 @@ from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, LocalLau
 from millrace_workers.launchers.shim import born, locked
 from millrace_workers.model import Process
 
-#: notes at each moment that it has the checkpoint
+#: repeatedly records that it holds the checkpoint
 DRIVER = """
 import os, signal, sys, threading, time
 sys.path[:0] = [RUNTIME, COMPILER]
@@ -47,7 +47,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 @dataclass
 class Place:
-    """A deployment's folder, and those who write there."""
+    """A deployment's folder and the processes that write there."""
 
     folder: Path
     launcher: LocalLauncher
@@ -81,7 +81,7 @@ class Place:
         return found
 
     def written(self) -> dict[int, tuple[float, float]]:
-        """When each driver wrote for the first and the last time."""
+        """Return the times of the first and last write of each driver."""
         found: dict[int, tuple[float, float]] = {}
         file = self.folder / "written"
         for line in file.read_text().splitlines() if file.exists() else []:
@@ -163,7 +163,7 @@ def shim_of(process: Process) -> int:
 def test_kill_9_at_any_step_leaves_one_driver_for_certain(
     place: Place, victim: str, step: str
 ) -> None:
-    """Whoever is killed and when: one driver writes at a time, and one does in the end."""
+    """Whichever process is killed and when, one driver writes at a time and one remains."""
     old = place.start()
     place.environment["PREPARES"] = "0.4"
     new = place.start_standby(ready=step != "preparing").process
@@ -179,7 +179,7 @@ def test_kill_9_at_any_step_leaves_one_driver_for_certain(
     if born(pid) is not None:
         os.kill(pid, signal.SIGKILL)
         eventually(lambda: born(pid) is None)
-    # What a worker does then: the one that was running ends, the one that waits is taken over.
+    # The worker's reaction: the running driver is stopped, and the standby is taken over.
     if step != "adopted":
         place.launcher.ask_to_stop(old)
         eventually(lambda: place.launcher.poll(place.folder, old) is not None)
@@ -198,7 +198,7 @@ def test_kill_9_at_any_step_leaves_one_driver_for_certain(
 
 
 def test_the_shim_of_a_driver_that_waits_holds_what_the_driver_took(place: Place) -> None:
-    """As for a driver that was started alone: its Java may live for a moment after it."""
+    """As for a driver started alone: its JVM may outlive it, so the lock stays held."""
     waits = place.start_standby()
     place.launcher.hand_over(place.folder)
     eventually(lambda: waits.process.pid in place.writers())

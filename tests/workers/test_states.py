@@ -53,7 +53,7 @@ def test_the_driver_of_a_deployment_starts_from_where_its_settings_say(bench: Be
 
 
 def unseen(bench: Bench) -> Bench:
-    """As the backend leaves a deployment that no worker looked after."""
+    """Put the deployment into the state that the backend sets without a worker's heartbeat."""
     bench.deployment = replace(bench.deployment, observed="unknown")
     return bench
 
@@ -269,7 +269,7 @@ def test_a_start_waits_for_the_driver_that_holds_the_checkpoint(bench: Bench) ->
 
 
 def test_a_deployment_creates_no_topic_that_nobody_asked_for(bench: Bench) -> None:
-    """The one that is missing is named at its node; with the setting all of them are created."""
+    """A missing topic is reported at its node; with the setting, all of them are created."""
     bench.topics.there = {"inn": 2}
     assert bench.tick() == "failed"
     assert bench.topics.there == {"inn": 2}
@@ -325,7 +325,7 @@ def test_old_jobs_are_removed_but_those_in_use_and_the_last_ones(bench: Bench) -
         os.utime(jobs / f"v{number}", (number, number))
     bench.deployment = replace(bench.deployment, version=3)
     running(bench)
-    # The bench keeps two beside the one that runs.
+    # The bench keeps two versions besides the running one.
     assert {path.name for path in jobs.iterdir()} == {"v3", "v6", "v7"}
 
 

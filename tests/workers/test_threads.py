@@ -1,4 +1,4 @@
-"""Thread dumps of a real JVM that runs, that was stopped, and of none."""
+"""Thread dumps of a real JVM that runs, that was stopped, and that does not exist."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ public class Sleeper {
   }
 }
 """
-#: a parent, as a driver is the parent of its JVM
+#: a parent process, as the driver is the parent of its JVM
 DRIVER = "import subprocess, sys; subprocess.run(sys.argv[1:])"
 
 

@@ -1,4 +1,4 @@
-"""Kinds, parameters, edges."""
+"""Refusals of kinds, parameters and edges."""
 
 from __future__ import annotations
 

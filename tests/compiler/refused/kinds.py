@@ -1,4 +1,4 @@
-"""What is left of each kind."""
+"""Refusals of kinds that the other modules do not cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of one operator, for graphs that are refused."""
+"""Documents of one operator, to build refused graphs from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from tests.compiler.kit import document, edge, line, node, sink
 
-#: what it is -> the document, and code, node and parameter of its error
+#: description -> the document, and code, node and parameter of its error
 Refused: TypeAlias = dict[str, tuple[dict[str, Any], tuple[str, str | None, str | None]]]
 
 KEEP = node("keep", "filter", predicate="value > 'm'")

@@ -1,4 +1,4 @@
-"""Stores and processors."""
+"""Refusals of stores and processors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of ports, expressions and sources."""
+"""Refusals of the types of ports, expressions and sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows, joins, suppress."""
+"""Refusals of windows, joins and suppress."""
 
 from __future__ import annotations
 
