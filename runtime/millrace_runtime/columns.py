@@ -16,6 +16,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 
+#: the type of a record's headers
+HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+
 
 class Package:
     """The classes of a Java package, each looked up once.
@@ -117,11 +120,6 @@ def _refusing(at: Place | None) -> Iterator[None]:
         ) from None
 
 
-def salt(task: Column, tasks: int) -> Column:
-    """Return the grouping value that Spark hashes to shuffle partition `task` of `tasks`."""
-    return _wrap(gateway().Columns.salt(_java(task), tasks))
-
-
 def partition_for(key: Column, partitions: int) -> Column:
     """Return the partition that Kafka's default partitioner (murmur2) assigns to a key's bytes."""
     return _wrap(gateway().Columns.partitionFor(_java(key), partitions))
@@ -139,7 +137,7 @@ def row_number() -> Column:
 
 def header_map(headers: Column) -> Column:
     """Return headers as expressions see them: MAP<STRING, BINARY>, the last of equal names."""
-    known = F.coalesce(headers, F.array().cast("ARRAY<STRUCT<key: STRING, value: BINARY>>"))
+    known = F.coalesce(headers, F.array().cast(HEADERS))
     names = F.array_sort(F.array_distinct(F.transform(known, lambda header: header["key"])))
 
     def last(name: Column) -> Column:

@@ -32,7 +32,6 @@ from pyspark.sql.types import (
 from millrace_runtime import columns
 from millrace_runtime.compiling import SessionAnalyzer
 from millrace_runtime.dsl.readers import GIVEN
-from millrace_runtime.envelope import ENVELOPE
 from millrace_runtime.environment import Timed
 from millrace_runtime.errors import MillraceError, refusal
 from millrace_runtime.formats import Format
@@ -290,10 +289,9 @@ def _time(df: DataFrame) -> Column:
 
 
 def _headers(df: DataFrame) -> Column:
-    kind = ENVELOPE["headers"]
     if "headers" not in df.columns:
-        return F.lit(None).cast(kind)
+        return F.lit(None).cast(columns.HEADERS)
     headers = F.col("headers")
     if isinstance(df.schema["headers"].dataType, MapType):
         headers = F.map_entries(headers)
-    return headers.cast(kind)
+    return headers.cast(columns.HEADERS)

@@ -14,13 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns, topics
 from millrace_runtime.dsl.readers import Outside
-from millrace_runtime.envelope import union
 from millrace_runtime.environment import Environment
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.frames import records
 from millrace_runtime.kafka import Kafka
-from millrace_runtime.readings import Reading, addressed, addressed_to, ticks, timed
+from millrace_runtime.readings import Reading, addressed, addressed_to, ticks, timed, union
 from millrace_runtime.state_opening import StateOpening
 
 _SOURCES = ("stream", "table", "global_table")

@@ -190,7 +190,7 @@ class Kafka:
             F.lit(0).alias("partition"),
             F.col("value").alias("offset"),
             "timestamp",
-            F.lit(None).cast("ARRAY<STRUCT<key: STRING, value: BINARY>>").alias("headers"),
+            F.lit(None).cast(columns.HEADERS).alias("headers"),
             now.alias("merge"),
         )
 

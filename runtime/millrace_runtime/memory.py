@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millrace_runtime import columns
 from millrace_runtime.environment import Timed
+from millrace_runtime.readings import of_topics
 from millrace_runtime.record_handlers import RecordHandler
 
 CONTROL_TOPIC = "$control"
@@ -52,14 +52,11 @@ class Memory:
         timed: Sequence[Timed] = (),
     ) -> DataFrame:
         """Return the new records of some topics, in the order of the input lines."""
-        takes = F.col("topic").isin(*topics) if topics else F.lit(False)
-        if pattern:
-            takes = takes | F.col("topic").rlike(f"^(?:{pattern})$")
-        return self._frame.where(takes & (F.col("topic") != CONTROL_TOPIC))
+        return of_topics(self._frame.where(f"topic <> '{CONTROL_TOPIC}'"), topics, pattern)
 
     def control(self) -> DataFrame | None:
         """Return control rows: the wall clock and dump requests."""
-        return self._frame.where(F.col("topic") == CONTROL_TOPIC)
+        return self._frame.where(f"topic = '{CONTROL_TOPIC}'")
 
     def into(
         self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+from pyspark.sql import DataFrame
 
 from millrace_runtime import columns
-from millrace_runtime.envelope import CONTROL, ENVELOPE
 from millrace_runtime.environment import Timed
 
 
@@ -27,6 +26,16 @@ class Reading:
     everywhere: bool
     #: whether the records come from a DataFrame, of a reader or of the program
     framed: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the reading as the operator takes it (runtime/scala/SourceRows.scala)."""
+        return {
+            "dest": self.dest,
+            "tasks": self.tasks,
+            "topics": self.topics,
+            "pattern": self.pattern,
+            "everywhere": self.everywhere,
+        }
 
 
 def timed(
@@ -49,61 +58,35 @@ def timed(
 
 
 def addressed(raw: DataFrame, readings: Sequence[Reading], partitions: int) -> DataFrame:
-    """Return a row for each record and source node that reads it, with the task to process it."""
-    targets = []
-    for reading in readings:
-        takes = F.col("topic").isin(*reading.topics) if reading.topics else F.lit(False)
-        if reading.pattern:
-            takes = takes | F.col("topic").rlike(f"^(?:{reading.pattern})$")
-        if reading.everywhere:
-            tasks = F.array(*(F.lit(i) for i in range(partitions)))
-        else:
-            tasks = F.array(F.col("partition") % F.lit(reading.tasks))
-        entries = F.transform(tasks, _entry(reading.dest))
-        targets.append(F.when(takes, entries).otherwise(F.array().cast(entries_type())))
-    only = readings[0]
-    if len(readings) == 1 and not only.everywhere:
-        task = F.col("partition") % F.lit(only.tasks)
-        return source_envelope(raw, partitions, task, F.lit(only.dest))
-    rows = raw.select("*", F.inline(F.concat(*targets)).alias("_task", "_dest"))
-    return source_envelope(rows, partitions, F.col("_task"), F.col("_dest"))
+    """Return one row per record and source node that reads it, with the task that takes it."""
+    described = json.dumps([each.as_json() for each in readings])
+    return _made(raw, columns.gateway().SourceRows.addressed(raw._jdf, described, partitions))
 
 
 def addressed_to(raw: DataFrame, reading: Reading, partitions: int) -> DataFrame:
     """Return one row per record, for the only source node that reads it, whatever its topic is."""
-    task = F.col("partition") % F.lit(reading.tasks)
-    return source_envelope(raw, partitions, task, F.lit(reading.dest))
+    described = json.dumps(reading.as_json())
+    return _made(raw, columns.gateway().SourceRows.addressedTo(raw._jdf, described, partitions))
 
 
 def ticks(control: DataFrame, partitions: int) -> DataFrame:
-    """Return rows of the wall clock, one for each task."""
-    if partitions == 1:
-        return source_envelope(control, 1, F.lit(0), F.lit(CONTROL))
-    every = F.explode(F.sequence(F.lit(0), F.lit(partitions - 1)))
-    rows = control.select("*", every.alias("_task"))
-    return source_envelope(rows, partitions, F.col("_task"), F.lit(CONTROL))
+    """Return each control row, once for each task."""
+    return _made(control, columns.gateway().SourceRows.ticks(control._jdf, partitions))
 
 
-def source_envelope(df: DataFrame, partitions: int, task: Column, dest: Column) -> DataFrame:
-    """Return raw records as envelope rows for a node of a task."""
-    made = {
-        "task": columns.salt(task, partitions),
-        "dest": dest,
-        "path": F.lit(b""),
-        "timestamp": F.unix_millis("timestamp"),
-    }
-    kept = ("merge", "topic", "partition", "offset", "key", "value", "headers")
-    made.update({name: F.col(name) for name in kept})
-    return df.select(
-        *(made.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in ENVELOPE.items())
-    )
+def of_topics(records: DataFrame, topics: Sequence[str], pattern: str | None) -> DataFrame:
+    """Return the records of topics by name or pattern."""
+    java = columns.gateway().SourceRows.of(records._jdf, json.dumps(topics), pattern)
+    return _made(records, java)
 
 
-def _entry(dest: int) -> Callable[[Column], Column]:
-    """Return a task's entry of a record; a lambda of two parameters would also get the index."""
-    return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
+def _made(source: DataFrame, java: Any) -> DataFrame:
+    return DataFrame(java, source.sparkSession)
 
 
-def entries_type() -> str:
-    """Return the type of a list of (task, node) addresses."""
-    return "ARRAY<STRUCT<task: INT, dest: INT>>"
+def union(parts: Sequence[DataFrame]) -> DataFrame:
+    """Return one DataFrame with the rows of all parts."""
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.union(part)
+    return result

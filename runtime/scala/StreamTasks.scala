@@ -81,8 +81,6 @@ object StreamTasks {
       case _ =>
     }
     var rows: classic.Dataset[Row] = source
-      .withColumn("arrived", source.col("timestamp"))
-      .select(Envelope.schema.fieldNames.map(org.apache.spark.sql.functions.col).toIndexedSeq: _*)
     if (!source.isStreaming)
       return Unbatched.attach(rows, graph.levels.map(graph.level(_, settings)), options, statistics)
     if (SparkContext.getActive.exists(!_.isLocal)) ExecutorSamples.serve()
