@@ -66,6 +66,10 @@ STOPPING_PLAIN_SECONDS = 6.0
 #: allows for a busy machine; on an idle one, a Spark session starts within seconds
 STARTING_SECONDS = 180.0
 IDLE_SECONDS = 600.0
+#: a request that waits longer starts another process; most simulations take less
+PATIENCE_SECONDS = 1.0
+#: memory of the machine for each process: a third of it is the process's own
+MEMORY_EACH = 3 << 30
 #: import paths of this package and of the compiler
 _PACKAGES = os.pathsep.join(
     str(Path(file).parents[1]) for file in (__file__, millrace_compiler.__file__)
@@ -156,6 +160,7 @@ class Simulators(Pool):
     def __init__(self, size: int, limits: Limits = LIMITS) -> None:
         super().__init__(size, limits)
         self.spare = 1
+        self.patience = PATIENCE_SECONDS
         self._running: dict[str, list[Running]] = {}
 
     def _start(self) -> Process:
@@ -300,13 +305,20 @@ class Server(LineServer):
             pool.end_idle(IDLE_SECONDS)
 
 
+def most_processes() -> int:
+    """Return how many processes this machine has CPUs and memory for, from 1 to 4."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(4, os.cpu_count() or 1, memory // MEMORY_EACH))
+
+
 def main(argv: list[str] | None = None) -> int:
     """Serve until a stop is requested."""
     parser = argparse.ArgumentParser(prog="python -m millrace_runtime.simulator")
     parser.add_argument("--port", type=int, default=7072, help="on 127.0.0.1 (7072)")
     parser.add_argument(
-        "--most", type=int, default=max(1, min(4, (os.cpu_count() or 1) // 2)),
-        help="concurrent simulations (default: half of the CPUs, at most 4)",
+        "--most", type=int, default=most_processes(),
+        help="concurrent simulations (default: the number of CPUs, at most 4 and at most one for "
+             "every 3 GB of memory)",
     )  # fmt: skip
     parser.add_argument(
         "--stores-only", action="store_true",

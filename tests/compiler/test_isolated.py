@@ -201,6 +201,32 @@ def test_the_processes_know_no_secret_of_the_server(
         alone.close()
 
 
+def test_another_process_is_started_only_for_a_request_that_has_waited(analyzer: str) -> None:
+    shared = Pool(size=2)
+    shared.spare, shared.patience = 1, 60.0
+    try:
+        with ThreadPoolExecutor() as threads:
+            found = [threads.submit(shared.compile, GOOD, analyzer, owner=n) for n in ("a", "b")]
+            assert all(each.result()["code"] for each in found)
+        assert len(shared.pids) == 1
+    finally:
+        shared.close()
+
+
+def test_processes_that_cannot_be_started_are_an_error(
+    analyzer: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = Pool(size=2, limits=Limits(waiting_seconds=60))
+    for executable in ("/bin/false", str(tmp_path / "absent")):
+        monkeypatch.setattr("sys.executable", executable)
+        began = time.monotonic()
+        assert codes(broken.compile(GOOD, analyzer)) == ["compile_process"]
+        assert time.monotonic() - began < 20
+    monkeypatch.undo()
+    assert broken.compile(GOOD, analyzer)["code"]
+    broken.close()
+
+
 def test_a_closed_pool_leaves_no_process(analyzer: str) -> None:
     closed = Pool(size=2)
     closed.warm().join()

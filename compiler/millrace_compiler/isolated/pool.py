@@ -68,10 +68,15 @@ class Pool:
         self.size, self.limits = size, limits or Limits()
         #: number of processes that are started in advance
         self.spare = size
+        #: seconds that a request waits for a busy process before another one is started
+        self.patience = 0.0
         self._share = max(1, size // 2)
         self._changed = threading.Condition()
         self._idle: list[Process] = []
-        self._started = 0
+        #: number of processes, and of those that are not ready yet
+        self._started = self._starting = 0
+        #: number of starts that failed
+        self._failed = 0
         self._closed = False
         self._held: Counter[str] = Counter()
         #: until when each owner counts as slow
@@ -211,6 +216,7 @@ class Pool:
         with self._changed:
             self._closed = True
             idle, self._idle = self._idle, []
+            self._changed.notify_all()
         for worker in idle:
             worker.end()
 
@@ -226,40 +232,45 @@ class Pool:
         """Borrow a process. Raises :class:`Exceeded` if none becomes free in time."""
         worker = self._take(owner, limits.waiting_seconds)
         try:
-            worker = worker or self._start()
             yield worker
         finally:
             now = time.monotonic()
             with self._changed:
-                if worker is not None and now - (worker.asked or now) >= limits.seconds / 2:
+                if now - (worker.asked or now) >= limits.seconds / 2:
                     self._slow[owner] = now + _SLOW_SECONDS
                 self._held[owner] -= 1
                 if not self._held[owner]:
                     del self._held[owner]
-                reusable = worker is not None and worker.restored() and not self._closed
-                if reusable and worker is not None:
+                reusable = worker.restored() and not self._closed
+                if reusable:
                     worker.idle_since, worker.asked = now, None
                     self._idle.append(worker)
                 else:
                     self._started -= 1
                 self._changed.notify_all()
-            if worker is not None and not reusable:
+            if not reusable:
                 worker.end()
                 self.warm()
 
-    def _take(self, owner: str, seconds: float) -> Process | None:
-        """Wait for the owner's turn; return an idle process, or None to start a new one."""
-        until = time.monotonic() + seconds
+    def _take(self, owner: str, seconds: float) -> Process:
+        """Wait for the owner's turn and an idle process. The start of one may take longer."""
+        began = time.monotonic()
         with self._changed:
             if self._waiting.get(owner, 0) >= _MOST_WAITING:
                 raise Exceeded("busy")
             self._waiting[owner] = self._waiting.get(owner, 0) + 1
+            failed = self._failed
             try:
-                while not self._is_next(owner):
-                    left = until - time.monotonic()
-                    if left <= 0:
+                while not (self._idle and self._is_next(owner)):
+                    if self._closed or (self._failed > failed and not self._started):
+                        raise Exceeded("process")
+                    waited = time.monotonic() - began
+                    if waited >= self.patience or not self._started:
+                        self._start_more()
+                    if waited >= seconds and not self._starting:
                         raise Exceeded("waiting")
-                    self._changed.wait(left)
+                    steps = (self.patience - waited, seconds - waited)
+                    self._changed.wait(min((each for each in steps if each > 0), default=None))
             finally:
                 self._waiting[owner] -= 1
                 if not self._waiting[owner]:
@@ -268,14 +279,22 @@ class Pool:
                 self._waiting.move_to_end(owner)
             self._held[owner] += 1
             self._changed.notify_all()
-            if self._idle:
-                return self._idle.pop()
-            self._started += 1
-            return None
+            return self._idle.pop()
+
+    def _start_more(self) -> None:
+        """Start a process in the background if requests wait for which none is idle or starting."""
+        waiting = sum(self._waiting.values())
+        if waiting > len(self._idle) + self._starting and self._started < self.size:
+            self._count_start()
+            threading.Thread(target=self._add, name="compile-pool", daemon=True).start()
+
+    def _count_start(self) -> None:
+        self._started += 1
+        self._starting += 1
 
     def _is_next(self, owner: str) -> bool:
         """Whether a process is free, and the owner is the first one entitled to it."""
-        free = len(self._idle) + self.size - self._started
+        free = len(self._idle) + self._starting + self.size - self._started
         if not free:
             return False
         now = time.monotonic()
@@ -304,19 +323,28 @@ class Pool:
             with self._changed:
                 if self._closed or self._started >= self.spare:
                     return
-                self._started += 1
+                self._count_start()
+            if not self._add():
+                return
+
+    def _add(self) -> bool:
+        """Start a process that is counted already; whether it became idle."""
+        worker = None
+        with contextlib.suppress(Exceeded, OSError):
             worker = self._start()
-            with contextlib.suppress(Exceeded):
-                worker.wait_until_ready()
-            with self._changed:
-                if worker.alive and not self._closed:
-                    self._idle.append(worker)
-                    self._changed.notify_all()
-                    continue
+            worker.wait_until_ready()
+        with self._changed:
+            self._starting -= 1
+            usable = worker is not None and worker.alive and not self._closed
+            if usable and worker is not None:
+                self._idle.append(worker)
+            else:
                 self._started -= 1
-                self._changed.notify_all()
+                self._failed += 1
+            self._changed.notify_all()
+        if worker is not None and not usable:
             worker.end()
-            return
+        return usable
 
 
 class Process:
