@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler.topic_patterns import topic_pattern
+
 #: offset of the next record, by topic and partition
 Places = dict[str, dict[str, int]]
 #: `number`, `program` (its identity), `begin` (places), `request` (a start from another position,
@@ -252,5 +254,5 @@ def _read_by(document: Mapping[str, Any], places: Places) -> Places:
     return {
         topic: found
         for topic, found in places.items()
-        if topic in names or any(re.fullmatch(each, topic) for each in patterns)
+        if topic in names or any(topic_pattern(each).matches(topic) for each in patterns)
     }

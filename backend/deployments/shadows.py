@@ -7,7 +7,6 @@ deployment that it follows.
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from django.db import transaction
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_compiler.needs import topics_of
+from millrace_compiler.topic_patterns import topic_pattern
 
 from deployments import handover
 from deployments.changing import ChangeByPerson
@@ -154,9 +154,9 @@ def _require_usable(row: Deployment, names: Sequence[str]) -> None:
     running = Deployment.objects.filter(desired=Desired.RUNNING).select_related("version")
     for other in running.iterator(chunk_size=20):
         for node in other.version.document.get("nodes", []):
-            pattern = (node.get("params") or {}).get("pattern")
+            pattern = (node.get("params") or {}).get("topic_pattern")
             if node["kind"].startswith("source.") and isinstance(pattern, str):
-                read = [name for name in names if _matches(pattern, name)]
+                read = [name for name in names if topic_pattern(pattern).matches(name)]
                 if read:
                     raise Conflict(
                         "pattern_reads_shadow",
@@ -165,13 +165,6 @@ def _require_usable(row: Deployment, names: Sequence[str]) -> None:
                         "Make the pattern narrower.",
                         deployment=other.pk,
                     )
-
-
-def _matches(pattern: str, name: str) -> bool:
-    try:
-        return re.fullmatch(pattern, name) is not None
-    except re.error:
-        return False  # Java's syntax; the compiler has checked it
 
 
 def _require_possible(row: Deployment) -> None:

@@ -8,7 +8,6 @@ empty, and the response states why, at which offset the lines begin and what was
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +19,7 @@ from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
+from millrace_compiler.topic_patterns import topic_pattern
 from topologies.models import Version
 from topologies.topics import topic_failure
 
@@ -194,7 +194,7 @@ def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str,
         params = node.get("params") or {}
         pattern = params.get("topic_pattern")
         names = params.get("topics") or [params.get("topic")]
-        if isinstance(pattern, str) and re.fullmatch(pattern, wanted):
+        if isinstance(pattern, str) and topic_pattern(pattern).matches(wanted):
             names = [wanted]
         for name in names:
             if isinstance(name, str) and name:

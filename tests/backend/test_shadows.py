@@ -203,7 +203,7 @@ def test_a_shadow_that_cannot_be_is_refused(
     assert code(version=99) == "no_such_version"
     assert code(start="nowhere") == "invalid"
     document = Version.objects.get(number=11).document
-    document["nodes"][0]["params"] = {"pattern": f"{out}.*"}
+    document["nodes"][0]["params"] = {"topic_pattern": f"{out}.*"}
     Version.objects.filter(number=11).update(document=document)
     assert code() == "pattern_reads_shadow"
     millrace_settings.SPARE_MEMORY_MB = 100_000_000
