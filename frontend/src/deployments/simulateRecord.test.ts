@@ -17,7 +17,8 @@ vi.mock("../api/topicCalls", () => ({
     asked(...call);
     const part = { text: "x", cut: false, size: 1, error: null, schema_id: null };
     return {
-      ...{ partition: 1, offset: 5, timestamp: 7, headers: [], raw_key: "eA==", raw_value: "AAE=" },
+      ...{ partition: 1, offset: 5, timestamp: 7, raw_key: "eA==", raw_value: "AAE=" },
+      headers: [{ ...part, format: "string", key: "trace" }],
       key: { ...part, format: "string" },
       value: { ...part, format: "bytes" },
     };
@@ -30,6 +31,7 @@ test("the record of a failure becomes the last input, and the inputs are shown",
   expect(asked.mock.calls[0]?.slice(0, 4)).toEqual(["main", "orders", 1, 5]);
   expect(useSimulation.getState().rows.at(-1)).toMatchObject({
     ...{ topic: "orders", key: "x", value: "base64:AAE=", timestamp: "7", partition: "1" },
+    headers: '{"trace":"x"}',
   });
   expect(useSimulation.getState().view).toBe("inputs");
   expect(useView.getState()).toMatchObject({ bottomTab: "simulate", bottomOpen: true });
@@ -44,7 +46,12 @@ test("the record of a failure becomes the input of a test, whose outputs are lef
       9,
       {
         name: "Record orders-1 at offset 5",
-        inputs: [{ topic: "orders", key: "x", value_bytes: "AAE=", timestamp: 7, partition: 1 }],
+        inputs: [
+          {
+            ...{ topic: "orders", key: "x", value_bytes: "AAE=", timestamp: 7, partition: 1 },
+            headers: { trace: "x" },
+          },
+        ],
         expected: { dropped: 0 },
       },
     ],

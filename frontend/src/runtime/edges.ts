@@ -2,6 +2,7 @@
 
 import type { EdgeRecord } from "../api/types";
 import type { DocumentEdge, TopologyDocument } from "../graph/document";
+import { headersCell } from "../simulate/kept";
 import { cellOf, type InputRow, newRow, sourcesOf } from "../simulate/scenario";
 
 /** The position of the input record that caused it; null if no record did. */
@@ -25,7 +26,6 @@ export function inputsOf(
   return [...records].reverse().flatMap((record) => {
     const source = sources.find((each) => each.topic === record.topic);
     if (source === undefined || record.key_cut === true || record.value_cut === true) return [];
-    const headers = Object.keys(record.headers).length === 0 ? "" : JSON.stringify(record.headers);
     return [
       newRow({
         topic: source.topic,
@@ -33,7 +33,7 @@ export function inputsOf(
         value: cellOf(record.value, source.valueFormat),
         timestamp: String(record.timestamp),
         partition: String(record.partition ?? ""),
-        headers,
+        headers: headersCell(record.headers),
       }),
     ];
   });

@@ -1,9 +1,60 @@
 /** The inputs of a topology's simulation, stored in the browser. */
 
-import type { RawRecord } from "../api/types";
+import type { RawRecord, TopicRecord } from "../api/types";
+import { notifyError } from "../app/notify";
+import { t } from "../ui/i18n";
+
+interface Kept {
+  /** Rows of the table of inputs, maybe without some cells. */
+  readonly rows: readonly object[];
+  readonly auto: boolean;
+}
+
+/** What the browser could not store, by topology. It lasts until the page is closed or reloaded. */
+const unstored = new Map<number, Kept>();
 
 export function keyOf(topology: number): string {
   return `millrace.simulation.${topology}`;
+}
+
+/** The inputs that were kept for a topology; null if there are none or they cannot be read. */
+export function readKept(topology: number): Kept | null {
+  const found = unstored.get(topology);
+  if (found !== undefined) return found;
+  try {
+    const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "null");
+    return Array.isArray(kept?.rows) ? { rows: kept.rows, auto: kept.auto === true } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps the inputs of a topology. Tells the person if the browser cannot store them. */
+export function keep(topology: number, kept: Kept): void {
+  try {
+    localStorage.setItem(keyOf(topology), JSON.stringify(kept));
+    unstored.delete(topology);
+  } catch {
+    if (!unstored.has(topology)) {
+      notifyError(
+        t(
+          "The browser could not store the simulation's inputs. They last until you close or reload this page.",
+        ),
+      );
+    }
+    unstored.set(topology, kept);
+  }
+}
+
+/** Headers by name as in an input line: the last of equal names, bytes as hexadecimal digits. */
+export function headerTexts(record: TopicRecord): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(record.headers.map(({ key, text }) => [key, text]));
+}
+
+/** The text of a cell for headers. */
+export function headersCell(headers: unknown): string {
+  const text = JSON.stringify(headers ?? {});
+  return text === "{}" ? "" : text;
 }
 
 /** The cells of an input row for a record: its text, or else its bytes in base64. */
@@ -15,7 +66,7 @@ export function inputOf(topic: string, record: RawRecord) {
     value: text(record, "value") ?? bytes(record.raw_value),
     timestamp: String(record.timestamp),
     partition: String(record.partition),
-    headers: "",
+    headers: headersCell(headerTexts(record)),
   };
 }
 
@@ -44,9 +95,8 @@ export function takePending(topology: number): Pending | null {
 
 /** Appends a record of a topic to the simulation inputs of a topology that is not open. */
 export function addInput(topology: number, topic: string, record: RawRecord): void {
-  const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");
-  const rows = [...(Array.isArray(kept.rows) ? kept.rows : []), inputOf(topic, record)];
-  localStorage.setItem(keyOf(topology), JSON.stringify({ ...kept, rows }));
+  const { rows, auto } = readKept(topology) ?? { rows: [], auto: false };
+  keep(topology, { rows: [...rows, inputOf(topic, record)], auto });
 }
 
 /** The text of a key or value; null if it is not text or was cut off. */

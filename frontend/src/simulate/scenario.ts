@@ -2,6 +2,7 @@
 
 import type { Format } from "../generate/recipe";
 import { type DocumentNode, paramsOf, type TopologyDocument } from "../graph/document";
+import { headersCell } from "./kept";
 
 /** A row in the table of inputs. Every cell is text, so that invalid input is kept. */
 export interface InputRow {
@@ -178,8 +179,7 @@ export function rowOf(line: Record<string, unknown>, sources: readonly Source[])
       : cellOf(line.value, source?.valueFormat ?? "json"),
     timestamp: text(line.timestamp),
     partition: text(line.partition),
-    headers:
-      line.headers === null || line.headers === undefined ? "" : JSON.stringify(line.headers),
+    headers: headersCell(line.headers),
   });
 }
 

@@ -21,7 +21,7 @@ import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { edgeId, findNode, type TopologyDocument } from "../graph/document";
-import { keyOf } from "./kept";
+import { keep, readKept } from "./kept";
 import { simulated } from "./polling";
 import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
 import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
@@ -96,30 +96,13 @@ interface SimulationState {
 }
 
 function load(topology: number): Pick<SimulationState, "rows" | "auto"> {
-  try {
-    const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");
-    const rows = Array.isArray(kept.rows) ? kept.rows : [];
-    return { rows: rows.map((row: InputRow) => newRow(row)), auto: kept.auto === true };
-  } catch {
-    return { rows: [], auto: false };
-  }
-}
-
-function keep(state: SimulationState) {
-  if (state.topology === null) return;
-  try {
-    localStorage.setItem(
-      keyOf(state.topology),
-      JSON.stringify({ rows: state.rows, auto: state.auto }),
-    );
-  } catch {
-    // If the storage is full, the inputs last until the page is closed.
-  }
+  const { rows, auto } = readKept(topology) ?? { rows: [], auto: false };
+  return { rows: rows.map(newRow), auto };
 }
 
 /** Fills in the records of the topology's template if there are no inputs yet. */
 async function fillIn(topology: number): Promise<void> {
-  if (localStorage.getItem(keyOf(topology)) !== null) return;
+  if (readKept(topology) !== null) return;
   const { inputs } = await sampleInputs(topology).catch(() => ({ inputs: [] }));
   const { rows, setRows, topology: open } = useSimulation.getState();
   if (open !== topology || rows.length > 0 || inputs.length === 0) return;
@@ -223,12 +206,14 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
     set({ topology: null, rows: [], ...NOTHING });
   },
   setRows: (rows) => {
+    const { auto, topology } = get();
     set({ rows });
-    keep(get());
+    if (topology !== null) keep(topology, { rows, auto });
   },
   setAuto: (auto) => {
+    const { rows, topology } = get();
     set({ auto });
-    keep(get());
+    if (topology !== null) keep(topology, { rows, auto });
   },
   setView: (view) => {
     set({ view });

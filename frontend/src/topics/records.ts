@@ -9,6 +9,7 @@ import type {
   TopicUse,
 } from "../api/types";
 import { needsSchema } from "../generate/recipe";
+import { headerTexts } from "../simulate/kept";
 import { type Phrase, phrase } from "../ui/i18n";
 
 export type Start = "latest" | "earliest" | "offset" | "time";
@@ -247,7 +248,6 @@ function jsonValue(part: RecordPart): unknown {
 
 /** A record as a line of JSON in the form of simulation inputs. */
 export function jsonLine(topic: string, record: TopicRecord): string {
-  const headers = Object.fromEntries(record.headers.map((each) => [each.key, each.text]));
   return JSON.stringify({
     topic,
     partition: record.partition,
@@ -255,7 +255,7 @@ export function jsonLine(topic: string, record: TopicRecord): string {
     timestamp: record.timestamp,
     key: jsonValue(record.key),
     value: jsonValue(record.value),
-    ...(record.headers.length === 0 ? {} : { headers }),
+    ...(record.headers.length === 0 ? {} : { headers: headerTexts(record) }),
   });
 }
 
