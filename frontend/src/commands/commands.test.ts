@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { useDesigner } from "../designer/store";
 import { setLabel, setParam } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
+import { t } from "../ui/i18n";
 import { copiedText, pasteText, removeCopied } from "./clipboard";
 import { CATALOG, type Editor, editor } from "./kit";
 import { allCommands } from "./registry";
@@ -98,12 +99,12 @@ describe("undo", () => {
     edit.drop("filter");
     const { change, endGesture } = useDesigner.getState();
     for (const text of ["v", "va", "val"]) {
-      change("Predicate", (now) => setParam(now, CATALOG, "filter", "predicate", text), {
+      change(t("Predicate"), (now) => setParam(now, CATALOG, "filter", "predicate", text), {
         gesture: "param filter predicate",
       });
     }
     endGesture();
-    change("Predicate", (now) => setParam(now, CATALOG, "filter", "predicate", "value"), {
+    change(t("Predicate"), (now) => setParam(now, CATALOG, "filter", "predicate", "value"), {
       gesture: "param filter predicate",
     });
     await edit.undo();

@@ -9,6 +9,7 @@ import type { Catalog } from "../graph/catalog";
 import { connect as connectTo } from "../graph/changes";
 import { type Refusal, refusal } from "../graph/connect";
 import { edgeId, emptyDocument, findNode, type TopologyDocument } from "../graph/document";
+import { t } from "../ui/i18n";
 import { type AddOptions, addKind } from "./addNode";
 import { canRun, commandContext } from "./command";
 import { commandById } from "./registry";
@@ -69,7 +70,7 @@ export function editor(document: TopologyDocument = emptyDocument("test")): Edit
       const source = address(from, "out");
       const target = address(to, "in");
       const why = refusal(state().document, CATALOG, knownRoles(state()), source, target);
-      if (why === null) state().change("Connect", (now) => connectTo(now, source, target));
+      if (why === null) state().change(t("Connect"), (now) => connectTo(now, source, target));
       return why;
     },
     select: (...nodes) => state().select({ nodes }),

@@ -86,7 +86,9 @@ function TopicRow(props: {
   const take = (instead: string) => {
     useDesigner
       .getState()
-      .change(`Use topic ${instead}`, (document) => withTopic(document, topic, instead));
+      .change(t("Use topic {name}", { name: instead }), (document) =>
+        withTopic(document, topic, instead),
+      );
     props.close();
   };
   return (

@@ -20,6 +20,7 @@ import {
   stepForward,
   writeHistory,
 } from "../graph/history";
+import type { Translated } from "../ui/i18n";
 import { localize } from "./localize";
 import { same, shareEntries } from "./share";
 
@@ -101,8 +102,9 @@ export interface DesignerState {
   /** Sets the catalog, translated into the language of the page. */
   setCatalog(catalog: Catalog): void;
   setReadOnly(readOnly: boolean): void;
+  /** Changes the document. `label` is what undo shows. */
   change(
-    label: string,
+    label: Translated,
     how: (document: TopologyDocument) => TopologyDocument,
     options?: ChangeOptions,
   ): void;

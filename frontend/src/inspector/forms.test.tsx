@@ -11,6 +11,7 @@ import { setParam } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
 import { Palette } from "../palette/Palette";
 import { theme } from "../theme/theme";
+import { t } from "../ui/i18n";
 import { Inspector } from "./Inspector";
 
 /** A cluster with one topic and a compiler without problems. */
@@ -135,7 +136,7 @@ test("a duration is taken as it is typed and kept in the document's words", asyn
   await act(async () => {
     useDesigner
       .getState()
-      .change("Limit", (now) => setParam(now, CATALOG, id, "until", "time_limit"));
+      .change(t("Limit"), (now) => setParam(now, CATALOG, id, "until", "time_limit"));
   });
   await show(<Inspector nodeRuntime={undefined} />);
   const input = field("limit").querySelector<HTMLInputElement>("input:not([type=hidden])");
@@ -224,7 +225,7 @@ test("a source leads to the records of each of its topics", async () => {
   const id = edit.drop("source.stream");
   useDesigner
     .getState()
-    .change("Topics", (now) => setParam(now, CATALOG, id, "topics", ["orders", "returns"]));
+    .change(t("Topics"), (now) => setParam(now, CATALOG, id, "topics", ["orders", "returns"]));
   await show(<Inspector nodeRuntime={undefined} />);
   const links = [...place.querySelectorAll(".link-row")].map((each) => each.getAttribute("href"));
   expect(links).toEqual(["/topics/orders", "/topics/returns"]);

@@ -29,7 +29,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
     setError(null);
     if (side === "merged") {
       const joined = merged(base, mine, theirs.document, choices);
-      useDesigner.getState().change(`Merge version ${theirs.number}`, () => joined);
+      useDesigner.getState().change(t("Merge version {n}", { n: theirs.number }), () => joined);
     }
     try {
       const version = await saveVersion(conflict.message, theirs.number);

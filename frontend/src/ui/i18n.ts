@@ -74,6 +74,11 @@ declare const marked: unique symbol;
 /** A text that has a translation. */
 export type Phrase = string & { readonly [marked]: true };
 
+declare const translated: unique symbol;
+
+/** A text in the language of the page: what `t` has returned. */
+export type Translated = string & { readonly [translated]: true };
+
 type Values = Readonly<Record<string, string | number>>;
 type Table = Readonly<Record<string, string>>;
 
@@ -125,8 +130,11 @@ export function phrase(text: string): Phrase {
 export function t<Text extends string>(
   text: Text & (string extends Text ? never : IsUnion<Text> extends true ? never : unknown),
   values: Values = {},
-): string {
-  return fill(language() === "en" ? text : (translations.texts[text] ?? text), values);
+): Translated {
+  return fill(
+    language() === "en" ? text : (translations.texts[text] ?? text),
+    values,
+  ) as Translated;
 }
 
 /** A text of the catalog in the language of the page; undefined without a translation. */

@@ -249,7 +249,7 @@ export function takeTheirs(theirs: Version): void {
     baseDocument: theirs.document,
     conflict: null,
   });
-  useDesigner.getState().change(`Take version ${theirs.number}`, () => theirs.document);
+  useDesigner.getState().change(t("Take version {n}", { n: theirs.number }), () => theirs.document);
 }
 
 /**
@@ -273,7 +273,7 @@ export async function restoreVersion(version: VersionSummary): Promise<void> {
   const { topology } = useEditing.getState();
   if (topology === null) return;
   const { document } = await getVersion(topology, version.number);
-  useDesigner.getState().change(`Restore version ${version.number}`, () => document);
+  useDesigner.getState().change(t("Restore version {n}", { n: version.number }), () => document);
 }
 
 /** Opens the dialog that saves a version. */

@@ -131,6 +131,7 @@ export const deployments = {
   "Create {n} topics and deploy": "创建 {n} 个主题并部署",
   "Similar names:": "相近的名称：",
   "Use {name}": "使用 {name}",
+  "Use topic {name}": "使用主题 {name}",
   "Keep records for": "记录保留时间",
   "Where it stopped": "上次停止处",
   "Earliest record": "最早的记录",

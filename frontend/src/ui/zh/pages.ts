@@ -20,6 +20,7 @@ export const pages = {
   "Compare as": "比较方式",
   Document: "文档",
   "No node differs.": "没有节点不同。",
+  "Merge version {n}": "合并版本 {n}",
   "Version {n} is saved.": "版本 {n} 已保存。",
   "{name} saved version {n} while you were drawing": "在您绘制期间，{name} 保存了版本 {n}",
   Someone: "其他人",

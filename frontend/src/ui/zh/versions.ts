@@ -6,6 +6,8 @@ export const versions = {
   "changed topics": "更改了主题",
   "changed the description": "更改了描述",
   "moved nodes": "移动了节点",
+  "Take version {n}": "采用版本 {n}",
+  "Restore version {n}": "恢复版本 {n}",
   "Restore unsaved changes": "恢复未保存的更改",
   "Unsaved changes were restored.": "已恢复未保存的更改。",
   "Show the newer draft": "显示较新的草稿",
