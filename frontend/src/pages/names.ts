@@ -19,9 +19,11 @@ export function freeAmong(taken: readonly string[], name: string): string {
 export async function freeName(ws: string, name: string): Promise<string> {
   // Only names with the same beginning can collide, including those that were shortened for a number.
   const search = name.slice(0, LONGEST_NAME - 4);
-  const page = await listTopologies(ws, { search, page_size: 200 });
-  return freeAmong(
-    page.results.map((each) => each.name),
-    name,
-  );
+  const taken: string[] = [];
+  for (let page = 1, more = true; more; page += 1) {
+    const found = await listTopologies(ws, { search, ordering: "name", page, page_size: 200 });
+    taken.push(...found.results.map((each) => each.name));
+    more = found.next !== null;
+  }
+  return freeAmong(taken, name);
 }
