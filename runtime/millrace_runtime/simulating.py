@@ -174,7 +174,7 @@ def simulate(
             result = run(spark, document, graph, lines[:done], limits, begun=begun)
             result.stopped_after = done
     if result.stopped_after is not None and expects is not None:
-        raise MillraceError("simulation_cancelled", "The simulation was cancelled.")
+        raise MillraceError("simulation_cancelled", "The simulation was canceled.")
     differences = None
     if expects is not None:
         differences = [each.to_json() for each in differing(expects, document, lines, result)]

@@ -130,7 +130,7 @@ _READING = {
         "The process that reads stores ended: it may have needed too much memory.",
         "Ask for fewer rows.",
     ),
-    "cancelled": ("simulation_cancelled", "Reading was cancelled.", ""),
+    "cancelled": ("simulation_cancelled", "Reading was canceled.", ""),
 }
 
 

@@ -314,7 +314,7 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
     error = SimulationErrorSerializer(allow_null=True)
     stopped_after = serializers.IntegerField(
         allow_null=True,
-        help_text="Of a run that was cancelled: the number of input lines that it processed. The "
+        help_text="Of a run that was canceled: the number of input lines that it processed. The "
         "results are those of these lines.",
     )
     differences = DifferenceSerializer(
@@ -415,7 +415,7 @@ class SimulationSerializer(serializers.Serializer[Any]):
     plain = PlainSimulationSerializer(
         allow_null=True,
         help_text="Null unless it was requested, and if it was "
-        "cancelled before its first micro-batch ended.",
+        "canceled before its first micro-batch ended.",
     )
 
 

@@ -3994,7 +3994,7 @@ export interface components {
         /** @description Diagnostics and result; without a result, the document was refused or has not run yet. */
         Simulation: {
             diagnostics: components["schemas"]["Diagnostic"][];
-            /** @description Null unless it was requested, and if it was cancelled before its first micro-batch ended. */
+            /** @description Null unless it was requested, and if it was canceled before its first micro-batch ended. */
             plain: components["schemas"]["PlainSimulation"] | null;
             result: components["schemas"]["SimulationResult"] | null;
             /**
@@ -4089,7 +4089,7 @@ export interface components {
             output_count: number;
             outputs: components["schemas"]["SimulatedOutput"][];
             steps: components["schemas"]["SimulationStep"][];
-            /** @description Of a run that was cancelled: the number of input lines that it processed. The results are those of these lines. */
+            /** @description Of a run that was canceled: the number of input lines that it processed. The results are those of these lines. */
             stopped_after: number | null;
             /** @description Whether processors stopped at breakpoints more often than is returned. */
             stops_truncated: boolean;
@@ -4729,7 +4729,7 @@ export interface components {
          *     * `running` - Running
          *     * `done` - Done
          *     * `failed` - Could not be compared
-         *     * `cancelled` - Cancelled
+         *     * `cancelled` - Canceled
          * @enum {string}
          */
         VerificationStateEnum: "waiting" | "running" | "done" | "failed" | "cancelled";

@@ -224,7 +224,7 @@ export function RunButton({ disabled, ws }: { disabled: boolean; ws: string }) {
         onClick={() => (cancels ? useSimulation.getState().cancel(ws) : void runAndShow(ws))}
         data-testid="simulate-run"
       >
-        {phase === "cancelling" ? t("Cancelling…") : cancels ? t("Cancel") : t("Run")}
+        {phase === "cancelling" ? t("Canceling…") : cancels ? t("Cancel") : t("Run")}
       </Button>
     </Tip>
   );

@@ -69,7 +69,7 @@ test("of a run that was killed the counts are left, and who cancels twice does n
   await vi.advanceTimersByTimeAsync(500);
   useSimulation.getState().cancel("main");
   answer.refuse(
-    new ApiError(409, { error: { code: "simulation_cancelled", message: "Cancelled." } } as never),
+    new ApiError(409, { error: { code: "simulation_cancelled", message: "Canceled." } } as never),
   );
   await run;
   expect(useSimulation.getState()).toMatchObject({ phase: "idle", shown: null, failure: null });

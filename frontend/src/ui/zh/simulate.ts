@@ -1,5 +1,5 @@
 export const simulate = {
-  "Cancelling…": "正在取消…",
+  "Canceling…": "正在取消…",
   "The browser could not store the simulation's inputs. They last until you close or reload this page.":
     "浏览器无法保存模拟的输入。关闭或重新加载此页面后，输入将丢失。",
   "Canceled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.":
