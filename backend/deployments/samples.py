@@ -56,7 +56,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
             "no_such_edge",
             f"Version {run.version.number}, which runs, has no edge “{edge[:200]}”.",
             "An edge is named <source>.<port>><target>.<port>, such as orders.out>valid.in.",
-            fields={"edge": ["Not in the version that runs."]},
+            fields={"edge": ["Not in the running version."]},
         )
     failure = topic_failure(document, deployment.workspace.topic_prefixes)
     if failure is not None:

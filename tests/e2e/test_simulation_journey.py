@@ -68,7 +68,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(why).to_contain_text("Filtered out")
     panel.get_by_role("button", name="Next record that ended").click()
     expect(why).to_contain_text("Late by 2 min")
-    expect(why).to_contain_text("A longer grace would accept it")
+    expect(why).to_contain_text("A longer grace period would accept it")
     expect(designer.node("total").locator("[data-step='ended']")).to_be_visible()
     expect(page.get_by_test_id("simulation-stores").locator("tbody tr")).to_have_count(2)
     page.keyboard.press("Escape")

@@ -176,7 +176,7 @@ def see_the_records_of_an_edge(
     panel = page.get_by_test_id("edge-records")
     expect(panel.get_by_test_id("edge-total")).to_contain_text(f"{len(FIRST)} records")
     expect(panel).to_have_attribute("data-sampling", "on", timeout=60_000)
-    expect(panel).to_contain_text("No record yet")
+    expect(panel).to_contain_text("No records yet")
     write(system.bootstrap_servers, SOURCE, WATCHED)
     row = panel.get_by_role("row").filter(has_text="the watched fox")
     expect(row).to_have_count(1, timeout=TO_COUNT * 1000)

@@ -125,7 +125,7 @@ export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
         <TextInput
           label={t("Webhook")}
           description={t(
-            "An address that gets a POST with JSON when an alert fires and is resolved.",
+            "An address that receives a POST request with JSON when an alert fires or is resolved.",
           )}
           placeholder="https://"
           value={values.webhook}
@@ -135,7 +135,7 @@ export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
         />
         <Textarea
           label={t("Mail")}
-          description={t("Addresses, one on each line.")}
+          description={t("One address per line.")}
           value={mail}
           onChange={(event) => setMail(event.currentTarget.value)}
           rows={2}

@@ -30,7 +30,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
   });
   const test = useMutation({
     mutationFn: (rule: AlertRule) => testAlertRule(rule.id),
-    onError: (error) => notifyError(error, t("No test sent")),
+    onError: (error) => notifyError(error, t("Test not sent")),
   });
   return (
     <section className={classes.section} aria-label={t("Rules")} data-testid="alert-rules">

@@ -61,16 +61,16 @@ export function asApiError(failure: unknown): ApiError {
   return failure instanceof ApiError ? failure : new ApiError(0, null);
 }
 
-const GONE = phrase("There is nothing here, or it belongs to someone else.");
-const FORBIDDEN = phrase("This needs a sign-in, or a role that you do not have.");
-const TOO_MANY = phrase("Too many requests: wait a moment.");
+const GONE = phrase("This does not exist, or you do not have access to it.");
+const FORBIDDEN = phrase("You are not signed in, or your role does not allow this.");
+const TOO_MANY = phrase("Too many requests. Wait a moment and try again.");
 
 function fallback(status: number): string {
   if (status === 0) return t("The server does not respond.");
   if (status === 401 || status === 403) return t(FORBIDDEN);
   if (status === 404) return t(GONE);
   if (status === 429) return t(TOO_MANY);
-  if (status >= 500) return t("The server failed at this request.");
+  if (status >= 500) return t("The server could not process this request.");
   return t("The server refused this request (status {status}).", { status });
 }
 

@@ -21,7 +21,7 @@ type Figure =
   | "bytes";
 
 const FIGURES: readonly { value: Figure; label: Phrase }[] = [
-  { value: "none", label: phrase("No heat") },
+  { value: "none", label: phrase("No heat map") },
   { value: "rate", label: phrase("Heat: rate") },
   { value: "lag", label: phrase("Heat: lag") },
   { value: "latency", label: phrase("Heat: latency") },

@@ -23,7 +23,7 @@ export const zoomSelection: Command = {
 export const zoomActual: Command = {
   id: "zoom-actual",
   group: "view",
-  title: () => t("Zoom to 100 %"),
+  title: () => t("Zoom to 100%"),
   shortcuts: ["0"],
   run: ({ canvas }) => canvas?.zoomTo(1),
 };

@@ -66,7 +66,7 @@ export function FailureActions({ failure }: { failure: Failure }) {
               onClick={() => void testOfRecord(ws, topology, failure.record)}
               data-testid="failure-test"
             >
-              {t("Make a test of it")}
+              {t("Create a test from it")}
             </FailureButton>
           ) : null}
         </>

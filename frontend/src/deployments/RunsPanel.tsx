@@ -72,7 +72,7 @@ const OUTCOMES: Readonly<Record<NonNullable<RunRecord["outcome"]>, Phrase>> = {
 };
 
 function Runs({ deployment, runs }: { deployment: number; runs: readonly RunRecord[] }) {
-  if (runs.length === 0) return <Empty title={t("No run yet")} />;
+  if (runs.length === 0) return <Empty title={t("No runs yet")} />;
   return (
     <table className={`ui-table ${classes.table}`}>
       <thead>

@@ -170,7 +170,7 @@ function Running({ deployment, shadow }: { deployment: Deployment; shadow: Shado
             ? t("It is being stopped and deleted.")
             : shadow.reached_at === null
               ? t("It has not reached the offsets of version {n} yet.", { n: deployment.version })
-              : t("It reached the offsets of version {n}: {time}.", {
+              : t("It reached the offsets of version {n} ({time}).", {
                   n: deployment.version,
                   time: ago(shadow.reached_at),
                 })}

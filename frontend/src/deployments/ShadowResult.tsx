@@ -22,7 +22,7 @@ export function ShadowResult({ comparison }: { comparison: OutputComparison }) {
       <p>
         {different
           ? t("Versions {n} and {m} differ for the same input.", versions)
-          : t("Versions {n} and {m} have written the same for the same input.", versions)}
+          : t("Versions {n} and {m} wrote the same output for the same input.", versions)}
       </p>
       <table className={`ui-table ${classes.table}`}>
         <thead>

@@ -89,7 +89,7 @@ export function CompareDialog(props: {
             ]}
           />
           <span className={`${classes.note} m-cut`} title={summary}>
-            {sides.data === undefined ? "" : summary || t("No node differs.")}
+            {sides.data === undefined ? "" : summary || t("No nodes differ.")}
           </span>
         </div>
         <Waiting query={sides} />

@@ -54,7 +54,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
           {theirs.message === "" ? null : `“${theirs.message}” · `}
           {ago(theirs.created_at)}.{" "}
           {found.length === 0
-            ? t("The nodes of both are the same; only positions, edges or settings differ.")
+            ? t("Both have the same nodes; only positions, edges or settings differ.")
             : t(
                 "Choose a side for each node that differs. Nothing is lost: their version stays in the list, yours in the undo history.",
               )}

@@ -114,7 +114,7 @@ function SavedState() {
           ? t(
               "Your changes are kept as a private draft. Save them as a version to share or deploy them.",
             )
-          : t("The topology equals the saved version.")
+          : t("The topology is the same as the saved version.")
       }
     >
       <span data-testid="saved-state">{[version, state()].filter(Boolean).join(" · ")}</span>

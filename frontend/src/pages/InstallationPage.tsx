@@ -92,7 +92,7 @@ function Accounts() {
   const paging = usePages(["installation", "accounts"], listAccounts);
   const link = useMutation({
     mutationFn: (account: AccountPage["results"][number]) => accountLink(account.id),
-    onError: (error) => notifyError(error, t("No link created")),
+    onError: (error) => notifyError(error, t("Link not created")),
   });
   return (
     <section className={classes.section} aria-labelledby="accounts-title">

@@ -45,9 +45,12 @@ export function LinkPage() {
             <h1>{t("Set a password")}</h1>
           </div>
           <p className={classes.entranceLead}>
-            {t("The link worked once. With a password you can sign in again as {name}.", {
-              name: session.data?.user?.username ?? "",
-            })}
+            {t(
+              "The link can be used only once. With a password, you can sign in again as {name}.",
+              {
+                name: session.data?.user?.username ?? "",
+              },
+            )}
           </p>
           <PasswordForm onSkip={() => setSkipped(true)} />
         </div>
@@ -68,7 +71,7 @@ export function LinkPage() {
         <p className={classes.entranceLead} role="alert">
           {error === null || error.status >= 500 || error.status === 0
             ? [error?.message, error?.hint].join(" ")
-            : t("It has already been used, has been replaced by a newer one, or is too old.")}
+            : t("It has already been used, has been replaced by a newer one, or has expired.")}
         </p>
         <p className={classes.entranceNote}>
           <Commands

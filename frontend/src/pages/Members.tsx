@@ -55,7 +55,7 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
   });
   const link = useMutation({
     mutationFn: (member: Member) => memberLink(ws, member.id),
-    onError: (error) => notifyError(error, t("No link created")),
+    onError: (error) => notifyError(error, t("Link not created")),
   });
 
   return (
@@ -199,7 +199,7 @@ function AddMember({ ws, onClose }: { ws: string; onClose: () => void }) {
           data-autofocus
         />
         <TextInput
-          label={t("Name shown")}
+          label={t("Display name")}
           value={displayName}
           onChange={(event) => setDisplayName(event.currentTarget.value)}
           error={error?.fields.display_name}

@@ -52,7 +52,7 @@ export function PasswordForm(props: { onSkip?: () => void }) {
       <PasswordInput
         visibilityToggleButtonProps={{ "aria-label": t("Show the password") }}
         label={t("New password")}
-        description={t("At least 8 characters; not a common one, and not only digits.")}
+        description={t("At least 8 characters; not a common password, and not only digits.")}
         autoComplete="new-password"
         value={next}
         onChange={(event) => setNext(event.currentTarget.value)}

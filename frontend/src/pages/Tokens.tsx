@@ -43,7 +43,7 @@ export function Tokens() {
     <section className={classes.section} aria-labelledby="tokens-title">
       <div className={classes.sectionHead}>
         <h2 id="tokens-title">{t("Your tokens")}</h2>
-        <p>{t("For scripts and pipelines: they act in your name, with your role.")}</p>
+        <p>{t("For scripts and pipelines. They act on your behalf, with your role.")}</p>
         <span className="ui-space" />
         <form onSubmit={submit} className={classes.tools}>
           <TextInput

@@ -132,7 +132,7 @@ export function Palette() {
         ))}
         {shown.length === 0 ? (
           <Empty title={t("No matches")}>
-            {t("Describe what it should do to records: “filter”, “enrich”, “count per hour”.")}
+            {t("Describe what it should do with records: “filter”, “enrich”, “count per hour”.")}
           </Empty>
         ) : null}
       </div>

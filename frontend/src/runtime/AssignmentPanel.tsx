@@ -52,7 +52,7 @@ export function AssignmentPanel() {
   );
   if (state === null) {
     return (
-      <Empty title={t("Nothing runs yet")}>
+      <Empty title={t("Nothing is running yet")}>
         {t(
           "Deploy the topology: its tasks appear here with their executor, thread and partitions.",
         )}

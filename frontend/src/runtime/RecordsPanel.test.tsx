@@ -131,7 +131,7 @@ test("an edge that was drawn after the deployment is marked, and not requested a
   answer = { status: 404, content: { error: { code: "no_such_edge", message: "No edge." } } };
   vi.useFakeTimers({ shouldAdvanceTime: true });
   await open(running());
-  await seen("Not in the version that runs");
+  await seen("Not in the running version");
   await act(async () => vi.advanceTimersByTimeAsync(10_000));
   expect(questions.length).toBe(1);
   vi.useRealTimers();

@@ -47,7 +47,7 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
   const edge = selected === undefined ? null : edgeWithRecords(document, selected);
   if (id === null || state === null) {
     return (
-      <Empty title={t("Nothing runs yet")}>
+      <Empty title={t("Nothing is running yet")}>
         {t("Deploy the topology: the records on its edges appear here.")}
       </Empty>
     );
@@ -174,7 +174,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
       </div>
       {found.isPending ? <Loading /> : null}
       {isGone(found.error) ? (
-        <Empty title={t("Not in the version that runs")}>
+        <Empty title={t("Not in the running version")}>
           {t("Deploy the current topology to see the records of this edge.")}
         </Empty>
       ) : found.isError && found.data === undefined ? (
@@ -238,7 +238,7 @@ function List(props: {
   if (props.keys && found.keys !== null) return <EdgeKeys keys={found.keys} />;
   if (found.records.length === 0) {
     return (
-      <Empty title={t("No record yet")}>
+      <Empty title={t("No records yet")}>
         {total === null || total === 0
           ? t("The next records on this edge appear here.")
           : t(

@@ -11,7 +11,7 @@ export interface Mask {
 const MASKS: readonly { value: How; label: Phrase }[] = [
   { value: "keep", label: phrase("Keep") },
   { value: "hash", label: phrase("Hash") },
-  { value: "replace", label: phrase("Replace by") },
+  { value: "replace", label: phrase("Replace with") },
 ];
 
 const KEPT: Mask = { how: "keep", by: "" };
@@ -64,7 +64,7 @@ export function MaskList(props: {
             />
             {mask.how === "replace" ? (
               <TextInput
-                aria-label={t("Instead of {path}", { path })}
+                aria-label={t("Replacement for {path}", { path })}
                 value={mask.by}
                 classNames={{ input: "m-mono" }}
                 onChange={(event) => set({ by: event.currentTarget.value })}

@@ -65,7 +65,7 @@ export function PlainView({ ws }: { ws: string }) {
           }
         >
           {t(
-            "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes some seconds.",
+            "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes a few seconds.",
           )}
         </Empty>
       </div>
@@ -87,7 +87,7 @@ function Former({ ws }: { ws: string }) {
   return (
     <Note tone="degraded">
       <span className={classes.former} data-testid="plain-former">
-        {t("This comparison is of an earlier run. Since then, Kafka Streams' side has run again.")}
+        {t("This comparison is from an earlier run. Kafka Streams has run again since then.")}
         <Button variant="subtle" onClick={() => void runAndShow(ws)}>
           {t("Compare again")}
         </Button>
@@ -141,7 +141,7 @@ function Running() {
         value={exact ? 0 : (100 * progress.done) / Math.max(1, progress.lines)}
         aria-label={t("Progress")}
       />
-      <p>{t("Each micro-batch is a Spark job of each query: this takes some seconds.")}</p>
+      <p>{t("Each query runs a Spark job for each micro-batch, which takes a few seconds.")}</p>
     </div>
   );
 }

@@ -85,7 +85,7 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
       </div>
       <p className={classes.hint}>
         {t(
-          "Masked values never leave the server. Hash replaces a value by another of the same type; equal values get equal hashes.",
+          "Masked values never leave the server. Hash replaces a value with another of the same type; equal values get equal hashes.",
         )}
       </p>
       <MaskList paths={paths} masks={masks} onChange={setMasks} />

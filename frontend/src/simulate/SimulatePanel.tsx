@@ -144,7 +144,7 @@ function Bar(props: {
           {
             id: "plain",
             title: t("Plain Spark"),
-            hint: t("What plain Spark gives, beside what Kafka Streams gives"),
+            hint: t("The results of plain Spark next to those of Kafka Streams"),
           },
           { id: "tests", title: t("Tests") },
         ]}
@@ -242,7 +242,7 @@ function BreakpointNotes({ shown }: { shown: Shown }) {
         const found = findNode(shown.document, node);
         return (
           <Note key={`${node} ${line}`} tone="degraded">
-            {t("The breakpoint in line {line} of {node} stops nowhere: no statement follows.", {
+            {t("The breakpoint in line {line} of {node} has no effect: no statement follows it.", {
               line,
               node: found === undefined ? node : labelOf(found),
             })}
@@ -294,7 +294,7 @@ function Messages({ bad }: { bad: number }) {
   return (
     <div className={classes.messages} aria-live="polite">
       {bad === 0 ? null : (
-        <Note tone="failed">{t("{n} {n|cell|cells} cannot be read, marked red.", { n: bad })}</Note>
+        <Note tone="failed">{t("{n} {n|cell|cells} marked red cannot be read.", { n: bad })}</Note>
       )}
       {phase === "searching" ? <Note tone="starting">{t("Reading the topics…")}</Note> : null}
       {phase === "starting" ? (

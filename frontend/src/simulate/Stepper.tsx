@@ -267,7 +267,9 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
       </h3>
       {shown.result.stores_truncated ? (
         <p className={classes.hint}>
-          {t("Stores began with more rows than are listed: those appear when they change.")}
+          {t(
+            "At the start, stores had more rows than are listed. The others appear when they change.",
+          )}
         </p>
       ) : null}
       {stores.size === 0 ? (

@@ -62,9 +62,9 @@ test("a test that cannot run has failed, and shows why", async () => {
 });
 
 test("tests that could not be loaded are loaded again by a button", async () => {
-  refusals.push(new Error("The server failed at this request."));
+  refusals.push(new Error("The server could not process this request."));
   show();
-  await screen.findByText("The server failed at this request.");
+  await screen.findByText("The server could not process this request.");
   fireEvent.click(screen.getByRole("button", { name: "Try again" }));
   await screen.findByText("Counts");
 });

@@ -152,7 +152,7 @@ describe("steps", () => {
     expect(dropText(LATE, caused)).toBe(
       "Late by 1 min: its window 1970-01-01 00:00:00 – 1970-01-01 01:00:00 closed when stream " +
         "time reached 1970-01-01 01:10:00. Stream time is 1970-01-01 01:11:00. " +
-        "A longer grace would accept it.",
+        "A longer grace period would accept it.",
     );
     expect(dropText({ ...LATE, reason: "null_key" }, caused)).toContain("key is null");
     expect(dropText({ ...LATE, dead_letter: true }, caused)).toContain("dead letter topic");

@@ -43,7 +43,7 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
       return t("Late: its window {start} – {end} was already closed.", window);
     const by = span(Math.max(0, closed - end));
     return t(
-      "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would accept it.",
+      "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace period would accept it.",
       {
         ...window,
         by,

@@ -66,7 +66,7 @@ export function CreateTopicDialog({ ws, onClose }: { ws: string; onClose: () => 
           allowDecimal={false}
         />
         <Select
-          label={t("Records are kept")}
+          label={t("Keep records for")}
           value={retention}
           onChange={(value) => setRetention(value ?? "")}
           data={RETENTIONS.map((each) => ({ value: each.value, label: t(each.label) }))}

@@ -187,7 +187,7 @@ export function ProduceDialog(props: {
         />
         <Textarea
           label={t("Headers")}
-          description={t("One line each: name: text")}
+          description={t("One per line, as “name: text”")}
           value={headers}
           onChange={(event) => setHeaders(event.currentTarget.value)}
           autosize

@@ -53,7 +53,7 @@ export function TopicsPage() {
         <Failed error={list.error} retry={() => void list.refetch()} />
       ) : empty ? (
         <Empty title={t("No topics")} action={operator ? create : undefined}>
-          {t("Topics of the Kafka cluster appear here: those that this workspace may use.")}
+          {t("The topics of the Kafka cluster that this workspace can use appear here.")}
         </Empty>
       ) : (
         <>

@@ -19,13 +19,13 @@ export const alerts = {
   For: "持续",
   s: "秒",
   Webhook: "Webhook",
-  "An address that gets a POST with JSON when an alert fires and is resolved.":
+  "An address that receives a POST request with JSON when an alert fires or is resolved.":
     "告警触发和恢复时，会向此地址 POST JSON。",
   Mail: "邮件",
-  "Addresses, one on each line.": "邮件地址，每行一个。",
+  "One address per line.": "邮件地址，每行一个。",
   On: "启用",
   "Rule not deleted": "规则未删除",
-  "No test sent": "测试未发送",
+  "Test not sent": "测试未发送",
   Rules: "规则",
   "No rules": "没有规则",
   "A rule defines when an alert fires, for one topology or all, and who is notified.":

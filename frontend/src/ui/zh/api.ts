@@ -1,8 +1,9 @@
 export const api = {
-  "There is nothing here, or it belongs to someone else.": "这里什么都没有，或者它属于别人。",
-  "This needs a sign-in, or a role that you do not have.": "需要登录，或需要您没有的角色。",
-  "Too many requests: wait a moment.": "请求过多，请稍候。",
+  "This does not exist, or you do not have access to it.": "内容不存在，或者您无权访问。",
+  "You are not signed in, or your role does not allow this.":
+    "您尚未登录，或者您的角色不允许此操作。",
+  "Too many requests. Wait a moment and try again.": "请求过多，请稍后重试。",
   "The server does not respond.": "服务器没有响应。",
-  "The server failed at this request.": "服务器处理此请求时失败。",
+  "The server could not process this request.": "服务器处理此请求时失败。",
   "The server refused this request (status {status}).": "服务器拒绝了此请求（状态 {status}）。",
 };

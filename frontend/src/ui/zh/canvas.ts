@@ -14,7 +14,7 @@ export const canvas = {
   "N adds a node, Ctrl K finds every command": "N 添加节点，Ctrl K 查找所有命令",
   "Drag a source from the palette, or add one here. Then pull an edge from its port to add what comes next.":
     "从组件面板拖入一个数据源，或在此添加；然后从它的端口拉出连线，添加后面的节点。",
-  "No heat": "不显示热度",
+  "No heat map": "不显示热度",
   "Heat: rate": "热度：速率",
   "Heat: latency": "热度：延迟",
   "Heat: skew of tasks": "热度：任务倾斜",

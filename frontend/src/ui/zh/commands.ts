@@ -31,7 +31,7 @@ export const commands = {
   "Select nothing": "取消选择",
   "Select everything upstream": "选择全部上游",
   "Show the selection": "显示所选",
-  "Zoom to 100 %": "缩放到 100 %",
+  "Zoom to 100%": "缩放到 100%",
   "Layer: Design": "图层：设计",
   "Layer: Plan": "图层：计划",
   "Layer: Runtime": "图层：运行",

@@ -119,7 +119,7 @@ export const deployments = {
   "Each run is listed here with its start, its end and the reason it ended.":
     "部署后，每次运行的开始、结束和结束原因都会列在这里。",
   "Last deployment": "最近一次部署",
-  "No run yet": "还没有运行",
+  "No runs yet": "还没有运行",
   End: "结束",
   "thread dump": "线程转储",
   "Could not start": "无法启动",
@@ -132,7 +132,6 @@ export const deployments = {
   "Similar names:": "相近的名称：",
   "Use {name}": "使用 {name}",
   "Use topic {name}": "使用主题 {name}",
-  "Keep records for": "记录保留时间",
   "Where it stopped": "上次停止处",
   "Earliest record": "最早的记录",
   "Latest record": "最新的记录",
@@ -171,7 +170,7 @@ export const deployments = {
   "Skip it once…": "跳过一次…",
   "Send it to the dead letters…": "发送到死信…",
   "Change the handler": "更改处理方式",
-  "Make a test of it": "做成测试",
+  "Create a test from it": "做成测试",
   "Only this record, where it failed: everything else is written exactly as often as without the failure.":
     "只针对这条记录失败之处：其他内容的写入次数与没有失败时完全相同。",
   "Skip it and start": "跳过并启动",
@@ -204,7 +203,7 @@ export const deployments = {
   "Run beside v{n}": "与 v{n} 并行运行",
   "It is being stopped and deleted.": "正在停止并删除。",
   "It has not reached the offsets of version {n} yet.": "尚未达到版本 {n} 的偏移量。",
-  "It reached the offsets of version {n}: {time}.": "{time}达到版本 {n} 的偏移量。",
+  "It reached the offsets of version {n} ({time}).": "{time}达到版本 {n} 的偏移量。",
   "Its output topics end with {suffix}.": "其输出主题的名称以 {suffix} 结尾。",
   "{n} of {m} records read": "已读取 {n} / {m} 条记录",
   "Matching the records by key": "正在按键匹配记录",
@@ -217,7 +216,7 @@ export const deployments = {
   "Compare outputs": "比较输出",
   "The comparison was canceled.": "比较已取消。",
   "Versions {n} and {m} differ for the same input.": "对相同的输入，版本 {n} 与 {m} 的输出不同。",
-  "Versions {n} and {m} have written the same for the same input.":
+  "Versions {n} and {m} wrote the same output for the same input.":
     "对相同的输入，版本 {n} 与 {m} 的输出相同。",
   Equal: "相同",
   Differing: "不同",

@@ -19,12 +19,12 @@ export const pages = {
   "Right side": "右侧",
   "Compare as": "比较方式",
   Document: "文档",
-  "No node differs.": "没有节点不同。",
+  "No nodes differ.": "没有节点不同。",
   "Merge version {n}": "合并版本 {n}",
   "Version {n} is saved.": "版本 {n} 已保存。",
   "{name} saved version {n} while you were drawing": "在您绘制期间，{name} 保存了版本 {n}",
   Someone: "其他人",
-  "The nodes of both are the same; only positions, edges or settings differ.":
+  "Both have the same nodes; only positions, edges or settings differ.":
     "两者的节点没有区别：只有位置、连线或设置不同。",
   "Choose a side for each node that differs. Nothing is lost: their version stays in the list, yours in the undo history.":
     "为每个不同的节点选择一方。不会丢失任何内容：对方的版本保留在列表中，您的保留在撤销历史中。",
@@ -77,7 +77,7 @@ export const pages = {
   saved: "已保存",
   "Your changes are kept as a private draft. Save them as a version to share or deploy them.":
     "您的更改保存为私有草稿。保存为版本后即可共享或部署。",
-  "The topology equals the saved version.": "拓扑与已保存的版本相同。",
+  "The topology is the same as the saved version.": "拓扑与已保存的版本相同。",
   "Save a version": "保存版本",
   "Everything is saved": "全部已保存",
   "{name} edits {node}": "{name} 正在编辑 {node}",
@@ -92,7 +92,7 @@ export const pages = {
   "Topic prefixes of {name}": "{name} 的主题前缀",
   "all topics": "所有主题",
   "Save prefixes": "保存前缀",
-  "No link created": "未创建链接",
+  "Link not created": "未创建链接",
   Accounts: "账户",
   "A new sign-in link ends the account's earlier one.": "新的登录链接会使该账户之前的链接失效。",
   "Search accounts": "搜索账户",
@@ -108,11 +108,11 @@ export const pages = {
   "New sign-in link": "新登录链接",
   "Sign-in link for {name}": "{name} 的登录链接",
   "Set a password": "设置密码",
-  "The link worked once. With a password you can sign in again as {name}.":
+  "The link can be used only once. With a password, you can sign in again as {name}.":
     "链接只能使用一次。设置密码后，您可以再次以 {name} 登录。",
   "Signing in…": "正在登录…",
   "This link no longer works": "此链接已失效",
-  "It has already been used, has been replaced by a newer one, or is too old.":
+  "It has already been used, has been replaced by a newer one, or has expired.":
     "它已被使用、已被新链接替换，或者已过期。",
   "`./millrace up` prints a new link. On a server, an administrator creates it.":
     "`./millrace up` 会打印新的链接。在服务器上，由管理员创建新链接。",
@@ -136,13 +136,13 @@ export const pages = {
   "Role of {name}": "{name} 的角色",
   "{name} was added": "{name} 已添加",
   "A new account is created if none exists with this name.": "尚不存在的账户会被创建。",
-  "Name shown": "显示名称",
+  "Display name": "显示名称",
   "There is no page at this address.": "此地址没有页面。",
   "It may have been deleted, or the link was cut short.": "它可能已被删除，或者链接不完整。",
   "Show the password": "显示密码",
   "Current password": "当前密码",
   "New password": "新密码",
-  "At least 8 characters; not a common one, and not only digits.":
+  "At least 8 characters; not a common password, and not only digits.":
     "至少 8 个字符；不能是常见密码，也不能全是数字。",
   "The password is set.": "密码已设置。",
   "Not now": "以后再说",
@@ -172,7 +172,7 @@ export const pages = {
   "Token not created": "未能创建令牌",
   "Could not revoke": "未能吊销",
   "Your tokens": "您的令牌",
-  "For scripts and pipelines: they act in your name, with your role.":
+  "For scripts and pipelines. They act on your behalf, with your role.":
     "用于脚本和流水线：它们以您的名义和角色操作。",
   "Name of the token": "令牌名称",
   "what it is for": "用途",

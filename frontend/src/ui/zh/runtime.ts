@@ -2,7 +2,7 @@ export const runtime = {
   Matrix: "矩阵",
   Table: "表格",
   History: "历史",
-  "Nothing runs yet": "尚未运行",
+  "Nothing is running yet": "尚未运行",
   "Deploy the topology: its tasks appear here with their executor, thread and partitions.":
     "部署拓扑后，任务及其执行器、线程和分区会显示在这里。",
   "Not running yet": "尚未运行",
@@ -77,12 +77,12 @@ export const runtime = {
   "Copied as JSON.": "已复制为 JSON。",
   "Adds these records to the inputs of the simulation.": "将这些记录添加到模拟的输入中。",
   "Simulate these": "用这些记录模拟",
-  "Not in the version that runs": "不在正在运行的版本中",
+  "Not in the running version": "不在正在运行的版本中",
   "Deploy the current topology to see the records of this edge.":
     "部署当前绘制的拓扑后，才能看到这条连线的记录。",
   "{n} {n|record|records} since the driver started": "驱动程序启动以来共 {n} 条记录",
   "The driver is starting to sample records…": "驱动程序正在开始保留记录…",
-  "No record yet": "还没有记录",
+  "No records yet": "还没有记录",
   "The next records on this edge appear here.": "接下来经过这条连线的记录会显示在这里。",
   "Records are kept only while this panel is open. The next records on this edge appear here.":
     "只有在有人查看时才会保留记录。接下来经过这条连线的记录会显示在这里。",

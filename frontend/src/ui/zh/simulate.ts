@@ -46,7 +46,7 @@ export const simulate = {
   "No record passed over this edge.": "没有记录经过这条连线。",
   Keep: "保留",
   Hash: "哈希",
-  "Replace by": "替换为",
+  "Replace with": "替换为",
   "No record could be read in this format, so none could be masked.":
     "没有能以此格式读取的记录，因此无法脱敏。",
   "The topic {topic} has no records.": "主题 {topic} 中没有记录。",
@@ -55,10 +55,10 @@ export const simulate = {
   Newest: "最新",
   First: "最早",
   "With headers": "包含消息头",
-  "Masked values never leave the server. Hash replaces a value by another of the same type; equal values get equal hashes.":
+  "Masked values never leave the server. Hash replaces a value with another of the same type; equal values get equal hashes.":
     "脱敏字段不会离开服务器。哈希：换成同类型的另一个值，相同的值结果相同。",
   "Mask of {path}": "{path} 的脱敏方式",
-  "Instead of {path}": "{path} 的替换值",
+  "Replacement for {path}": "{path} 的替换值",
   "Try this topology on records": "用记录试一试这个拓扑",
   "There is no source with a topic yet. Add one: its topic gets the records.":
     "还没有带主题的数据源。请先添加一个：记录会进入它的主题。",
@@ -79,7 +79,7 @@ export const simulate = {
   "There are no locals yet.": "还没有局部变量。",
   "Only the first {n} are listed.": "只列出前 {n} 个。",
   Printed: "打印内容",
-  "The breakpoint in line {line} of {node} stops nowhere: no statement follows.":
+  "The breakpoint in line {line} of {node} has no effect: no statement follows it.":
     "{node} 第 {line} 行的断点不会停下：其后没有语句。",
   "Only the first {n} stops at breakpoints are listed.": "只列出在断点处的前 {n} 次停顿。",
   Tests: "测试",
@@ -93,7 +93,7 @@ export const simulate = {
   "Keep as a test…": "保存为测试…",
   "Run again on every change": "每次更改后重新运行",
   Auto: "自动",
-  "{n} {n|cell|cells} cannot be read, marked red.": "有 {n} 个单元格无法读取：见红色标记处。",
+  "{n} {n|cell|cells} marked red cannot be read.": "有 {n} 个单元格无法读取：见红色标记处。",
   "The topology has errors. See the Problems tab.": "拓扑有错误。见“问题”标签页。",
   "Stopped at record {n}: {why}": "在记录 {n} 处停止：{why}",
   "{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s":
@@ -119,13 +119,13 @@ export const simulate = {
   "stream time {time}": "流时间 {time}",
   "{node}: {store}": "{node}：{store}",
   "Stores after this step": "此步之后的存储",
-  "This comparison is of an earlier run. Since then, Kafka Streams' side has run again.":
+  "This comparison is from an earlier run. Kafka Streams has run again since then.":
     "这是较早一次运行的比较。此后 Kafka Streams 一侧已重新运行。",
   "Compare again": "重新比较",
   "Next window that closes": "下一个关闭的窗口",
   "window closed": "窗口已关闭",
   "Stores before this line": "执行此行之前的存储",
-  "Stores began with more rows than are listed: those appear when they change.":
+  "At the start, stores had more rows than are listed. The others appear when they change.":
     "存储开始时的行数多于列出的行数：其余行在更改时显示。",
   "No store has been written to yet.": "到目前为止还没有写入存储。",
   "Running…": "运行中…",
@@ -181,7 +181,7 @@ export const simulate = {
     "处理它时失败，已写入死信主题。",
   "Late: its window {start} – {end} was already closed.":
     "迟到：它的窗口 {start} – {end} 已经关闭。",
-  "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would accept it.":
+  "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace period would accept it.":
     "迟到 {by}：它的窗口 {start} – {end} 在流时间到达 {closing} 时已关闭。现在流时间为 {now}。更长的宽限期可以接收它。",
   "Too old for the store, which keeps records from {kept} on.":
     "对存储来说太旧，存储从 {kept} 开始保留。",
@@ -269,10 +269,10 @@ export const simulate = {
   "not written by plain Spark": "普通 Spark 未写入",
   "not written by Kafka Streams": "Kafka Streams 未写入",
   "What would plain Spark give?": "普通 Spark 会得到什么？",
-  "What plain Spark gives, beside what Kafka Streams gives":
+  "The results of plain Spark next to those of Kafka Streams":
     "普通 Spark 的结果与 Kafka Streams 的结果并列显示",
   "Run in plain Spark": "在普通 Spark 中运行",
-  "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes some seconds.":
+  "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes a few seconds.":
     "相同的记录以普通 Structured Streaming 的方式经过拓扑。两边的结果并列显示，并说明不同之处的原因。这会启动 Spark 查询，需要几秒钟。",
   "Micro-batches": "微批次",
   "One for each record": "每条记录一个",
@@ -283,7 +283,7 @@ export const simulate = {
   "Starting the queries of plain Spark…": "正在启动普通 Spark 的查询…",
   "Plain Spark: {done} of {lines} {lines|record|records}": "普通 Spark：{done}/{lines} 条记录",
   Progress: "进度",
-  "Each micro-batch is a Spark job of each query: this takes some seconds.":
+  "Each query runs a Spark job for each micro-batch, which takes a few seconds.":
     "每个微批次都是每个查询的一个 Spark 作业：这需要几秒钟。",
   "Plain Spark cannot express this topology. The nodes below have no counterpart in Structured Streaming; the exact dialect runs them.":
     "普通 Spark 无法实现此拓扑。以下节点在 Structured Streaming 中没有对应的算子；精确方言可以运行它们。",

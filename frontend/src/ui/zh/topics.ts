@@ -14,7 +14,6 @@ export const topics = {
   "The topic “{name}” already exists.": "主题“{name}”已存在。",
   "New topic": "新建主题",
   "Letters, digits, dots, hyphens and underscores.": "字母、数字、点、连字符和下划线。",
-  "Records are kept": "记录保留时间",
   Null: "空值",
   "Not valid JSON: {reason}": "不是 JSON：{reason}",
   "Written to partition {partition} at offset {offset}.":
@@ -24,7 +23,7 @@ export const topics = {
   "Produce the record again": "再次写入该记录",
   "Headers that are not text are left out: {names}": "不是文本的标头已略去：{names}",
   Headers: "消息头",
-  "One line each: name: text": "每行一个：名称: 文本",
+  "One per line, as “name: text”": "每行一个：名称: 文本",
   "By the key": "由键决定",
   "Empty: now": "留空表示现在",
   Write: "写入",
@@ -59,7 +58,7 @@ export const topics = {
   "Consumer groups": "消费者组",
   Configuration: "配置",
   "No topics": "没有主题",
-  "Topics of the Kafka cluster appear here: those that this workspace may use.":
+  "The topics of the Kafka cluster that this workspace can use appear here.":
     "这里显示 Kafka 集群中本工作区可以使用的主题。",
   "Search topics": "搜索主题",
   "No topic matches “{search}”.": "没有与“{search}”匹配的主题。",
