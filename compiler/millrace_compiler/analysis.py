@@ -181,11 +181,11 @@ class _Connection:
         self._socket.sendall(json.dumps(body, ensure_ascii=False).encode() + b"\n")
         line = self._lines.readline(_LONGEST_ANSWER)
         if not line:
-            raise ConnectionError("it closed the connection")
+            raise ConnectionError("the connection was closed")
         answer = json.loads(line)
         found = answer.get("expressions")
         if answer.get("id") != self._serial or not isinstance(found, list):
-            raise ValueError(str(answer.get("error", "an answer without expressions")))
+            raise ValueError(str(answer.get("error", "the response contains no expressions")))
         return found
 
     def close(self) -> None:

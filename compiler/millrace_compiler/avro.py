@@ -161,8 +161,8 @@ class _Reader:
             return _PRIMITIVE[name]
         full = name if name in self.named else f"{space}.{name}"
         if full not in self.named:
-            raise NoAvroSchema(f"the type {name} is not known")
+            raise NoAvroSchema(f"the type {name} is not defined")
         found = self.named[full]
         if found is None:
-            raise NoAvroSchema(f"the record {name} contains itself, which Spark has no type for")
+            raise NoAvroSchema(f"the record {name} contains itself; Spark has no recursive types")
         return found

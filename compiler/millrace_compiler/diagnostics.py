@@ -41,7 +41,7 @@ def kind_of(value: object) -> str:
     if isinstance(value, int):
         return "a whole number"
     if isinstance(value, float):
-        return "a number" if math.isfinite(value) else "a number without a value"
+        return "a number" if math.isfinite(value) else "NaN or an infinite number"
     if isinstance(value, str):
         return "text"
     if isinstance(value, list):

@@ -115,7 +115,7 @@ class _Found:
             detail = error.message.split(" due to data type mismatch: ")[-1]
             return detail if detail.endswith(".") else f"{detail}."
         if error.start is not None and error.start >= len(self.text):
-            return "it ends too early."
+            return "it ends unexpectedly."
         if (error.condition or "").startswith(_SYNTAX) and error.start is not None:
             return f"“{self.marked.strip()[:40]}” is not expected there."
         return f"{(error.condition or 'it is not valid').replace('_', ' ').lower()}."

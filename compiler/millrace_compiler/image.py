@@ -15,7 +15,7 @@ COPY . .
 ENV SPARK_HOME=/opt/spark PYSPARK_PYTHON=/venv/bin/python PYTHONPATH=/job \\
     MILLRACE_CACHE=/opt/millrace MILLRACE_JARS=/opt/jars \\
     KAFKA_BOOTSTRAP_SERVERS=kafka:9092 CHECKPOINT=/checkpoint
-# The connectors of Kafka and S3 are fetched here, not at the first start.
+# Fetch the Kafka and S3 connectors now, not at the first start.
 RUN env -u MILLRACE_JARS /venv/bin/python -m millrace_runtime.jars /opt/jars s3 \\
     && mkdir -p /checkpoint && chown -R spark /opt/millrace /checkpoint
 USER 185
@@ -25,9 +25,9 @@ ENTRYPOINT ["/bin/sh", "/job/entrypoint.sh"]
 
 ENTRYPOINT = """\
 #!/bin/sh
-# driver OPTION...   the job with these options
-# executor           an executor; Spark sets this argument and the variables
-# OPTION...          the job with the broker and the checkpoint of the variables
+# driver OPTION...   run the job with these options
+# executor           run an executor; Spark passes this argument and sets the variables
+# OPTION...          run the job with the broker and checkpoint from the environment
 set -eu
 python=${PYSPARK_PYTHON:-/venv/bin/python}
 case "${1:-}" in

@@ -163,7 +163,7 @@ class Name(Text):
     """A name that becomes part of a topic's name."""
 
     pattern = re.compile(r"[A-Za-z0-9._-]{1,200}")
-    needed = "a name of letters, digits, “.”, “_” and “-”, at most 200 of them"
+    needed = "a name of at most 200 letters, digits, “.”, “_” and “-”"
 
 
 class Topic(Text):
@@ -171,7 +171,7 @@ class Topic(Text):
 
     widget = "topic"
     pattern = TOPIC_NAME
-    needed = "a topic name: letters, digits, “.”, “_” and “-”, at most 249 of them"
+    needed = "a topic name of at most 249 letters, digits, “.”, “_” and “-”"
 
 
 class Topics(Parameter[tuple[str, ...]]):
@@ -371,7 +371,7 @@ def read_expression(raw: object, faults: Faults, path: str | None) -> str:
         return ""
     if len(raw) > 100_000:
         faults.add(
-            "out_of_bounds", path=path, found=f"{len(raw)} characters", needed="100000 at most"
+            "out_of_bounds", path=path, found=f"{len(raw)} characters", needed="at most 100000"
         )
         return ""
     return raw

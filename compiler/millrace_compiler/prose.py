@@ -239,7 +239,7 @@ PROSE: dict[str, Prose] = {
         "Correct the registry's address, or enter the schema here as well.",
     ),
     "registry_requests": Prose(
-        "The document asks schema registries for too many schemas.",
+        "The document refers to too many schemas in schema registries.",
         "Enter some of the schemas in the document.",
     ),
     "registry_size": Prose(
@@ -259,8 +259,8 @@ PROSE: dict[str, Prose] = {
         "Start it or correct its address, or enter the schema here as well.",
     ),
     "registry_unasked": Prose(
-        "The schema of {subject} is in a schema registry, which is asked for saved versions and by "
-        "editors only.",
+        "The schema of {subject} is in a schema registry, which is used only for saved versions "
+        "and for editors.",
         "Ask an admin for the role editor, or enter the schema here as well.",
     ),
     "format_registry_secret": Prose(
@@ -400,7 +400,7 @@ PROSE: dict[str, Prose] = {
     "only_for_tables": Prose("This applies to tables only; the input is a stream.", "Remove it."),
     "only_for_streams": Prose(
         "This applies to streams only; the input is a table.",
-        "Remove it, or insert a “To stream” node before.",
+        "Remove it, or insert a “To stream” node before this node.",
     ),
     "needed_for_tables": Prose("This is required for an aggregation of a table.", "Fill it in."),
     "group_by_value": Prose(
@@ -434,18 +434,19 @@ PROSE: dict[str, Prose] = {
     ),
     "not_copartitioned": Prose(
         "The inputs are not co-partitioned: {topics}.",
-        "Use topics with the same number of partitions, or insert a “Repartition” node before.",
+        "Use topics with the same number of partitions, or insert a “Repartition” node before "
+        "this node.",
     ),
     # ---- sources --------------------------------------------------------------------------
     "topic_roles": Prose(
-        "Topic {topic} is read as a stream and as a table, also by {other}.",
+        "Topic {topic} is read both as a stream and as a table; {other} reads it too.",
         "Read it once, either as a stream or as a table.",
     ),
     "topic_formats": Prose(
-        "Topic {topic} is read by {other} with other formats.", "Use the same formats in both."
+        "Topic {topic} is read by {other} with different formats.", "Use the same formats in both."
     ),
     "topic_times": Prose(
-        "Topic {topic} is read by {other} with another timestamp, start or reader.",
+        "Topic {topic} is read by {other} with a different timestamp, start or reader.",
         "Use the same timestamp, invalid_timestamp, start and reader in both.",
     ),
     "reader_missing": Prose(
@@ -453,7 +454,7 @@ PROSE: dict[str, Prose] = {
     ),
     "reader_topics": Prose(
         "A source with a reader has exactly one topic name.",
-        "Enter one name as the list of topics.",
+        "List exactly one topic name.",
     ),
     "reader_start": Prose(
         "The start position of a reader is set by its options.",
@@ -499,7 +500,7 @@ PROSE: dict[str, Prose] = {
     ),
     "store_for_tables": Prose(
         "Store {store} is connected, but the input is a stream, which has no store.",
-        "Remove the edge, or insert a “To table” node before.",
+        "Remove the edge, or insert a “To table” node before this node.",
     ),
     "store_type": Prose(
         "The type is {found}, but {operator} stores {needed}.", "Leave it empty, or use {needed}."

@@ -135,7 +135,7 @@ def read_protobuf(text: str, imported: Sequence[str] = ()) -> Protobuf:
         for other in (*imported, _WELL_KNOWN):
             reader.more(_tokens(other))
         if own is None:
-            raise NoProtobufSchema("there is no message in it")
+            raise NoProtobufSchema("it does not define a message")
         type_ = reader.type_of(own, ())
         return Protobuf(type_, reader.described(own))
     except RecursionError:
@@ -165,7 +165,7 @@ class _Reader:
 
     def take(self) -> str:
         if self.at >= len(self.tokens):
-            raise NoProtobufSchema("it ends too early")
+            raise NoProtobufSchema("it ends unexpectedly")
         self.at += 1
         return self.tokens[self.at - 1]
 
@@ -184,7 +184,7 @@ class _Reader:
         try:
             return int(token, 8 if octal else 0)
         except ValueError:
-            raise NoProtobufSchema(f"{token} is no number") from None
+            raise NoProtobufSchema(f"“{token}” is not a number") from None
 
     def file(self) -> None:
         package = ""
@@ -296,14 +296,14 @@ class _Reader:
             if candidate in self.enums:
                 return "enum", candidate
         if plain in _RECURSIVE:
-            raise NoProtobufSchema(f"{name} contains itself, which Spark has no type for")
-        raise NoProtobufSchema(f"the type {name} is not known")
+            raise NoProtobufSchema(f"{name} contains itself; Spark has no recursive types")
+        raise NoProtobufSchema(f"the type {name} is not defined")
 
     def type_of(self, message: str, above: tuple[str, ...]) -> DataType:
         """The type of a message; `above`: the messages that contain it."""
         if message in above:
             raise NoProtobufSchema(
-                f"the message {message} contains itself, which Spark has no type for"
+                f"the message {message} contains itself; Spark has no recursive types"
             )
         if message not in self.types:
             fields = self.resolved(message)

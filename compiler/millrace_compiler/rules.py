@@ -23,7 +23,7 @@ RULES: dict[str, str] = {
     "among its upstream topics.",
     "RP4": "Topics that are joined by key must have the same number of partitions.",
     "RP5": "A repartition drops records with a null key without counting them, unless a left or "
-    "outer join of a stream is anywhere behind it, which has results for them.",
+    "outer join of a stream follows downstream, which produces results for them.",
     "AG1": "Each record updates the aggregate of its key, starting with the initializer (or the "
     "first value), and the new result is forwarded immediately.",
     "AG2": "The timestamp of an aggregate is the highest timestamp of its records.",

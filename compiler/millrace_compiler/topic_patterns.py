@@ -18,7 +18,7 @@ _GROUPS = {
     "(?<=": "lookbehind “(?<=”",
     "(?<!": "lookbehind “(?<!”",
     "(?>": "an atomic group “(?>”",
-    "(?P": "“(?P”, which is not Java's",
+    "(?P": "“(?P”, which Java does not support",
 }
 #: Java's named classes, restricted to the characters of topic names
 _CLASSES = {
@@ -58,7 +58,7 @@ class TopicPattern:
 
     def __init__(self, text: str) -> None:
         if len(text) > _LONGEST:
-            raise NoPattern(f"it has {len(text)} characters, {_LONGEST} are possible")
+            raise NoPattern(f"it has {len(text)} characters, more than {_LONGEST}")
         # Imported here so that programs without patterns run without the package.
         import re2
 
@@ -108,7 +108,7 @@ def _for_re2(text: str) -> str:
             part = rf"\x{{{found['code']}}}"
         elif inside:
             if part.startswith("[") or part == "&&":
-                raise NoPattern(f"it has “{part}” within a class, which cannot be matched here")
+                raise NoPattern(f"it has “{part}” within a character class")
             # A “]” at the start is a character of the class.
             inside = part != "]" or found.start() == first
         else:
@@ -123,13 +123,13 @@ def _refuse(found: re.Match[str]) -> None:
     """Raises :class:`NoPattern` for syntax outside of classes that RE2 does not support."""
     part = found[0]
     if found["escape"] and found["escape"] in "123456789k":
-        raise NoPattern(f"it has a backreference “{part}”, which cannot be matched here")
+        raise NoPattern(f"it has a backreference “{part}”")
     if found["group"]:
-        raise NoPattern(f"it has {_GROUPS[part]}, which cannot be matched here")
+        raise NoPattern(f"it has {_GROUPS[part]}")
     if found["twice"]:
-        raise NoPattern(f"it has a possessive “{part}”, which cannot be matched here")
+        raise NoPattern(f"it has a possessive quantifier “{part}”")
     if part == "{":
-        raise NoPattern("a “{” counts nothing; write “\\{” for the character")
+        raise NoPattern("a “{” does not start a quantifier; write “\\{” for the character")
 
 
 def _named_class(name: str, *, negated: bool, inside: bool) -> str:
@@ -137,5 +137,5 @@ def _named_class(name: str, *, negated: bool, inside: bool) -> str:
     if not inside:
         return f"[{'^' if negated else ''}{characters}]"
     if negated:
-        raise NoPattern(f"it has “\\P{{{name}}}” within a class, which cannot be matched here")
+        raise NoPattern(f"it has “\\P{{{name}}}” within a character class")
     return characters

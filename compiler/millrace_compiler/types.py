@@ -141,8 +141,8 @@ def bounded(found: DataType) -> DataType:
     """
     if found.size > LONGEST:
         raise NoType(
-            f"the type that it describes has more than {LONGEST:,} characters when it is written "
-            "out; let it name a type in fewer places"
+            f"it describes a type of more than {LONGEST:,} characters; refer to large types in "
+            "fewer places"
         )
     if found.depth > DEEPEST:
         raise NoType(f"it is nested more than {DEEPEST} levels deep")
@@ -294,7 +294,7 @@ class _Reader:
         lower = [name.lower() for name in names]
         if len(set(lower)) != len(lower):
             twice = next(n for i, n in enumerate(names) if n.lower() in lower[:i])
-            raise NoType(f"the field {twice} is there twice")
+            raise NoType(f"the field {twice} occurs twice")
         return DataType("STRUCT", inner=tuple(types), fields=tuple(names))
 
     def _name(self) -> str:
@@ -323,7 +323,7 @@ class _Reader:
         numbers = self._numbers(2) if self.peek() == "(" else (10, 0)
         precision, scale = numbers if len(numbers) == 2 else (numbers[0], 0)
         if not 1 <= precision <= 38 or scale > precision:
-            raise NoType(f"DECIMAL({precision},{scale}) is not possible")
+            raise NoType(f"DECIMAL({precision},{scale}) is not supported")
         return DataType("DECIMAL", (precision, scale))
 
 

@@ -68,7 +68,7 @@ private[millrace] object Bounds {
       level = level.flatMap(_.children)
     }
     if (size(e, layout) > parts)
-      throw new Expressions.Invalid(s"can make a type of more than $parts parts", "TOO_LARGE")
+      throw new Expressions.Invalid(s"can return a type of more than $parts parts", "TOO_LARGE")
   }
 
   /** Functions of constants that are as cheap as the constants. Others are not evaluated during the analysis. */

@@ -264,7 +264,7 @@ object Expressions {
     Bounds.check(read, layout)
     val parsed = prepared(read)
     val first = analyze(parsed)
-    if (first.output.size != 1) throw new Invalid("must give one value", "ONE_VALUE")
+    if (first.output.size != 1) throw new Invalid("must return one value", "ONE_VALUE")
     val plainType = nullable(first.output.head.dataType)
     val plan = expected match {
       case Some(t) if plainType != t =>
@@ -278,7 +278,7 @@ object Expressions {
       val culprit = expression.find(x => !x.deterministic && x.children.forall(_.deterministic)).getOrElse(expression)
       throw invalid(
         culprit,
-        "is not deterministic: a record that is processed again must give the same",
+        "is not deterministic: a record that is processed again must give the same result",
         "NOT_DETERMINISTIC"
       )
     }
@@ -348,13 +348,14 @@ object Expressions {
 
   /** Refuses what can be recognized by name, because Spark's analysis would describe it in terms of plans. */
   private def refuseUnresolved(e: Expression): Unit = e match {
-    case s: Star => throw invalid(s, "must give one value", "ONE_VALUE")
-    case s: SubqueryExpression => throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
+    case s: Star => throw invalid(s, "must return one value", "ONE_VALUE")
+    case s: SubqueryExpression =>
+      throw invalid(s, "has a subquery; an expression is evaluated for one record", "SUBQUERY")
     case f: UnresolvedFunction =>
       val name = f.nameParts.last.toLowerCase(java.util.Locale.ROOT)
       Functions.refusal(f).foreach(why => throw notAllowed(f, name, why))
       if (Set("window", "session_window")(name))
-        throw invalid(f, "is for windows over many records (use the window of an aggregation node)", "WINDOW")
+        throw invalid(f, "applies to many records (use the window of an aggregation node)", "WINDOW")
       FunctionRegistry.expressions.get(name).map(_._1.getGroup) match {
         case Some("generator_funcs") => throw generator(f)
         case Some("agg_funcs" | "window_funcs") => throw aggregates(f)
@@ -371,16 +372,20 @@ object Expressions {
   }
 
   private def aggregates(e: Expression): Invalid =
-    invalid(e, "aggregates over many records; an expression sees one record (use an aggregation node)", "AGGREGATE")
+    invalid(
+      e,
+      "aggregates many records; an expression is evaluated for one record (use an aggregation node)",
+      "AGGREGATE"
+    )
 
   private def generator(e: Expression): Invalid =
-    invalid(e, "makes several rows; an expression gives one value (use flat_map or flat_map_values)", "GENERATOR")
+    invalid(e, "returns several rows; an expression returns one value (use flat_map or flat_map_values)", "GENERATOR")
 
   private def refuse(e: Expression): Unit = e match {
     case _: AggregateExpression | _: WindowExpression => throw aggregates(e)
     case _: Generator => throw generator(e)
     case s if SubqueryExpression.hasSubquery(s) =>
-      throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
+      throw invalid(s, "has a subquery; an expression is evaluated for one record", "SUBQUERY")
     case _: CurrentTimestampLike | _: CurrentDate | _: LocalTimestamp => throw presentTime(e)
     case f if Functions.refusal(f).nonEmpty => throw notAllowed(f, f.prettyName, Functions.refusal(f).get)
     case t if t.getClass.getSimpleName.startsWith("CurrentTime") && !t.isInstanceOf[CurrentTimeZone] =>
@@ -391,7 +396,7 @@ object Expressions {
   private def presentTime(e: Expression): Invalid =
     invalid(
       e,
-      "asks for the present time: a record that is processed again must give the same (use the column `timestamp`)",
+      "returns the current time: a record that is processed again must give the same result (use `timestamp`)",
       "CURRENT_TIME"
     )
 

@@ -12,9 +12,9 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 object Functions {
   private val manyRecords = Set("agg_funcs", "window_funcs", "generator_funcs", "table_funcs")
   private val java = "runs Java code"
-  private val files = "can read files of the machine"
-  private val session = "reads what belongs to the machine or the session"
-  private val tables = "gives a table, not a value"
+  private val files = "can read local files"
+  private val session = "reads properties of the server or the session"
+  private val tables = "returns a table, not a value"
 
   /** The names of refused functions, with the reasons. */
   private val refused: Map[String, String] = Seq(
@@ -49,7 +49,7 @@ object Functions {
           withoutOptions
             .get(name)
             .filter(f.arguments.size > _)
-            .map(_ => "has options, which can name files of the machine")
+            .map(_ => "has options, which can name local files")
         )
   }
 

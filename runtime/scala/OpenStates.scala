@@ -108,5 +108,5 @@ private[millrace] final class CheckpointHandle(access: RocksDBAccess[InternalRow
     read(store, key.length, key, Bytes.next(key), 1).headOption.map(r => (r.value, r.timestamp)).orNull
   override def put(store: String, key: Array[Byte], value: Array[Byte], timestamp: Long): Unit = readOnly
   override def delete(store: String, key: Array[Byte]): Unit = readOnly
-  private def readOnly = throw new UnsupportedOperationException("a checkpoint is only read")
+  private def readOnly = throw new UnsupportedOperationException("a checkpoint is read-only")
 }

@@ -51,7 +51,7 @@ private[millrace] final case class Registry(url: String, subject: String) {
           throw new BadBytes(
             Why(
               "bytes_unknown_schema",
-              s"the schema registry has no schema $id, which the record refers to",
+              s"the schema registry has no schema $id, to which the record refers",
               "id" -> id
             )
           )
@@ -89,7 +89,7 @@ private[millrace] final case class Registry(url: String, subject: String) {
             throw Registry.failure(
               base,
               "registry_version",
-              s"has no version ${r.path("version").asInt} of the subject $name, which another schema refers to",
+              s"has no version ${r.path("version").asInt} of the subject $name, to which another schema refers",
               "version" -> r.path("version").asInt,
               "referred" -> name,
               "subject" -> subject
@@ -190,7 +190,8 @@ object Registry {
     val b =
       try HttpRequest.newBuilder(URI.create(base + path))
       catch {
-        case _: IllegalArgumentException => throw failure(base, "registry_address", "has no http or https address")
+        case _: IllegalArgumentException =>
+          throw failure(base, "registry_address", "has an address that is not http or https")
       }
     b.timeout(Duration.ofSeconds(15)).header("Accept", "application/vnd.schemaregistry.v1+json")
     passwords

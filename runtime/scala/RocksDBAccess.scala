@@ -61,7 +61,7 @@ private[sql] object RocksDBAccess {
     val provider = store.get(map) match {
       case s: RocksDBStateStoreProvider#RocksDBStateStore => s.creatingProvider
       case other =>
-        throw new IllegalStateException(s"the state is not kept in RocksDB but in ${other.getClass.getName}")
+        throw new IllegalStateException(s"the state is not stored in RocksDB, but in ${other.getClass.getName}")
     }
     val encoder = keys.get(map).asInstanceOf[CompositeKeyStateEncoder[K, Any]]
     new RocksDBAccess(

@@ -80,7 +80,7 @@ private[millrace] abstract class RocksDBHandle(protected val access: RocksDBAcce
       val at = encoded.length - (length + 7) / 8 * 8
       if (at < 0 || !Arrays.equals(encoded, at, at + length, key, 0, length))
         throw new IllegalStateException(
-          "this version of Spark writes keys of the state in another format: rows cannot be read in their order"
+          "this version of Spark writes keys of the state in a different format: rows cannot be read in order"
         )
       Arrays.copyOf(encoded, at)
     }

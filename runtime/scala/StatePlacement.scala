@@ -103,7 +103,7 @@ private[millrace] final class Placement(
           "",
           Why(
             "state_not_ready",
-            s"looks up ${t.node}, which keeps no rows of its own and runs on another level now: " +
+            s"looks up ${t.node}, which has no store and now runs on another level: " +
               s"connect a store to ${t.node}",
             "table" -> t.node
           )

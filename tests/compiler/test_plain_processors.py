@@ -112,10 +112,10 @@ def test_the_class_stands_in_the_program_as_it_was_written_and_once() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"code": CODE.replace("(record)\n", "(WALL_CLOCK_TIME)\n")}, "the wall clock"),
+        ({"code": CODE.replace("(record)\n", "(WALL_CLOCK_TIME)\n")}, "processing-time timers"),
         ({"code": CODE.replace("(record)\n", "(record, self.context.task_id)\n")}, "tasks"),
-        ({"code": CODE + "\nForward.x = print(1)\n"}, "a module of its own"),
-        ({"code": CODE.replace("Forward", "Kafka"), "class_name": "Kafka"}, "another Kafka"),
+        ({"code": CODE + "\nForward.x = print(1)\n"}, "its own module"),
+        ({"code": CODE.replace("Forward", "Kafka"), "class_name": "Kafka"}, "defines Kafka"),
         ({"output": {"key": "STRING", "value": "DATE"}}, "no type for DATE"),
     ],
 )
@@ -137,7 +137,7 @@ def test_a_shared_store_and_a_store_of_windows_are_refused() -> None:
     )
     windows = node("seen", "store.window", **SEEN, retention="1 day", window_size="1 hour")
     alone = document([stream(), two[0], windows, sink()], ["in > a", "a > out", "seen > a.store"])
-    for raw, says in ((shared, "is shared"), (alone, "no state of Spark is a store.window")):
+    for raw, says in ((shared, "is shared"), (alone, "Spark has no state such as store.window")):
         errors = [each for each in plain(raw).diagnostics if each.severity == "error"]
         assert errors
         assert {each.code for each in errors} == {"plain_processor"}

@@ -276,7 +276,7 @@ N = json.dumps({"type": "record", "name": "N", "fields": [{"name": "n", "type": 
         ),
         (
             b"\x00\x00\x00\x00\x63\x02",
-            "the schema registry has no schema 99, which the record refer",
+            "the schema registry has no schema 99, to which the record refe",
         ),
         (b"\x00\x00\x00\x00\x01", "the bytes are shorter than the Avro schema requires"),
         (b"\x00\x00\x00\x00\x01\x02\x02", "the bytes are longer than the Avro schema allows"),

@@ -68,7 +68,7 @@ def cogroup(program: Program, node: Cogroup) -> Made:
     if slides(node):
         raise program.refuse(
             "plain_kind", node, "window",
-            reason="sliding windows are kept for one input",
+            reason="sliding windows are supported for one input only",
             instead="use a hopping window",
         )  # fmt: skip
     sums = [added_by(item.aggregator) for item in node.inputs_]

@@ -79,7 +79,9 @@ def _check_settings(program: Program) -> None:
     settings, report = program.settings, program.report
     for name in ("deserialization_handler", "processing_handler"):
         if settings.get(name) == "dead_letter":
-            report.add("plain_handler", None, name, reason="nothing sends it to another topic")
+            report.add(
+                "plain_handler", None, name, reason="failed records cannot be sent to another topic"
+            )
     if settings.get("processing_guarantee") == "exactly_once":
         report.add("plain_at_least_once", None, "processing_guarantee")
 
@@ -237,8 +239,8 @@ def _docstring(about: str, description: str, between: list[str]) -> list[str]:
 
 def _between(topics: list[str]) -> list[str]:
     text = (
-        "A streaming query keeps state in one step; between its queries the program writes and "
-        f"reads topics of its own, which must be there: {', '.join(topics)}."
+        "A streaming query has at most one stateful step. The queries pass records on through "
+        f"these topics, which must exist: {', '.join(topics)}."
     )
     return ["", *textwrap.wrap(text, WIDTH - 2)]
 

@@ -113,8 +113,8 @@ def no_session(program: Program, node: Operator) -> Exception:
     """A refusal of sessions whose aggregates Spark cannot merge."""
     return program.refuse(
         "plain_kind", node, "window",
-        reason="sessions that merge can only be counted, summed, or give the highest or lowest",
-        instead="write the aggregator as agg + x, from 0, with the merger left + right",
+        reason="merging sessions support only counts, sums, minima and maxima",
+        instead="use the aggregator agg + x, the initializer 0 and the merger left + right",
     )  # fmt: skip
 
 

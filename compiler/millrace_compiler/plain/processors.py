@@ -133,10 +133,10 @@ def _from_python(program: Program, key: DataType, value: DataType) -> Columns:
 def _check(program: Program, node: ProcessorNode) -> None:
     words = _words(node.code)
     if words & {"WALL_CLOCK_TIME", "current_system_time"}:
-        reason = "Spark's timers by the wall clock fire between micro-batches, and only once a "
-        raise _refused(program, node, "code", f"{reason}partition has had a record")
+        reason = "Spark's processing-time timers fire between micro-batches, and only after the "
+        raise _refused(program, node, "code", f"{reason}first record of a partition")
     if "task_id" in words:
-        raise _refused(program, node, "code", "there are no tasks with an id")
+        raise _refused(program, node, "code", "tasks have no id")
     port = program.inputs(node)[0].port
     out = program.port(node, node.outputs()[0])
     for type_ in (port.key, port.value, out.key, out.value):
@@ -149,10 +149,10 @@ def _check(program: Program, node: ProcessorNode) -> None:
 
 def _check_store(program: Program, node: ProcessorNode, store: Store, words: set[str]) -> None:
     if store.kind != "store.key_value":
-        raise _refused(program, node, "kind", f"no state of Spark is a {store.kind}")
+        raise _refused(program, node, "kind", f"Spark has no state such as {store.kind}")
     for other in program.graph.operators.values():
         if other is not node and any(each.id == store.id for each in other.stores):
-            reason = f"the state of a step belongs to it alone, and {store.store_name()} is shared"
+            reason = f"a stateful step cannot share its state, but {store.store_name()} is shared"
             raise _refused(program, node, "kind", reason)
     key, value = _types(store)
     for type_ in (key, value):
@@ -172,11 +172,11 @@ def _take_code(program: Program, node: ProcessorNode) -> None:
     whole = own_code(code, name)
     shown = all(letter.isprintable() or letter == "\n" for letter in code)
     if whole is None or not is_same(whole, code) or not is_plain(code) or not shown:
-        raise _refused(program, node, "code", "the class needs a module of its own")
+        raise _refused(program, node, "code", "the class needs its own module")
     taken = set().union(*(bound_names(other) for other, _ in program.code if other != code))
     clash = sorted(bound_names(code) & (taken | program.reserved))
     if clash:
-        raise _refused(program, node, "code", f"the program has another {clash[0]}")
+        raise _refused(program, node, "code", f"the program already defines {clash[0]}")
     program.code.append((code, name))
 
 

@@ -247,7 +247,7 @@ def in_brackets(text: str) -> str:
 def known(type_: DataType | None) -> DataType:
     """Narrows a type: all types of a graph without errors are known."""
     if type_ is None:
-        raise ValueError("the type is not known")
+        raise ValueError("the type is unknown")
     return type_
 
 

@@ -48,7 +48,7 @@ PLAIN: dict[str, Prose] = {
     ),
     "plain_drops": _difference(
         "Records with {what} are dropped without being counted; Kafka Streams counts them.",
-        "Count them with DataFrame.observe if their number is needed.",
+        "Count them with DataFrame.observe if you need their number.",
     ),
     "plain_aggregate_null": _difference(
         "A null result is kept as a value; in Kafka Streams it deletes the aggregate, and the next "
@@ -73,13 +73,13 @@ PLAIN: dict[str, Prose] = {
         "Use try_cast, try_divide and similar functions in the expressions.",
     ),
     "plain_processor_fields": _difference(
-        "The processor's object lives for one micro-batch: init runs in each of them, and fields "
-        "and schedules that other methods set are gone; Kafka Streams keeps them with the task.",
+        "A processor instance exists for one micro-batch: init runs in each of them, and fields "
+        "and schedules that other methods set are lost; Kafka Streams keeps them with the task.",
         "Keep them in a store.",
     ),
     "plain_stream_time": _difference(
-        "Stream time is that of the records that reach this node; Kafka Streams takes every record "
-        "that the task reads.",
+        "Only records that reach this node advance stream time; in Kafka Streams, every record "
+        "that the task reads does.",
         "Put the processor before steps that drop records.",
     ),
     "plain_sides": _difference(
@@ -96,7 +96,7 @@ PLAIN: dict[str, Prose] = {
     ),
     "plain_unchanged": _difference(
         "A delete of a row that does not exist is forwarded; Kafka Streams omits those that it "
-        "recognizes, depending on where tables keep rows.",
+        "recognizes, which depends on the tables that are materialized.",
         "Rows are the same; consumers may see a result of a key twice.",
     ),
     "plain_first_update": _difference(

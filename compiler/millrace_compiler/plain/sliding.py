@@ -22,7 +22,7 @@ def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
     if window is None or not window.part("difference"):
         raise program.refuse(
             "plain_kind", node, "window",
-            reason="a sliding window with difference 0 has no length",
+            reason="a sliding window needs a difference greater than 0",
             instead="choose a difference",
         )  # fmt: skip
     difference, grace = window.part("difference"), window.part("grace")

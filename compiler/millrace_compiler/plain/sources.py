@@ -73,10 +73,10 @@ def global_table(program: Program, node: SourceGlobalTable) -> Mapping[str, Fram
 def _check(program: Program, node: TimedSource) -> None:
     _check_formats(program, node)
     if node.read_by():
-        reason = "a program of the plain dialect reads topics"
+        reason = "programs of the plain dialect read only topics"
         raise program.refuse("plain_source", node, "reader", reason=reason, instead="read a topic")
     if node.invalid_timestamp == "partition_time":
-        reason = "no step knows the highest time seen on a partition"
+        reason = "Spark does not track the highest timestamp of a partition"
         raise program.refuse(
             "plain_source", node, "invalid_timestamp", reason=reason, instead="choose skip"
         )

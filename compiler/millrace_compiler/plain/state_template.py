@@ -64,7 +64,7 @@ class TableJoin(StatefulProcessor):
                 state.update(kept[side])
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 '''
 
 TABLE_LOOKUP_IMPORTS = _ONE_VALUE
@@ -92,7 +92,7 @@ class TableLookup(StatefulProcessor):
             self.state.update((right,))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 '''
 
 TABLE_CHANGES_IMPORTS = _ONE_VALUE
@@ -121,7 +121,7 @@ class TableChanges(StatefulProcessor):
             self.state.update((old,))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 '''
 
 REFERENCES_IMPORTS = _ONE_VALUE
@@ -166,7 +166,7 @@ class References(StatefulProcessor):
         )
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 '''
 
 FOREIGN_KEY_JOIN_IMPORTS = _ONE_VALUE
@@ -214,14 +214,14 @@ class ForeignKeyJoin(StatefulProcessor):
                 yield Row(key=each, left=value, right=right, timestamp=max(since, time))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 '''
 
 SLIDING_IMPORTS = {**_ONE_VALUE, "itertools": ("pairwise",)}
 SLIDING = '''
 
 class SlidingWindows(StatefulProcessor):
-    """Keeps the records of a key by time; emits the contents of the windows that one changes.
+    """Keeps the records of a key by time; emits the contents of the windows that a record changes.
 
     A window ends at each record, and another starts after it if it contains other records. A window
     closes when the watermark, whose delay includes window and grace period, passes its start.
@@ -279,7 +279,7 @@ class SlidingWindows(StatefulProcessor):
         return Row(key=key, start=start, records=values, timestamp=max(times))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 '''
 
 SUPPRESS_IMPORTS = {**_ONE_VALUE, "heapq": ("heapify", "heappop", "heappush")}
@@ -328,5 +328,5 @@ class Suppress(StatefulProcessor):
         self.time.update((time,))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 '''

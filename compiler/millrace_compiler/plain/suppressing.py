@@ -37,12 +37,12 @@ def _final(program: Program, node: Suppress) -> Mapping[str, Frame]:
         raise program.refuse(
             "plain_kind", node, "in",
             reason="final results come from the aggregation itself",
-            instead="put it right behind the aggregation",
+            instead="put it directly after the aggregation",
         )  # fmt: skip
     if slides(before) and not frame.final:
         raise program.refuse(
             "plain_kind", node, "in",
-            reason="the aggregation emits every update to another node",
+            reason="the aggregation also emits every update to another node",
             instead="use an aggregation for each",
         )  # fmt: skip
     return {"out": replace(frame, mode="append", final=True, port=program.port(node))}
@@ -53,7 +53,7 @@ def _held_back(program: Program, node: Suppress) -> Mapping[str, Frame]:
     if node.max_bytes is not None:
         raise program.refuse(
             "plain_kind", node, "max_bytes",
-            reason="the size of updates in Kafka Streams' memory is not known",
+            reason="the size of updates in Kafka Streams' memory is unknown",
             instead="use a number of records",
         )  # fmt: skip
     frame = in_tasks(program, node, program.input(node))

@@ -41,7 +41,7 @@ private[millrace] final class SlidingAggregation(
         throw new Misfit(
           Why(
             "window_without_length",
-            "a sliding window with difference 0 has no length: no record can be counted in it"
+            "a sliding window with difference 0 is empty; use a difference greater than 0"
           )
         )
       else {

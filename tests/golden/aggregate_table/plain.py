@@ -5,8 +5,8 @@ Run it with Spark's Kafka package:
     spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
         --bootstrap-servers HOST:PORT --checkpoint FOLDER
 
-A streaming query keeps state in one step; between its queries the program writes and reads topics
-of its own, which must be there: points-per-team-teams-regrouped.
+A streaming query has at most one stateful step. The queries pass records on through these topics,
+which must exist: points-per-team-teams-regrouped.
 """
 
 import argparse
@@ -93,7 +93,7 @@ class TableChanges(StatefulProcessor):
             self.state.update((old,))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:

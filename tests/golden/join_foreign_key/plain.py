@@ -105,7 +105,7 @@ class References(StatefulProcessor):
         )
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 
 
 class ForeignKeyJoin(StatefulProcessor):
@@ -150,7 +150,7 @@ class ForeignKeyJoin(StatefulProcessor):
                 yield Row(key=each, left=value, right=right, timestamp=max(since, time))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:

@@ -100,7 +100,7 @@ class TableJoin(StatefulProcessor):
                 state.update(kept[side])
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:

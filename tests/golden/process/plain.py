@@ -81,7 +81,7 @@ STREAM_TIME = "STREAM_TIME"
 
 @dataclass
 class Record:
-    """A record as a processor sees it, its timestamp in milliseconds."""
+    """A record; the timestamp is in milliseconds."""
 
     key: Any
     value: Any
@@ -94,7 +94,7 @@ class Record:
 
 
 class Processor:
-    """Base class of processors. An object lives for one task and one micro-batch."""
+    """Base class of processors. Each task creates an instance for each micro-batch."""
 
     def init(self, context: "Context") -> None:
         """Called before the first record."""
@@ -149,7 +149,7 @@ def _python(value: Any) -> Any:
 
 @dataclass(eq=False)
 class Schedule:
-    """A punctuation by stream time, every so many milliseconds."""
+    """A punctuation by stream time, with its interval in milliseconds."""
 
     every: int
     callback: Callable[[int], None]
@@ -181,13 +181,13 @@ class Context:
 
     def forward(self, record: Record, to: str | None = None) -> None:
         if to is not None and to not in self.outputs:
-            raise ValueError(f"there is no output {to!r}; there are {', '.join(self.outputs)}")
+            raise ValueError(f"there is no output {to!r}; outputs: {', '.join(self.outputs)}")
         if self.keeps_key and (self.record is None or record.key != self.record.key):
             raise ValueError("process_values must not change the key")
         self.forwarded.append((to, record.replace()))
 
     def punctuate(self, before: int) -> None:
-        """Runs the schedules that became due after `before`, each of them once."""
+        """Runs each schedule that became due after `before`, once."""
         due = [(_next(before, each.every), each) for each in self.schedules]
         self.record, self.topic, self.partition, self.offset = None, None, -1, -1
         for at, schedule in sorted(due, key=lambda pair: pair[0]):
@@ -266,7 +266,7 @@ class Task(StatefulProcessor):
         self.time.update((context.stream_time,))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 
 
 def _bytes(key: Any) -> bytes:

@@ -5,8 +5,8 @@ Run it with Spark's Kafka package:
     spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
         --bootstrap-servers HOST:PORT --checkpoint FOLDER
 
-A streaming query keeps state in one step; between its queries the program writes and reads topics
-of its own, which must be there: trimmed-trim.
+A streaming query has at most one stateful step. The queries pass records on through these topics,
+which must exist: trimmed-trim.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def client_settings(file: str) -> dict[str, str]:
 
 @dataclass
 class Record:
-    """A record as a processor sees it, its timestamp in milliseconds."""
+    """A record; the timestamp is in milliseconds."""
 
     key: Any
     value: Any
@@ -90,7 +90,7 @@ class Record:
 
 
 class Processor:
-    """Base class of processors. An object lives for one task and one micro-batch."""
+    """Base class of processors. Each task creates an instance for each micro-batch."""
 
     def init(self, context: "Context") -> None:
         """Called before the first record."""
@@ -120,7 +120,7 @@ def _python(value: Any) -> Any:
 
 @dataclass(eq=False)
 class Schedule:
-    """A punctuation by stream time, every so many milliseconds."""
+    """A punctuation by stream time, with its interval in milliseconds."""
 
     every: int
     callback: Callable[[int], None]
@@ -149,13 +149,13 @@ class Context:
 
     def forward(self, record: Record, to: str | None = None) -> None:
         if to is not None and to not in self.outputs:
-            raise ValueError(f"there is no output {to!r}; there are {', '.join(self.outputs)}")
+            raise ValueError(f"there is no output {to!r}; outputs: {', '.join(self.outputs)}")
         if self.keeps_key and (self.record is None or record.key != self.record.key):
             raise ValueError("process_values must not change the key")
         self.forwarded.append((to, record.replace()))
 
     def punctuate(self, before: int) -> None:
-        """Runs the schedules that became due after `before`, each of them once."""
+        """Runs each schedule that became due after `before`, once."""
         due = [(_next(before, each.every), each) for each in self.schedules]
         self.record, self.topic, self.partition, self.offset = None, None, -1, -1
         for at, schedule in sorted(due, key=lambda pair: pair[0]):
@@ -234,7 +234,7 @@ class Task(StatefulProcessor):
         self.time.update((context.stream_time,))
 
     def close(self) -> None:
-        """Nothing is open between micro-batches."""
+        """Does nothing: no resources are held between micro-batches."""
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:

@@ -24,7 +24,7 @@ class ReadStream(TimedSource):
         Text(
             "Reader",
             "A format that Spark reads as a stream, such as parquet, in place of the broker's "
-            "topic. The one topic then only names the records.",
+            "topic. The name of the topic then only labels the records.",
         )
     )
     reader_options = optional(
@@ -36,7 +36,7 @@ class ReadStream(TimedSource):
     )
     reader_schema = TypeOf(
         "Schema",
-        "The reader's columns with their types. Default: what the format itself knows.",
+        "The reader's columns with their types. Default: the schema that the format provides.",
         required=False,
         depends_on=_ASKED,
     )

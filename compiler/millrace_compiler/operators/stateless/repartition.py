@@ -24,7 +24,7 @@ class Repartition(Operator):
         "Sends the stream through a repartition topic, so that all records of a key are in one "
         "task. Groupings and joins repartition automatically where needed; use this node to set "
         "the number of partitions [RP3]. Records with a null key are dropped without being "
-        "counted, unless a left or outer join of a stream follows anywhere [RP5]."
+        "counted, unless a left or outer join of a stream follows downstream [RP5]."
     )
     guarantee = "All records of a key go to the same task, in order [RP2]."
     why = "Spark's repartition does not keep the order, and its hash differs from Kafka's."

@@ -451,12 +451,12 @@ export const words: Readonly<Record<string, string>> = {
   "a null foreign key": "外键为 null ",
   "bytes that cannot be read": "字节无法读取",
   "an invalid timestamp": "时间戳无效",
-  "sliding windows are kept for one input": "滑动窗口只为一个输入保存",
+  "sliding windows are supported for one input only": "滑动窗口只支持一个输入",
   "use a hopping window": "使用跳跃窗口",
-  "nothing sends it to another topic": "没有步骤能将它写入其他主题",
-  "sessions that merge can only be counted, summed, or give the highest or lowest":
+  "failed records cannot be sent to another topic": "失败的记录不能写入其他主题",
+  "merging sessions support only counts, sums, minima and maxima":
     "会合并的会话只能计数、求和，或取最大值或最小值",
-  "write the aggregator as agg + x, from 0, with the merger left + right":
+  "use the aggregator agg + x, the initializer 0 and the merger left + right":
     "将聚合表达式写为从 0 开始的 agg + x，合并表达式写为 left + right",
   "a table has only its current rows": "表只有当前的行",
   "remove the grace period": "去掉宽限期",
@@ -464,24 +464,24 @@ export const words: Readonly<Record<string, string>> = {
   "a store.key_value": "使用 store.key_value",
   "another type": "使用其他类型",
   "another key": "使用其他键",
-  "a sliding window with difference 0 has no length": "时间差为 0 的滑动窗口没有长度",
+  "a sliding window needs a difference greater than 0": "滑动窗口的时间差必须大于 0",
   "choose a difference": "选择一个时间差",
-  "a program of the plain dialect reads topics": "普通方言的程序读取主题",
+  "programs of the plain dialect read only topics": "普通方言的程序只读取主题",
   "read a topic": "读取主题",
   "from_json reads maps with STRING keys only": "from_json 只能读取键为 STRING 的 MAP",
   "declare a MAP<STRING, …>": "声明 MAP<STRING, …>",
-  "no step knows the highest time seen on a partition": "没有步骤知道分区上出现过的最大时间",
+  "Spark does not track the highest timestamp of a partition": "Spark 不记录分区的最大时间戳",
   "choose skip": "选择 skip",
   "a json that fails stops the query": "无法读取的 JSON 会停止查询",
   "final results come from the aggregation itself": "最终结果来自聚合本身",
-  "put it right behind the aggregation": "将它直接放在聚合之后",
-  "the aggregation emits every update to another node": "该聚合还向其他节点发出每次更新",
+  "put it directly after the aggregation": "将它直接放在聚合之后",
+  "the aggregation also emits every update to another node": "该聚合还向其他节点发出每次更新",
   "use an aggregation for each": "为每个节点各用一个聚合",
-  "the size of updates in Kafka Streams' memory is not known":
+  "the size of updates in Kafka Streams' memory is unknown":
     "更新在 Kafka Streams 内存中的大小未知",
   "use a number of records": "使用记录数",
-  "Spark's timers by the wall clock fire between micro-batches, and only once a partition has had a record":
+  "Spark's processing-time timers fire between micro-batches, and only after the first record of a partition":
     "Spark 的系统时钟定时器在微批之间触发，并且分区要先有过一条记录",
-  "there are no tasks with an id": "没有带 ID 的任务",
-  "the class needs a module of its own": "该类需要自己的模块",
+  "tasks have no id": "任务没有 ID",
+  "the class needs its own module": "该类需要自己的模块",
 };

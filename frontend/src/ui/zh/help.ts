@@ -28,7 +28,7 @@ export const help: Readonly<Record<string, string>> = {
     "按处理顺序传递所有输入的全部记录。各输入的类型必须相同，分区不必一致。",
   "Branches are evaluated in order and the first match wins. Records without a match go to the default port, or are dropped if there is none.":
     "依次判断各分支，第一个匹配的生效。没有匹配的记录送往默认端口；没有默认端口时丢弃。",
-  "Sends the stream through a repartition topic, so that all records of a key are in one task. Groupings and joins repartition automatically where needed; use this node to set the number of partitions. Records with a null key are dropped without being counted, unless a left or outer join of a stream follows anywhere.":
+  "Sends the stream through a repartition topic, so that all records of a key are in one task. Groupings and joins repartition automatically where needed; use this node to set the number of partitions. Records with a null key are dropped without being counted, unless a left or outer join of a stream follows downstream.":
     "让流经过重分区主题，使同一个键的所有记录位于一个任务中。分组和连接会在需要时自动重新分区；此节点用于设置分区数。键为空的记录被丢弃且不计数，除非后面任意位置有流的左连接或外连接。",
   "Adds one for each record of a key and forwards every new count. Grouping by an expression repartitions first. Records with a null key or value are dropped and counted; in time and session windows, null values count.":
     "键的每条记录使计数加一，并传递每个新的计数。按表达式分组时先重新分区。键或值为空的记录被丢弃并计数；在时间窗口和会话窗口中，空值计入。",
@@ -82,11 +82,11 @@ export const help: Readonly<Record<string, string>> = {
     "时间戳为空或为负时：停止、丢弃并计数，或采用该分区目前最大的时间戳。",
   "Where to start reading a topic that has no committed offsets.":
     "没有已提交偏移量的主题从何处开始读取。",
-  "A format that Spark reads as a stream, such as parquet, in place of the broker's topic. The one topic then only names the records.":
+  "A format that Spark reads as a stream, such as parquet, in place of the broker's topic. The name of the topic then only labels the records.":
     "用 Spark 能以流方式读取的格式（如 parquet）代替 broker 的主题。此时唯一的主题只用于命名记录。",
   "Options of the reader, such as path and maxFilesPerTrigger.":
     "读取器的选项，如 path 和 maxFilesPerTrigger。",
-  "The reader's columns with their types. Default: what the format itself knows.":
+  "The reader's columns with their types. Default: the schema that the format provides.":
     "读取器的列及其类型。默认：由格式本身得知。",
   "Expressions over the reader's columns for key, value, timestamp and, if needed, headers, topic, partition and offset. Default: the columns of these names.":
     "由读取器的列得到键、值、时间戳（以及需要时的头、主题、分区和偏移量）的表达式。默认：同名的列。",
