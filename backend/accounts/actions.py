@@ -78,7 +78,7 @@ def redeem_sign_in_link(token: str) -> User:
         if not used:
             raise Forbidden(
                 "link_not_valid",
-                "This sign-in link is not valid: it was used, was replaced, or is too old.",
+                "This sign-in link is not valid: it was already used, was replaced or has expired.",
                 "Links work once. Run `./millrace up` for a new one, or ask an admin.",
             )
         user = SignInLink.objects.select_related("user").get(digest=_digest(token)).user

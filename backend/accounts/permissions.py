@@ -45,7 +45,7 @@ def require_installation_admin(user: User) -> None:
     if not user.is_active or not user.is_superuser:
         raise Forbidden(
             "installation_admin_needed",
-            "This needs the admin of the installation.",
+            "Only the installation's admin can do this.",
             "`./millrace up` prints a sign-in link for that account.",
         )
 

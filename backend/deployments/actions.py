@@ -430,7 +430,7 @@ def _require_decisions(
     except Conflict:
         raise
     except ApiError as error:
-        log.info("no plan of the change", deployment=deployment.pk, reason=str(error))
+        log.info("the change could not be planned", deployment=deployment.pk, reason=str(error))
         return
     if plan is not None:
         plan.require(decisions)

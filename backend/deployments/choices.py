@@ -80,7 +80,7 @@ class Position(models.TextChoices):
     """Where a deployment that has run before starts reading."""
 
     STOPPED = "stopped", "Where it stopped"
-    SOURCES = "sources", "As each source says"
+    SOURCES = "sources", "At the position set in each source"
     EARLIEST = "earliest", "Earliest"
     LATEST = "latest", "Latest"
     TIME = "time", "A time"
@@ -150,7 +150,7 @@ class RecordDecision(models.TextChoices):
     """What becomes of a record at which a deployment failed."""
 
     SKIP = "skip", "Skipped once"
-    DEAD_LETTER = "dead_letter", "Sent to the dead letters once"
+    DEAD_LETTER = "dead_letter", "Sent to the dead letter topic once"
 
 
 class ShadowStart(models.TextChoices):

@@ -39,7 +39,7 @@ def deployment_deleted(deployment: Deployment) -> None:
             if keys:
                 client().delete(*keys)
         except RedisError as error:
-            log.warning("reports not deleted", deployment=data["id"], reason=str(error))
+            log.warning("reports could not be deleted", deployment=data["id"], reason=str(error))
 
     transaction.on_commit(forget, robust=True)
 
@@ -70,4 +70,6 @@ def _wake(deployment: int) -> None:
         queue.send(RECONCILE_TASK, deployment, expires=30)
     except (KombuError, RedisError, OSError) as error:
         # The reconciler's own tick finds the deployment as soon as the broker is back.
-        log.warning("reconciler not woken", deployment=deployment, reason=str(error))
+        log.warning(
+            "the reconciler could not be notified", deployment=deployment, reason=str(error)
+        )

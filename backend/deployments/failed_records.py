@@ -34,7 +34,7 @@ def decide_record(
     The record is dropped, or becomes a dead letter, at the node where it failed. Raises Conflict if
     the deployment did not fail at this record, or if it cannot become a dead letter.
     """
-    refuse_plain(deployment, "pass over single records")
+    refuse_plain(deployment, "skip single records")
     place = {"topic": topic, "partition": partition, "offset": offset}
     action = f"deployment.{decision.value}_record"
     with ChangeByPerson(actor, deployment, action, **place) as change:
@@ -71,8 +71,8 @@ def remove_decision(
         if not chosen:
             raise NotFound(
                 "no_such_decision",
-                f"No decision about offset {offset} of {topic}-{partition} applies.",
-                "GET the deployment for its decisions: `record_decisions`.",
+                f"No decision is in effect for offset {offset} of {topic}-{partition}.",
+                "GET the deployment to list its `record_decisions`.",
             )
         if _is_past(change.row, topic, partition, offset):
             raise Conflict(

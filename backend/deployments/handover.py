@@ -43,8 +43,8 @@ def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -
     if settings.get("dialect") == Dialect.PLAIN or plain_state.last_program(directory):
         return Cold(
             ColdReason.PLAIN,
-            "A plain PySpark program cannot wait beside another driver, so the one that runs is "
-            "stopped first.",
+            "A plain PySpark program cannot be prepared while another driver runs, so the running "
+            "driver is stopped first.",
         )
     if paused:
         return Cold(

@@ -76,7 +76,7 @@ class Place:
         """Return the position in a text made by ``str``. Raises ValueError for any other text."""
         found = _PLACE.match(text)
         if found is None:
-            raise ValueError("no place in a log")
+            raise ValueError("not a position in a log")
         return Place(int(found["offset"]), found["entry"] or "")
 
 

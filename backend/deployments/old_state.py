@@ -98,7 +98,7 @@ def forget_old_state() -> int:
                     log.info("old state deleted", deployment=row.pk, folder=each.name)
                     deleted += 1
         except ApiError as error:  # retried by the next call
-            log.warning("old state not deleted", deployment=row.pk, error=error.message)
+            log.warning("old state could not be deleted", deployment=row.pk, error=error.message)
     return deleted
 
 

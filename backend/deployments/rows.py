@@ -50,7 +50,7 @@ def version_numbered(topology: int, number: int) -> Version:
         raise NotFound(
             "no_such_version",
             f"This topology has no version {number}.",
-            "GET its versions for the existing ones.",
+            "GET the topology's versions to list them.",
             fields={"version": [f"There is no version {number}."]},
         )
     return version

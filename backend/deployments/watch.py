@@ -96,7 +96,7 @@ def start() -> threading.Thread:
             try:
                 watch.look()
             except DatabaseError as error:
-                log.warning("workers not watched", reason=str(error))
+                log.warning("workers could not be monitored", reason=str(error))
             finally:
                 close_old_connections()
 

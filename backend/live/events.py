@@ -34,4 +34,4 @@ def publish(
             approximate=True,
         )
     except RedisError as error:
-        log.warning("live event lost", event_type=event, topology=topology, reason=str(error))
+        log.warning("a live event was lost", event_type=event, topology=topology, reason=str(error))

@@ -125,7 +125,7 @@ def failures() -> Iterator[None]:
 def failure(error: KafkaException | TimeoutError) -> ApiError:
     """Return Unavailable if the cluster does not respond, else an error with its response."""
     reason = error.args[0] if error.args else None
-    text = reason.str() if isinstance(reason, KafkaError) else str(reason or "no answer in time")
+    text = reason.str() if isinstance(reason, KafkaError) else str(reason or "no response in time")
     code = reason.code() if isinstance(reason, KafkaError) else None
     if code == KafkaError.UNKNOWN_TOPIC_OR_PART:
         return NotFound("no_such_topic", "The cluster has no such topic or partition.")
@@ -144,7 +144,7 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
     if reason_of_broker is not None:
         return Unavailable(
             "kafka_login_failed",
-            f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not let Millrace in: "
+            f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} denies Millrace access: "
             f"{reason_of_broker}",
             "Check the settings of Kafka clients, MILLRACE_KAFKA_…, of the server.",
             servers=settings.KAFKA_BOOTSTRAP_SERVERS,

@@ -11,7 +11,7 @@ from millrace_backend.errors import respond
 def page(request: HttpRequest, path: str = "") -> HttpResponse:
     """Return index.html. It must not be cached, because it names the current bundle."""
     if request.method not in {"GET", "HEAD"}:
-        return respond(405, "method_not_allowed", "Pages are read by GET.")
+        return respond(405, "method_not_allowed", "Pages support only GET and HEAD.")
     if "." in path.rsplit("/", 1)[-1]:
         # HTML in place of a missing file would hide that the file is missing.
         return HttpResponse("Not found.\n", status=404, content_type="text/plain")

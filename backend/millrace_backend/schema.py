@@ -57,7 +57,7 @@ class SentenceSerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
     facts = serializers.DictField(
         child=serializers.CharField(allow_blank=True),
-        help_text="What the sentence names, for a sentence in another language.",
+        help_text="The values in the message, for translations.",
     )
     message = serializers.CharField()
 
@@ -66,7 +66,7 @@ class CauseSerializer(SentenceSerializer):
     """A cause, with its sentence in English and the cause that the sentence quotes."""
 
     cause = CauseField(
-        allow_null=True, required=False, help_text="The cause that the sentence quotes."
+        allow_null=True, required=False, help_text="The cause that the message quotes."
     )
 
 

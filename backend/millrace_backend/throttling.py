@@ -28,7 +28,7 @@ class OpenOnFailure(SimpleRateThrottle):
         try:
             return super().allow_request(request, view)
         except RedisError as error:
-            log.warning("requests are not counted", reason=str(error))
+            log.warning("requests could not be counted", reason=str(error))
             return True
 
 

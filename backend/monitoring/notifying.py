@@ -68,7 +68,10 @@ def deliver(delivery: int) -> None:
         if again:
             row.due_at = timezone.now() + timedelta(seconds=RETRIES[row.attempts - 1])
         log.warning(
-            "notification not sent", delivery=row.pk, attempt=row.attempts, reason=row.error
+            "a notification could not be sent",
+            delivery=row.pk,
+            attempt=row.attempts,
+            reason=row.error,
         )
     else:
         row.state, row.error = DeliveryState.SENT, ""

@@ -44,7 +44,7 @@ def problem_of(url: str) -> str | None:
     if parts.scheme not in {"http", "https"}:
         return "It must begin with https:// or http://."
     if not parts.hostname:
-        return "It names no host."
+        return "It has no host."
     if parts.username is not None or parts.password is not None:
         return "It must not contain a user name or a password."
     if port == 0 or any(ord(each) <= 32 or ord(each) == 127 for each in url):

@@ -108,7 +108,7 @@ def _deliver(topic: str, **record: Any) -> Message:
             raise TimeoutError("its queue is full") from error
         producer.flush(kafka.ANSWER_SECONDS + 1)
         if not answers:
-            raise TimeoutError("no answer in time")
+            raise TimeoutError("no response in time")
         failed, message = answers[0]
         if failed is not None:
             raise KafkaException(failed)

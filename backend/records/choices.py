@@ -31,7 +31,7 @@ class Start(models.TextChoices):
 class Partitions(models.TextChoices):
     """The partitions whose records are read around a followed record."""
 
-    AUTO = "auto", "All where the topology repartitions, else those of the record's task"
+    AUTO = "auto", "All if the topology repartitions, otherwise those of the record's task"
     TASK = "task", "Those of the record's partition, and global tables"
     ALL = "all", "All partitions"
 
@@ -51,10 +51,10 @@ class Compare(models.TextChoices):
 class Stopped(models.TextChoices):
     """Why a page of records ended."""
 
-    END = "end", "Nothing is left"
+    END = "end", "There are no more records"
     FULL = "full", "The page is full"
-    SCANNED = "scanned", "As many records were scanned as one request may"
-    SECONDS = "seconds", "Reading took as long as one request may"
+    SCANNED = "scanned", "The scan limit of one request was reached"
+    SECONDS = "seconds", "The time limit of one request was reached"
 
 
 class GroupState(models.TextChoices):
@@ -83,7 +83,7 @@ class Stores(models.TextChoices):
     """The stores with which a followed record's simulation begins."""
 
     CHECKPOINT = "checkpoint", "Those of the deployment after an earlier micro-batch"
-    EMPTY = "empty", "Empty ones"
+    EMPTY = "empty", "Empty stores"
 
 
 class EmptyBecause(models.TextChoices):
@@ -93,5 +93,5 @@ class EmptyBecause(models.TextChoices):
     CHANGED = "changed", "Fields are masked, or records of other keys are left out"
     LOOP = "loop", "The topology reads a topic that it writes"
     NO_STATE = "no_state", "There is no checkpoint that can be read"
-    TOO_OLD = "too_old", "The checkpoint does not go back that far, or the records are gone"
+    TOO_OLD = "too_old", "The checkpoint does not go back that far, or the records no longer exist"
     TOO_MANY = "too_many", "The record's micro-batch has too many records"

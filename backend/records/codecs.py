@@ -106,7 +106,7 @@ def _number(raw: bytes, format: str) -> str:
     layout = _NUMBERS[RecordFormat(format)]
     size = struct.calcsize(layout)
     if len(raw) != size:
-        message = f"The format {format} has {size} bytes, found {len(raw)}."
+        message = f"The format {format} needs {size} bytes, found {len(raw)}."
         raise Undecodable("bytes_size", message, format=format, needed=size, found=len(raw))
     return str(struct.unpack(layout, raw)[0])
 
@@ -173,7 +173,7 @@ def _packed(text: str, format: str) -> bytes:
         return struct.pack(layout, read(text))
     except (ValueError, struct.error, OverflowError):
         size = struct.calcsize(layout)
-        message = f"{text[:40]!r} is no {format} of {size} bytes."
+        message = f"{text[:40]!r} is not a valid {format} ({size} bytes)."
         raise Undecodable(
             "text_number", message, text=text[:40], format=format, size=size
         ) from None

@@ -48,8 +48,8 @@ class Reader:
                 return cls(person, use["key"], use["value"])
         raise NotFound(
             "no_such_reader",
-            f"No node {name!r} of a saved topology reads or writes {topic} in formats of its own.",
-            "GET the topic's uses for those that do.",
+            f"There is no node {name!r} of a saved topology that sets formats for {topic}.",
+            "GET the topic's uses to list such nodes.",
             fields={"reader": ["Not a node that uses the topic."]},
         )
 
@@ -102,7 +102,7 @@ class Reader:
         if output is not None:
             return _part(raw, output[name], str(self.stated[name]["format"]))
         formats = ", ".join(f"{each['format']} ({part})" for part, each in self.stated.items())
-        return _bytes(raw, f"Not of the formats {formats}.")
+        return _bytes(raw, f"Not in the formats {formats}.")
 
 
 def decoded_by_schema(

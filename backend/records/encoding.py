@@ -86,7 +86,9 @@ def _fitting(text: str, type_: DataType) -> str:
         raise Undecodable("json_invalid", f"Not JSON: {error}.", reason=error) from None
     if value is None:
         raise ApiError(
-            "value_null", "null is no value of this format.", "Choose Null for a record without it."
+            "value_null",
+            "null is not a valid value in this format.",
+            "To write a record without a value, choose Null.",
         )
     unknown = unknown_field(type_, value)
     if unknown is not None:

@@ -55,7 +55,7 @@ def type_of(format: Mapping[str, Any], part: str) -> DataType:
         raise _refused(
             part,
             f"Records of the format {name} cannot be generated.",
-            f"Formats that can be: {', '.join(known)}.",
+            f"Supported formats: {', '.join(known)}.",
         )
     schema = format.get("schema")
     if not isinstance(schema, str) or not schema.strip():

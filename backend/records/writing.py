@@ -187,7 +187,7 @@ class Writer:
             self._keep()
             self._count(self._lanes)
         except DatabaseError as error:
-            log.warning("what was written last is not kept", reason=str(error))
+            log.warning("the last written positions could not be stored", reason=str(error))
 
     def _look(self, now: float) -> None:
         """Store what was written, and update the list of running generators."""
@@ -197,7 +197,7 @@ class Writer:
                 row.pk: row for row in Generator.objects.filter(state=GeneratorState.RUNNING)[:1000]
             }
         except DatabaseError as error:
-            log.warning("the database does not answer", reason=str(error))
+            log.warning("the database does not respond", reason=str(error))
             connection.close()
             return
         gone = self._lanes.keys() - rows.keys()

@@ -94,8 +94,8 @@ def begin(
     except (RedisError, KombuError, OSError) as error:
         raise Unavailable(
             "redis_unreachable",
-            f"Redis does not answer, so no worker can be asked: {error}",
-            "Try again when Redis runs.",
+            f"Redis does not respond, so the verification cannot be started: {error}",
+            "Try again when Redis is running.",
         ) from error
     return begun
 
@@ -117,7 +117,7 @@ def _found(
     if result["output_count"] > len(result["outputs"]):
         raise ApiError(
             "too_many_outputs",
-            f"{result['output_count']} outputs are more than can be compared.",
+            f"{result['output_count']} outputs are too many to compare.",
             "Verify fewer records.",
         )
     return result
@@ -142,7 +142,7 @@ def look(workspace: Workspace, name: str) -> dict[str, Any]:
     try:
         found = _read(name)
     except RedisError as error:
-        raise Unavailable("redis_unreachable", f"Redis does not answer: {error}") from error
+        raise Unavailable("redis_unreachable", f"Redis does not respond: {error}") from error
     if found is None or found["workspace"] != workspace.pk:
         raise NotFound(
             "no_such_verification",
@@ -180,7 +180,7 @@ def _step(found: dict[str, Any], streams: Streams) -> float | None:
     if found["state"] == VerificationState.WAITING:
         request: Any = redis.client().get(f"{_key(name)}:request")
         if not streams.available or request is None:
-            message = "This installation has no Kafka Streams to compare with."
+            message = "Kafka Streams is not available in this installation."
             why = cause("streams_missing", message)
             return _end(found, streams, VerificationState.FAILED, error=why)
         if not streams.free:

@@ -94,7 +94,7 @@ def test_keys_have_schemas_too_and_what_is_not_of_one_is_shown_as_bytes(
 
 UNFIT = {
     '{"item": "tea"': ("value_unfit", "Not JSON", "json_invalid"),
-    "null": ("value_null", "null is no value", None),
+    "null": ("value_null", "null is not a valid value", None),
     json.dumps({**VALUES["avro"], "itme": 1}): ("unknown_field", "has no field itme", None),
     json.dumps({**VALUES["avro"], "kind": "GONE"}): (
         "value_unfit", "not a symbol of Kind", "write_enum"
@@ -212,7 +212,7 @@ def test_a_schema_may_be_long_and_how_long_is_said(
         answer = operator.post(path, body)
         error = answer.json()["error"]
         assert (answer.status_code, error["code"]) == (400, "schema_too_long"), path
-        assert f"has {len(format['schema']):,} characters; 200,000 are possible" in error["message"]
+        assert f"has {len(format['schema']):,} characters, more than 200,000" in error["message"]
         assert error["most"] == "200,000"
 
 

@@ -70,8 +70,6 @@ def test_the_workers_find_topics_with_the_login_and_say_when_it_is_refused(
 ) -> None:
     there = KafkaTopics(broker.secured, read(CLIENT_VARIABLES).kafka_clients)
     assert there.ensure({topic: 1}, create=False) == {topic: 2}
-    with pytest.raises(
-        RuntimeError, match=r"does not let Millrace in: .*Invalid username"
-    ) as error:
+    with pytest.raises(RuntimeError, match=r"denies Millrace access: .*Invalid username") as error:
         KafkaTopics(broker.secured, read(WRONG).kafka_clients).ensure({topic: 1}, create=False)
     assert PASSWORD not in str(error.value)

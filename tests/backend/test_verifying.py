@@ -98,7 +98,7 @@ def test_why_it_could_not_be_compared_is_reported(client: Any) -> None:
     assert client.get(f"{PATH}/{missing}").json()["error"] == {
         "code": "streams_missing",
         "facts": {},
-        "message": "This installation has no Kafka Streams to compare with.",
+        "message": "Kafka Streams is not available in this installation.",
         "cause": None,
     }
 

@@ -82,7 +82,7 @@ class KafkaTopics:
             admin.poll(0)
             if self._not_let_in:
                 message = (
-                    f"Kafka at {self._servers} does not let Millrace in: {self._not_let_in}. Check "
+                    f"Kafka at {self._servers} denies Millrace access: {self._not_let_in}. Check "
                     "the settings of Kafka clients (MILLRACE_KAFKA_…) of the workers."
                 )
                 facts = {"servers": self._servers, "reason": self._not_let_in}

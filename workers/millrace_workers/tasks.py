@@ -60,7 +60,7 @@ def record_figures() -> None:
     try:
         recording.record_all()
     except RedisError as error:
-        log.warning("figures not noted: %s", error)
+        log.warning("metrics could not be recorded: %s", error)
     alerting.check_all()
     for delivery in notifying.due():
         deliver.apply_async(args=(delivery,), expires=30)
@@ -80,7 +80,7 @@ def verify(verification: str) -> None:
         if pause is not None:
             verify.apply_async(args=(verification,), countdown=pause)
     except RedisError as error:
-        log.warning("verification %s not advanced: %s", verification, error)
+        log.warning("verification %s could not be advanced: %s", verification, error)
 
 
 @app.task(name="millrace_workers.tasks.send_trace")
@@ -101,7 +101,7 @@ def forget_old_access() -> None:
     """Delete used links, ended sessions and old audit entries (`accounts.retention`)."""
     deleted = {kind: count for kind, count in forget_old().items() if count}
     if deleted:
-        log.info("deleted because of their age: %s", deleted)
+        log.info("deleted after their retention: %s", deleted)
 
 
 @app.task(name="millrace_workers.tasks.forget_old_state")
@@ -302,7 +302,7 @@ def _without_redis(deployment_id: int) -> Iterator[None]:
     try:
         yield
     except RedisError as error:
-        log.warning("deployment %s not looked at: %s", deployment_id, error)
+        log.warning("deployment %s could not be checked: %s", deployment_id, error)
 
 
 @contextmanager
@@ -330,7 +330,7 @@ def _alone(deployment_id: int) -> Iterator[bool]:
                 log.info("deployment %s: the step outlived its lock", deployment_id)
     except RedisError as error:
         # Without Redis there is no broker either: the next tick that arrives tries again.
-        log.warning("deployment %s not looked at: %s", deployment_id, error)
+        log.warning("deployment %s could not be checked: %s", deployment_id, error)
         yield False
     finally:
         client.close()

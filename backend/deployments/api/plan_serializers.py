@@ -58,8 +58,8 @@ class StartFromSerializer(serializers.Serializer[Any]):
     position = serializers.ChoiceField(
         choices=Position.choices,
         help_text="`stopped`: where the deployment stopped; `sources`: the position set in each "
-        "source, as in a first run; `time` and `offsets` require the field of this "
-        "name.",
+        "source, as in a first run; `time` and `offsets` require the field of the "
+        "same name.",
     )
     time = serializers.DateTimeField(
         required=False,
@@ -238,7 +238,7 @@ class HandoverSerializer(serializers.Serializer[Any]):
         "one is stopped first."
     )
     reason = serializers.ChoiceField(
-        choices=ColdReason.choices, allow_null=True, help_text="Why it is not; null if it is."
+        choices=ColdReason.choices, allow_null=True, help_text="Why not; null if it is prepared."
     )
     message = serializers.CharField(allow_null=True)
 

@@ -115,9 +115,7 @@ class StepSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=StepState.choices)
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
-    detail = CauseSerializer(
-        allow_null=True, help_text="How far it is, what was found, or why it failed."
-    )
+    detail = CauseSerializer(allow_null=True, help_text="Its progress or result, or why it failed.")
 
 
 class FailingRecordSerializer(serializers.Serializer[Any]):
@@ -157,7 +155,8 @@ class _KeptCauseSerializer(CauseSerializer):
     facts = serializers.DictField(
         child=serializers.CharField(allow_blank=True),
         required=False,
-        help_text="What the sentence names; causes of earlier versions have none.",
+        help_text="The values in the message, for translations; absent in causes of earlier "
+        "versions.",
     )
 
 

@@ -18,9 +18,9 @@ class NewShadowSerializer(serializers.Serializer[Any]):
     start = serializers.ChoiceField(
         choices=ShadowStart.choices,
         default=ShadowStart.RUNNING,
-        help_text="`running`: a copy of the running deployment's state, from where it is now; "
-        "`earliest`: empty stores, from the first records of the topics. Outputs are compared from "
-        "where the running deployment was when the shadow started.",
+        help_text="`running`: start with a copy of the running deployment's state, at its current "
+        "position; `earliest`: start with empty stores, at the first records of the topics. "
+        "Outputs are compared from the position of the running deployment when the shadow started.",
     )
 
 
@@ -65,13 +65,13 @@ class OutputExampleSerializer(serializers.Serializer[Any]):
 class ComparedTopicSerializer(serializers.Serializer[Any]):
     """The result of the comparison of an output topic."""
 
-    topic = serializers.CharField(help_text="As the running version calls it.")
+    topic = serializers.CharField(help_text="Its name in the running version.")
     sinks = serializers.ListField(
         child=serializers.CharField(), help_text="Sinks that write it in either version."
     )
     equal = serializers.IntegerField()
     reordered = serializers.IntegerField(
-        help_text="Equal records that are in another order among the records of their key."
+        help_text="Equal records in a different order among the records with the same key."
     )
     differing = serializers.IntegerField()
     only_running = serializers.IntegerField()

@@ -363,7 +363,11 @@ class LogsView(ApiView):
             reports, entry = reported(read_entries(runs[::-1], entry), entry, wanted)
             lines = merged(lines, reports)
         except RedisError as error:
-            log.warning("only the log file was read", deployment=row.pk, reason=str(error))
+            log.warning(
+                "Redis does not respond; only the log file was read",
+                deployment=row.pk,
+                reason=str(error),
+            )
         content: dict[str, Any] = {"lines": lines, "next": str(Place(offset, entry))}
         return Response(shapes.LogPageSerializer(content).data)
 

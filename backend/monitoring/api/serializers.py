@@ -20,7 +20,7 @@ class FiguresQuerySerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=1_000),
         required=False,
         max_length=MOST_SERIES,
-        help_text="Only of these nodes, tasks, partitions, stores or phases.",
+        help_text="Only these nodes, tasks, partitions, stores or phases.",
     )
 
 
@@ -52,7 +52,7 @@ class FiguresSerializer(serializers.Serializer[Any]):
     )
     left_out = serializers.IntegerField(help_text="Number of further series.")
     names = serializers.ListField(
-        child=serializers.CharField(), help_text=f"All that there are, at most {MOST_NAMES}."
+        child=serializers.CharField(), help_text=f"All existing names, at most {MOST_NAMES}."
     )
 
 
@@ -67,7 +67,9 @@ class PlacementSerializer(serializers.ModelSerializer[Placement]):
 
     run = serializers.CharField(help_text="Report id of the run.")
     reason = serializers.ChoiceField(choices=MoveReason.choices)
-    until = serializers.DateTimeField(allow_null=True, help_text="Null if the task is still there.")
+    until = serializers.DateTimeField(
+        allow_null=True, help_text="Null if the task is still running there."
+    )
     from_executor = serializers.CharField(help_text="Where it ran before; empty if nowhere.")
     from_thread = serializers.CharField()
     thread = serializers.CharField(

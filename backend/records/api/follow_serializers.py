@@ -45,7 +45,7 @@ class FollowRequestSerializer(serializers.Serializer[Any]):
         min_value=0,
         max_value=MOST_BEFORE,
         default=500,
-        help_text="Records before it, shared evenly among the topics of the sources.",
+        help_text="Number of records before it, divided evenly among the topics of the sources.",
     )
     after = serializers.IntegerField(min_value=0, max_value=MOST_AFTER, default=50)
     partitions = serializers.ChoiceField(
@@ -57,8 +57,8 @@ class FollowRequestSerializer(serializers.Serializer[Any]):
     stores = serializers.ChoiceField(
         choices=Stores.choices,
         default=Stores.CHECKPOINT,
-        help_text="`checkpoint`: as they were after a micro-batch before it, where the checkpoint "
-        "still has that; the lines are then those of whole micro-batches.",
+        help_text="`checkpoint`: the stores as they were after an earlier micro-batch, if the "
+        "checkpoint still has it; the lines are then those of whole micro-batches.",
     )
     same_key = serializers.BooleanField(
         default=False, help_text="Only records whose key has the same bytes."
@@ -84,7 +84,8 @@ class FollowedPartitionSerializer(serializers.Serializer[Any]):
     earliest = serializers.IntegerField(help_text="Offset of the partition's first record.")
     latest = serializers.IntegerField(help_text="The offset after its last committed record.")
     first = serializers.IntegerField(
-        allow_null=True, help_text="Offset of the first record among the lines; null for none."
+        allow_null=True,
+        help_text="Offset of the first record among the lines; null if there is none.",
     )
     last = serializers.IntegerField(allow_null=True)
 
@@ -147,7 +148,7 @@ class FollowedRecordSerializer(serializers.Serializer[Any]):
     begins = BeginningSerializer(
         required=False,
         allow_null=True,
-        help_text="The stores with which the simulation begins; null for empty ones.",
+        help_text="The stores with which the simulation begins; null if they are empty.",
     )
     empty_because = serializers.ChoiceField(
         choices=EmptyBecause.choices,

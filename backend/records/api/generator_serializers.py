@@ -30,7 +30,7 @@ class SchemaField(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
         if len(text) > LONGEST_SCHEMA:
-            message = f"The schema has {len(text):,} characters; {LONGEST_SCHEMA:,} are possible."
+            message = f"The schema has {len(text):,} characters, more than {LONGEST_SCHEMA:,}."
             raise ApiError(
                 "schema_too_long",
                 message,
@@ -124,12 +124,12 @@ class RecipeSerializer(serializers.Serializer[Any]):
         default=0,
         help_text="Exponent of the Zipf distribution; 0: uniform.",
     )
-    late = _share("Records out of a hundred that come late.")
+    late = _share("Percentage of late records.")
     late_by = serializers.IntegerField(
         min_value=0, max_value=864_000_000, default=0, help_text="Maximum lateness in ms."
     )
-    nulls = _share("Values out of a hundred that are null.")
-    malformed = _share("Values out of a hundred that the format cannot read.")
+    nulls = _share("Percentage of null values.")
+    malformed = _share("Percentage of values that cannot be deserialized.")
     seed = serializers.IntegerField(min_value=0, max_value=2**31, default=1)
 
     def get_fields(self) -> dict[str, Any]:

@@ -221,9 +221,9 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
         max_length=LONGEST_FILTER,
         default="",
         allow_blank=True,
-        help_text="A Spark SQL expression that is true for what is wanted, over `key`, `value`, "
-        "`timestamp`, `headers`, `topic`, `partition` and `offset`: 1,000 records are scanned by "
-        "a request. Without `reader`, text and JSON are STRING.",
+        help_text="A Spark SQL expression that is true for the records to return, over `key`, "
+        "`value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: a request scans 1,000 "
+        "records. Without `reader`, text and JSON are STRING.",
     )
     cursor = serializers.CharField(
         max_length=100_000,

@@ -214,5 +214,5 @@ class CompileResultSerializer(serializers.Serializer[Any]):
     summary = serializers.DictField(child=serializers.CharField())
     code = GeneratedCodeSerializer(allow_null=True)
     conditions = CheckedConditionSerializer(
-        many=True, required=False, help_text="Those of the request; missing without any."
+        many=True, required=False, help_text="The conditions of the request; absent if it has none."
     )

@@ -104,8 +104,8 @@ class RunField(serializers.CharField):
         super().__init__(
             max_length=64,
             required=False,
-            help_text="A name that the client chooses, by which it asks for the progress of the "
-            "run and stops it.",
+            help_text="A name chosen by the client, to request the progress of the run or to "
+            "stop it.",
             **more,
         )
 
@@ -274,7 +274,7 @@ class SimulationErrorSerializer(serializers.Serializer[Any]):
     facts = serializers.DictField(
         child=serializers.CharField(allow_blank=True),
         required=False,
-        help_text="What the message names, for a message in another language.",
+        help_text="The values in the message, for translations.",
     )
     cause = CauseField(
         allow_null=True, required=False, help_text="The cause that the message quotes."
@@ -304,10 +304,10 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
         help_text="Whether there were more steps than are returned."
     )
     stops_truncated = serializers.BooleanField(
-        help_text="Whether processors stopped at breakpoints more often than is returned."
+        help_text="Whether there were more stops at breakpoints than are returned."
     )
     stores_truncated = serializers.BooleanField(
-        help_text="Whether stores began with more rows than are among the steps."
+        help_text="Whether the stores started with more rows than the steps contain."
     )
     breakpoints = serializers.DictField(child=PlacedBreakpointSerializer(many=True))
     logs = SimulationLogSerializer(many=True)

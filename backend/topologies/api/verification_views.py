@@ -35,8 +35,8 @@ class VerificationSerializer(serializers.Serializer[Any]):
     differences = DifferenceSerializer(
         many=True,
         allow_null=True,
-        help_text="Where Millrace does something else than Kafka Streams; empty: equal. Null until "
-        "it is done.",
+        help_text="Differences from Kafka Streams; empty if the results are equal. Null until the "
+        "comparison ends.",
     )
     error = CauseSerializer(allow_null=True, help_text="Why it could not be compared.")
 

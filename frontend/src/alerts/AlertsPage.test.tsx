@@ -127,10 +127,10 @@ test("an operator makes a rule; what the server refuses stands at its field", as
   fireEvent.change(screen.getByLabelText(/^Webhook/), { target: { value: "nowhere" } });
   fireEvent.change(screen.getByLabelText(/^Mail/), { target: { value: "a@b.org, c@d.org" } });
   refusal = {
-    error: { code: "invalid", message: "Not valid.", fields: { webhook: ["It names no host."] } },
+    error: { code: "invalid", message: "Not valid.", fields: { webhook: ["It has no host."] } },
   };
   fireEvent.click(screen.getByTestId("save-rule"));
-  expect(await screen.findByText("It names no host.")).toBeTruthy();
+  expect(await screen.findByText("It has no host.")).toBeTruthy();
   refusal = null;
   fireEvent.click(screen.getByTestId("save-rule"));
   await waitFor(() => expect(screen.queryByTestId("rule-form")).toBeNull());

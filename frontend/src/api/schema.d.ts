@@ -1737,10 +1737,10 @@ export interface components {
         };
         /** @description A cause, with its sentence in English and the cause that the sentence quotes. */
         Cause: {
-            /** @description The cause that the sentence quotes. */
+            /** @description The cause that the message quotes. */
             cause?: components["schemas"]["Cause"] | null;
             code: string;
-            /** @description What the sentence names, for a sentence in another language. */
+            /** @description The values in the message, for translations. */
             facts: {
                 [key: string]: string;
             };
@@ -1781,11 +1781,11 @@ export interface components {
             examples: components["schemas"]["OutputExample"][];
             only_running: number;
             only_shadow: number;
-            /** @description Equal records that are in another order among the records of their key. */
+            /** @description Equal records in a different order among the records with the same key. */
             reordered: number;
             /** @description Sinks that write it in either version. */
             sinks: string[];
-            /** @description As the running version calls it. */
+            /** @description Its name in the running version. */
             topic: string;
         };
         /**
@@ -1816,7 +1816,7 @@ export interface components {
         /** @description Diagnostics, types, plan and code of a document, valid or not. */
         CompileResult: {
             code: components["schemas"]["GeneratedCode"] | null;
-            /** @description Those of the request; missing without any. */
+            /** @description The conditions of the request; absent if it has none. */
             conditions?: components["schemas"]["CheckedCondition"][];
             diagnostics: components["schemas"]["Diagnostic"][];
             plan: components["schemas"]["Plan"] | null;
@@ -1907,7 +1907,7 @@ export interface components {
         };
         /**
          * @description * `skip` - Skipped once
-         *     * `dead_letter` - Sent to the dead letters once
+         *     * `dead_letter` - Sent to the dead letter topic once
          * @enum {string}
          */
         DecisionEnum: "skip" | "dead_letter";
@@ -1945,7 +1945,7 @@ export interface components {
             partitions?: {
                 [key: string]: number;
             };
-            /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+            /** @description A name chosen by the client, to request the progress of the run or to stop it. */
             run?: string;
             /** @default 20000 */
             steps: number;
@@ -2030,7 +2030,7 @@ export interface components {
         /** @description A difference from what was expected, with the sentence in English. */
         Difference: {
             code: string;
-            /** @description What the sentence names, for a sentence in another language. */
+            /** @description The values in the message, for translations. */
             facts: {
                 [key: string]: string;
             };
@@ -2169,7 +2169,7 @@ export interface components {
          *     * `changed` - Fields are masked, or records of other keys are left out
          *     * `loop` - The topology reads a topic that it writes
          *     * `no_state` - There is no checkpoint that can be read
-         *     * `too_old` - The checkpoint does not go back that far, or the records are gone
+         *     * `too_old` - The checkpoint does not go back that far, or the records no longer exist
          *     * `too_many` - The record's micro-batch has too many records
          * @enum {string}
          */
@@ -2325,10 +2325,10 @@ export interface components {
         };
         /** @description Why a deployment failed, with the node that caused it, if known. */
         Failure: {
-            /** @description The cause that the sentence quotes. */
+            /** @description The cause that the message quotes. */
             cause?: components["schemas"]["Cause"] | null;
             code: string;
-            /** @description What the sentence names; causes of earlier versions have none. */
+            /** @description The values in the message, for translations; absent in causes of earlier versions. */
             facts?: {
                 [key: string]: string;
             };
@@ -2399,7 +2399,7 @@ export interface components {
             figure: components["schemas"]["FigureEnum"];
             /** @description Number of further series. */
             left_out: number;
-            /** @description All that there are, at most 1000. */
+            /** @description All existing names, at most 1000. */
             names: string[];
             /** @description What the names refer to: node, reason, task, partition, store, deployment or phase. */
             of: string;
@@ -2417,7 +2417,7 @@ export interface components {
             /** @default 50 */
             after: number;
             /**
-             * @description Records before it, shared evenly among the topics of the sources.
+             * @description Number of records before it, divided evenly among the topics of the sources.
              * @default 500
              */
             before: number;
@@ -2448,7 +2448,7 @@ export interface components {
             /**
              * @description `task`: records of its partition, and global tables; `all`: of all partitions; `auto`: `all` if the topology has repartition topics.
              *
-             *     * `auto` - All where the topology repartitions, else those of the record's task
+             *     * `auto` - All if the topology repartitions, otherwise those of the record's task
              *     * `task` - Those of the record's partition, and global tables
              *     * `all` - All partitions
              * @default auto
@@ -2460,10 +2460,10 @@ export interface components {
              */
             same_key: boolean;
             /**
-             * @description `checkpoint`: as they were after a micro-batch before it, where the checkpoint still has that; the lines are then those of whole micro-batches.
+             * @description `checkpoint`: the stores as they were after an earlier micro-batch, if the checkpoint still has it; the lines are then those of whole micro-batches.
              *
              *     * `checkpoint` - Those of the deployment after an earlier micro-batch
-             *     * `empty` - Empty ones
+             *     * `empty` - Empty stores
              * @default checkpoint
              */
             stores: components["schemas"]["StoresEnum"];
@@ -2473,7 +2473,7 @@ export interface components {
         FollowedPartition: {
             /** @description Offset of the partition's first record. */
             earliest: number;
-            /** @description Offset of the first record among the lines; null for none. */
+            /** @description Offset of the first record among the lines; null if there is none. */
             first: number | null;
             last: number | null;
             /** @description The offset after its last committed record. */
@@ -2490,7 +2490,7 @@ export interface components {
         };
         /** @description The record and its neighbors as input lines of a simulation. */
         FollowedRecord: {
-            /** @description The stores with which the simulation begins; null for empty ones. */
+            /** @description The stores with which the simulation begins; null if they are empty. */
             begins?: components["schemas"]["Beginning"] | null;
             cursor?: string;
             /** @description Its document. */
@@ -2504,7 +2504,7 @@ export interface components {
              *     * `changed` - Fields are masked, or records of other keys are left out
              *     * `loop` - The topology reads a topic that it writes
              *     * `no_state` - There is no checkpoint that can be read
-             *     * `too_old` - The checkpoint does not go back that far, or the records are gone
+             *     * `too_old` - The checkpoint does not go back that far, or the records no longer exist
              *     * `too_many` - The record's micro-batch has too many records
              */
             empty_because?: (components["schemas"]["EmptyBecauseEnum"] | components["schemas"]["NullEnum"]) | null;
@@ -2657,7 +2657,7 @@ export interface components {
         Handover: {
             message: string | null;
             /**
-             * @description Why it is not; null if it is.
+             * @description Why not; null if it is prepared.
              *
              *     * `memory` - Memory
              *     * `paused` - Paused
@@ -2893,7 +2893,7 @@ export interface components {
         /** @description A version to run beside the one that runs. */
         NewShadowRequest: {
             /**
-             * @description `running`: a copy of the running deployment's state, from where it is now; `earliest`: empty stores, from the first records of the topics. Outputs are compared from where the running deployment was when the shadow started.
+             * @description `running`: start with a copy of the running deployment's state, at its current position; `earliest`: start with empty stores, at the first records of the topics. Outputs are compared from the position of the running deployment when the shadow started.
              *
              *     * `running` - A copy of the running state
              *     * `earliest` - Empty stores, from the first records
@@ -3032,10 +3032,10 @@ export interface components {
         /** @description What a deployment waits for; it continues automatically when the service responds again. */
         Outage: {
             attempts: number;
-            /** @description The cause that the sentence quotes. */
+            /** @description The cause that the message quotes. */
             cause?: components["schemas"]["Cause"] | null;
             code: string;
-            /** @description What the sentence names; causes of earlier versions have none. */
+            /** @description The values in the message, for translations; absent in causes of earlier versions. */
             facts?: {
                 [key: string]: string;
             };
@@ -3142,7 +3142,7 @@ export interface components {
             replicas: number[];
         };
         /**
-         * @description * `auto` - All where the topology repartitions, else those of the record's task
+         * @description * `auto` - All if the topology repartitions, otherwise those of the record's task
          *     * `task` - Those of the record's partition, and global tables
          *     * `all` - All partitions
          * @enum {string}
@@ -3196,7 +3196,7 @@ export interface components {
             thread: string;
             /**
              * Format: date-time
-             * @description Null if the task is still there.
+             * @description Null if the task is still running there.
              */
             until: string | null;
         };
@@ -3464,7 +3464,7 @@ export interface components {
             value_schema?: string;
             value_subject?: string;
             /**
-             * @description A Spark SQL expression that is true for what is wanted, over `key`, `value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: 1,000 records are scanned by a request. Without `reader`, text and JSON are STRING.
+             * @description A Spark SQL expression that is true for the records to return, over `key`, `value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: a request scans 1,000 records. Without `reader`, text and JSON are STRING.
              * @default
              */
             where: string;
@@ -3491,7 +3491,7 @@ export interface components {
             keys: number;
             /**
              * Format: double
-             * @description Records out of a hundred that come late.
+             * @description Percentage of late records.
              * @default 0
              */
             late: number;
@@ -3502,13 +3502,13 @@ export interface components {
             late_by: number;
             /**
              * Format: double
-             * @description Values out of a hundred that the format cannot read.
+             * @description Percentage of values that cannot be deserialized.
              * @default 0
              */
             malformed: number;
             /**
              * Format: double
-             * @description Values out of a hundred that are null.
+             * @description Percentage of null values.
              * @default 0
              */
             nulls: number;
@@ -3541,7 +3541,7 @@ export interface components {
             keys: number;
             /**
              * Format: double
-             * @description Records out of a hundred that come late.
+             * @description Percentage of late records.
              * @default 0
              */
             late: number;
@@ -3552,13 +3552,13 @@ export interface components {
             late_by: number;
             /**
              * Format: double
-             * @description Values out of a hundred that the format cannot read.
+             * @description Percentage of values that cannot be deserialized.
              * @default 0
              */
             malformed: number;
             /**
              * Format: double
-             * @description Values out of a hundred that are null.
+             * @description Percentage of null values.
              * @default 0
              */
             nulls: number;
@@ -3653,10 +3653,10 @@ export interface components {
             /**
              * @description Why there are no more records.
              *
-             *     * `end` - Nothing is left
+             *     * `end` - There are no more records
              *     * `full` - The page is full
-             *     * `scanned` - As many records were scanned as one request may
-             *     * `seconds` - Reading took as long as one request may
+             *     * `scanned` - The scan limit of one request was reached
+             *     * `seconds` - The time limit of one request was reached
              */
             stopped: components["schemas"]["StoppedEnum"];
         };
@@ -4011,7 +4011,7 @@ export interface components {
             /** @description The cause that the message quotes. */
             cause?: components["schemas"]["Cause"] | null;
             code: string | null;
-            /** @description What the message names, for a message in another language. */
+            /** @description The values in the message, for translations. */
             facts?: {
                 [key: string]: string;
             };
@@ -4063,7 +4063,7 @@ export interface components {
              *     * `all` - As few as possible
              */
             plain?: (components["schemas"]["Cut"] | components["schemas"]["NullEnum"]) | null;
-            /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+            /** @description A name chosen by the client, to request the progress of the run or to stop it. */
             run?: string;
             /**
              * @description Maximum number of steps in the response; all records are counted.
@@ -4091,12 +4091,12 @@ export interface components {
             steps: components["schemas"]["SimulationStep"][];
             /** @description Of a run that was canceled: the number of input lines that it processed. The results are those of these lines. */
             stopped_after: number | null;
-            /** @description Whether processors stopped at breakpoints more often than is returned. */
+            /** @description Whether there were more stops at breakpoints than are returned. */
             stops_truncated: boolean;
             stores: {
                 [key: string]: components["schemas"]["StoreRow"][];
             };
-            /** @description Whether stores began with more rows than are among the steps. */
+            /** @description Whether the stores started with more rows than the steps contain. */
             stores_truncated: boolean;
             /** @description Whether there were more steps than are returned. */
             truncated: boolean;
@@ -4205,10 +4205,10 @@ export interface components {
                 };
             };
             /**
-             * @description `stopped`: where the deployment stopped; `sources`: the position set in each source, as in a first run; `time` and `offsets` require the field of this name.
+             * @description `stopped`: where the deployment stopped; `sources`: the position set in each source, as in a first run; `time` and `offsets` require the field of the same name.
              *
              *     * `stopped` - Where it stopped
-             *     * `sources` - As each source says
+             *     * `sources` - At the position set in each source
              *     * `earliest` - Earliest
              *     * `latest` - Latest
              *     * `time` - A time
@@ -4223,7 +4223,7 @@ export interface components {
         };
         /**
          * @description * `stopped` - Where it stopped
-         *     * `sources` - As each source says
+         *     * `sources` - At the position set in each source
          *     * `earliest` - Earliest
          *     * `latest` - Latest
          *     * `time` - A time
@@ -4281,7 +4281,7 @@ export interface components {
         StatusEnum: "ok" | "degraded";
         /** @description A step of a deployment. */
         Step: {
-            /** @description How far it is, what was found, or why it failed. */
+            /** @description Its progress or result, or why it failed. */
             detail: components["schemas"]["Cause"] | null;
             /** Format: date-time */
             finished_at: string | null;
@@ -4319,10 +4319,10 @@ export interface components {
             drain: boolean;
         };
         /**
-         * @description * `end` - Nothing is left
+         * @description * `end` - There are no more records
          *     * `full` - The page is full
-         *     * `scanned` - As many records were scanned as one request may
-         *     * `seconds` - Reading took as long as one request may
+         *     * `scanned` - The scan limit of one request was reached
+         *     * `seconds` - The time limit of one request was reached
          * @enum {string}
          */
         StoppedEnum: "end" | "full" | "scanned" | "seconds";
@@ -4466,7 +4466,7 @@ export interface components {
         };
         /**
          * @description * `checkpoint` - Those of the deployment after an earlier micro-batch
-         *     * `empty` - Empty ones
+         *     * `empty` - Empty stores
          * @enum {string}
          */
         StoresEnum: "checkpoint" | "empty";
@@ -4711,7 +4711,7 @@ export interface components {
         };
         /** @description The progress of a comparison, and the differences. */
         Verification: {
-            /** @description Where Millrace does something else than Kafka Streams; empty: equal. Null until it is done. */
+            /** @description Differences from Kafka Streams; empty if the results are equal. Null until the comparison ends. */
             differences: components["schemas"]["Difference"][] | null;
             doing: (components["schemas"]["DoingEnum"] | components["schemas"]["NullEnum"]) | null;
             /** @description Why it could not be compared. */
@@ -5167,7 +5167,7 @@ export interface operations {
                  *     * `14d` - 14 days
                  */
                 range?: "15m" | "1h" | "6h" | "24h" | "7d" | "14d";
-                /** @description Only of these nodes, tasks, partitions, stores or phases. */
+                /** @description Only these nodes, tasks, partitions, stores or phases. */
                 name?: string[];
             };
             header?: never;
@@ -7891,7 +7891,7 @@ export interface operations {
     simulator_get: {
         parameters: {
             query?: {
-                /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+                /** @description A name chosen by the client, to request the progress of the run or to stop it. */
                 run?: string;
             };
             header?: never;
@@ -7966,7 +7966,7 @@ export interface operations {
     simulation_cancel: {
         parameters: {
             query?: {
-                /** @description A name that the client chooses, by which it asks for the progress of the run and stops it. */
+                /** @description A name chosen by the client, to request the progress of the run or to stop it. */
                 run?: string;
             };
             header?: never;
@@ -8289,7 +8289,7 @@ export interface operations {
                  *     * `contains` - Containing
                  */
                 compare?: "equals" | "not_equals" | "less" | "at_most" | "greater" | "at_least" | "contains";
-                /** @description A Spark SQL expression that is true for what is wanted, over `key`, `value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: 1,000 records are scanned by a request. Without `reader`, text and JSON are STRING. */
+                /** @description A Spark SQL expression that is true for the records to return, over `key`, `value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: a request scans 1,000 records. Without `reader`, text and JSON are STRING. */
                 where?: string;
                 /** @description `next` or `ends` of a previous response. */
                 cursor?: string;

@@ -31,5 +31,5 @@ const REASONS: Readonly<Record<NonNullable<Handover["reason"]>, Phrase>> = {
   memory: phrase("There is not enough memory for two drivers at once."),
   cluster: phrase("The running driver uses the cores of the cluster."),
   paused: phrase("It is paused."),
-  plain: phrase("A plain PySpark program cannot wait beside another driver."),
+  plain: phrase("A plain PySpark program cannot be prepared while another driver runs."),
 };

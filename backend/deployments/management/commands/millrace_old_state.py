@@ -29,7 +29,7 @@ class Command(DeploymentCommand):
         parser.add_argument(
             "--name",
             metavar="NAME",
-            help="the topology's name, to confirm the deletion (asked for if omitted)",
+            help="the topology's name, to confirm the deletion (prompted for if omitted)",
         )
         parser.add_argument("--json", action="store_true", help="print the list as JSON")
 

@@ -241,7 +241,7 @@ export const deployments = {
     "普通 PySpark 程序的查询有变化：只有数据源和有状态步骤都相同，Spark 才能继续使用状态。",
   "The code changes between Kafka Streams' results and plain PySpark.":
     "代码在“Kafka Streams 的结果”与普通 PySpark 之间切换。",
-  "A plain PySpark program cannot wait beside another driver.":
+  "A plain PySpark program cannot be prepared while another driver runs.":
     "普通 PySpark 程序不能在另一个驱动程序旁等待。",
   "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.":
     "普通 PySpark：不能与其他版本比较；从其他位置启动时，存储必须为空。",
