@@ -47,7 +47,7 @@ def ensure() -> tuple[str | None, str]:
             return found, ""
         reasons.append(f"apt-get: {_last_line(done)}")
     else:
-        reasons.append("no right to install Debian's package")
+        reasons.append("no permission to install Debian's package")
     say("chromium: installing Playwright's own")
     done = subprocess.run(
         [sys.executable, "-m", "playwright", "install", "chromium"],

@@ -16,7 +16,7 @@ WRITTEN = ("tests/golden", "compiler/millrace_compiler/examples", "docs/operator
 def main(arguments: list[str]) -> int:
     """Run the golden tests in write mode, in which they write the files instead of comparing."""
     parser = commands.parser("golden")
-    parser.add_argument("name", nargs="?", help="only goldens whose name fits")
+    parser.add_argument("name", nargs="?", help="only goldens whose name matches")
     options = parser.parse_args(arguments[1:])
     name = [options.name] if options.name else []
     done = subprocess.run(
@@ -31,5 +31,5 @@ def main(arguments: list[str]) -> int:
         cwd=places.REPOSITORY,
         check=False,
     )
-    say("golden: read the difference (git diff) before it is committed")
+    say("golden: review the difference (git diff) before you commit it")
     return done.returncode

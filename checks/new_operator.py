@@ -30,7 +30,7 @@ class {name}(Operator):
     kind = "{kind}"
     title = "{title}"
     icon = "box"
-    help = "What a user has to know, with the rule of Kafka Streams that it keeps."
+    help = "What a user must know, with the Kafka Streams rule that it follows."
     guarantee = "What holds for every record, and in which order."
     synonyms = ("what", "a newcomer", "would search for")
     in_ports = (InPort("in", ("stream",)),)
@@ -81,12 +81,14 @@ def create(name: str, operators: Path = OPERATORS, tests: Path = TESTS) -> list[
     if family not in families:
         raise Problem(f"There is no family {family!r}. There are: {', '.join(families)}.")
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", kind):
-        raise Problem(f"{kind!r} is no name of a kind; small letters and _ would do: flat_map.")
+        raise Problem(
+            f"{kind!r} is not a valid kind. Use lower-case letters and _, for example flat_map."
+        )
     declaration = operators / family / f"{kind}.py"
     test = tests / f"test_{kind}.py"
     for path in (declaration, test):
         if path.exists():
-            raise Problem(f"{path} is there already. Choose another name.")
+            raise Problem(f"{path} already exists. Choose another name.")
     words = kind.split("_")
     fill = {
         "kind": kind,

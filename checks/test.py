@@ -47,8 +47,8 @@ def main(arguments: list[str]) -> int:
     """Run all tests, or those in the paths; the last line is `N passed, N failed`."""
     parser = commands.parser(arguments[0])
     parser.add_argument("paths", nargs="*", help="files or folders of tests (default: all)")
-    parser.add_argument("-k", default=None, help="only tests whose name fits, as for pytest")
-    parser.add_argument("--long", action="store_true", help="the longest tests too")
+    parser.add_argument("-k", default=None, help="only tests whose name matches, as with pytest -k")
+    parser.add_argument("--long", action="store_true", help="also run the longest tests")
     options = parser.parse_args(arguments[1:])
     began = time.monotonic()
     paths = [from_caller(path) for path in options.paths]

@@ -47,16 +47,23 @@ def _kubernetes(p: argparse.ArgumentParser) -> None:
         "--executors",
         type=int,
         default=0,
-        help="pods beside the driver's that run the tasks (default: 0, the driver runs them)",
+        help="pods that run tasks, in addition to the driver's (default: 0, the driver runs them)",
     )
-    group.add_argument("--cores", type=int, default=2, help="of each pod that runs tasks (2)")
     group.add_argument(
-        "--memory-mb", type=int, default=1024, help="heap of each pod that runs tasks (1024)"
+        "--cores", type=int, default=2, help="cores of each pod that runs tasks (default: 2)"
+    )
+    group.add_argument(
+        "--memory-mb",
+        type=int,
+        default=1024,
+        help="heap of each pod that runs tasks (default: 1024)",
     )
     group.add_argument(
         "--checkpoint", default="", metavar="URI", help="s3a://BUCKET/FOLDER (default: a volume)"
     )
-    group.add_argument("--volume", default="10Gi", metavar="SIZE", help="its size (10Gi)")
+    group.add_argument(
+        "--volume", default="10Gi", metavar="SIZE", help="size of the volume (default: 10Gi)"
+    )
     group.add_argument("--storage-class", default="", help="storage class of the volume")
     group.add_argument(
         "--secret", default="", help="Secret with variables for all pods, such as credentials"

@@ -83,9 +83,9 @@ def read_lines(path: str) -> list[dict[str, Any]]:
         try:
             line = json.loads(text, parse_constant=_no_number)
         except RecursionError:
-            raise invalid_line(f"{path}, line {number}", "it is nested too deep") from None
+            raise invalid_line(f"{path}, line {number}", "it is nested too deeply") from None
         except ValueError as error:
-            raise invalid_line(f"{path}, line {number}", f"it is no JSON: {error}") from None
+            raise invalid_line(f"{path}, line {number}", f"it is not JSON: {error}") from None
         lines.append(checked_line(line, f"{path}, line {number}"))
     return lines
 

@@ -36,7 +36,7 @@ def down(arguments: list[str]) -> int:
     deadline = time.monotonic() + STOP_SECONDS
     while held("lock") or held("guardian.lock"):
         if launcher is not None and time.monotonic() > deadline:
-            say("it takes too long and will be killed")
+            say("it did not stop in time and will be killed")
             with suppress(ProcessLookupError):
                 os.kill(launcher, signal.SIGKILL)
             deadline += STOP_SECONDS

@@ -18,7 +18,7 @@ OLDEST, NEWEST = 17, 25
 OPTIONAL_MODULE = "jdk.incubator.vector"
 SHIM = """\
 #!/usr/bin/env bash
-# Spark asks for a module that this Java was built without; everything else is passed on.
+# Drop the option for a module that this Java was built without; pass on all others.
 arguments=()
 for argument in "$@"; do
   [ "$argument" = --add-modules={module} ] || arguments+=("$argument")

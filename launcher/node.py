@@ -136,8 +136,8 @@ def _why(done: subprocess.CompletedProcess[str]) -> str:
         return "the disk is full. Free some space and try again."
     if re.search(r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ENETUNREACH", text):
         return (
-            "the package registry does not respond. Is there a network? "
-            "Behind a mirror, set npm_config_registry."
+            "the package registry does not respond. Check the network. "
+            "To use a mirror, set npm_config_registry."
         )
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]

@@ -27,11 +27,11 @@ controller.listener.names=CONTROLLER
 controller.quorum.voters=1@{host}:{controller}
 log.dirs={folder}
 
-# Topics are made by those who need them, with the partitions they want.
+# Topics are created explicitly, with their number of partitions.
 auto.create.topics.enable=false
 num.partitions=4
 
-# One broker of a small machine: no replicas, no waiting for others, small buffers.
+# A single broker on a small machine: no replicas, no rebalance delay, small buffers.
 offsets.topic.num.partitions=4
 offsets.topic.replication.factor=1
 transaction.state.log.num.partitions=4
@@ -43,8 +43,8 @@ share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.cleaner.dedupe.buffer.size=8388608
 log.segment.bytes=134217728
-# By age of their timestamps: records of a replay or a test carry old ones, and would be gone within
-# minutes. Data of a person's own machine stay until the person deletes them.
+# Retention follows the timestamps of records: replayed or test records with old timestamps would be
+# deleted within minutes. Data on a user's own machine is kept until the user deletes it.
 log.retention.ms=-1
 num.network.threads=2
 num.io.threads=4
@@ -60,7 +60,7 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = %-5p %c{1}: %m%n%throwable{0}
 rootLogger.level = warn
 rootLogger.appenderRef.out.ref = out
-# One sentence for each phase of a broker; the rest is of interest when something breaks.
+# One line for each phase of the broker; otherwise only warnings and errors.
 logger.server.name = kafka.server.KafkaRaftServer
 logger.server.level = info
 """

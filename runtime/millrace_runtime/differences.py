@@ -9,10 +9,10 @@ from typing import Any
 #: The sentence of each code. Names in braces are filled in with the facts of the difference.
 SENTENCES: dict[str, str] = {
     # ---- how a run ends
-    "not_refused": "expected a refusal, it ran",
+    "not_refused": "expected a refusal, but it ran",
     "refused_without_message": "refused without a message: {found}",
     "failed": "failed: {found}",
-    "not_stopped": "expected to stop after input {after}, it went on",
+    "not_stopped": "expected to stop after input {after}, but it continued",
     "stopped_elsewhere": "expected to stop after input {after}, not {found}",
     # ---- records
     "record_differs": "{topic}[{place}]: expected {expected}, got {found}",

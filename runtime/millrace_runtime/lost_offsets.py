@@ -226,7 +226,7 @@ def _end(offset: int, end: int, held: int | None, *, moved: bool) -> int:
 def summary(settled: Settled, choice: str) -> str:
     """Return a sentence for the log about the losses."""
     lost = sum(each.lost(choice) for each in settled.losses)
-    at = "the first records there are" if choice == "earliest" else "the ends of the partitions"
+    at = "the first available records" if choice == "earliest" else "the ends of the partitions"
     return (
         f"Offsets were lost, and the job continues at {at}: {lost:,} records are not read. "
         f"{_listed(settled.losses)}"
@@ -252,12 +252,12 @@ def checkpoint_gone(folder: Place, held: Ranges, choice: str) -> str:
         )
     if choice == "earliest":
         return (
-            f"The checkpoint was gone: the job begins with empty stores and reads {there:,} "
-            f"records again; {deleted:,} that were deleted are lost."
+            f"The checkpoint was missing: the job starts with empty stores and reads {there:,} "
+            f"records again; {deleted:,} deleted records are lost."
         )
     return (
-        f"The checkpoint was gone: the job begins with empty stores, and {there:,} records that "
-        "the topics have are not read."
+        f"The checkpoint was missing: the job starts with empty stores and skips {there:,} "
+        "records in the topics."
     )
 
 

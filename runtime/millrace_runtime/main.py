@@ -81,8 +81,8 @@ def parser(name: str) -> argparse.ArgumentParser:
     p.add_argument(
         "--standby",
         metavar="DIR",
-        help="prepare the start, create the file ready in this folder, then wait for a file go "
-        "in it and for the checkpoint's lock, whose descriptor is in MILLRACE_LOCK",
+        help="prepare the start, create the file `ready` in this folder, then wait for the file "
+        "`go` in it and for the checkpoint's lock, whose descriptor is in MILLRACE_LOCK",
     )
     p.add_argument(
         "--follow",
@@ -93,8 +93,8 @@ def parser(name: str) -> argparse.ArgumentParser:
     p.add_argument(
         "--copy-state",
         action="store_true",
-        help="with --follow: begin with a copy of that job's state and where it is now, instead "
-        "of with empty stores and the first records",
+        help="with --follow: start with a copy of that job's state, at its current position, "
+        "instead of with empty stores at the first records",
     )
     p.add_argument(
         "--decide",
@@ -209,7 +209,7 @@ def _run(
             skipped = rehearse(spark, topology.name, graph, arguments)
             stages.done("rehearsal" if skipped is None else f"no rehearsal ({skipped})")
             starter.plan_ahead(first_mode(arguments))
-            stages.begin("when the driver before has ended")
+            stages.begin("when the previous driver has ended")
             if not standby.wait(stopping):
                 return
             stages.done("wait")

@@ -83,8 +83,8 @@ class Offsets:
             return None
         records_of = "1 record of" if lost == 1 else f"{lost:,} records of"
         return (
-            f"{records_of} {place[0]}-{place[1]} lost: the broker had deleted them, between the "
-            f"offsets {before} and {before + gone - 1}, before they were read. Check the topic's "
+            f"{records_of} {place[0]}-{place[1]} lost: the broker deleted them before they were "
+            f"read, between the offsets {before} and {before + gone - 1}. Check the topic's "
             "retention."
         )
 

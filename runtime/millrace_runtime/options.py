@@ -50,7 +50,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--notes",
         metavar="DIR",
-        help="a folder that gets a copy of the notes of a checkpoint stored elsewhere",
+        help="a folder for copies of the notes of a checkpoint that is stored elsewhere",
     )
     p.add_argument(
         "--master", default=None, help="Spark master (default: SPARK_MASTER, or local[*])"

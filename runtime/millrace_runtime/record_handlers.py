@@ -40,8 +40,11 @@ class RecordHandler:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of a job with decisions about single records."""
     for option, what in (
-        ("--skip-record", "is dropped where it fails, in place of ending the job"),
-        ("--dead-letter-record", "goes to the dead letter topic where it fails, if there is one"),
+        ("--skip-record", "is dropped where it fails, instead of stopping the job"),
+        (
+            "--dead-letter-record",
+            "is sent to the dead letter topic where it fails, if there is one",
+        ),
     ):
         parser.add_argument(
             option,

@@ -117,7 +117,7 @@ _READING = {
     "output": (
         "state_too_large",
         f"The rows are larger than {LIMITS.output_megabytes} MB.",
-        "Ask for fewer rows.",
+        "Request fewer rows.",
     ),
     "waiting": _MESSAGES["waiting"],
     "busy": (
@@ -128,7 +128,7 @@ _READING = {
     "process": (
         "reading_ended",
         "The process that reads stores ended: it may have needed too much memory.",
-        "Ask for fewer rows.",
+        "Request fewer rows.",
     ),
     "cancelled": ("simulation_cancelled", "Reading was canceled.", ""),
 }

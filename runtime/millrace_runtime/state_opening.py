@@ -167,7 +167,7 @@ def _refusal(stores: Sequence[StoreChange]) -> str:
 def _cause(store: StoreChange) -> str:
     old, new = store.old or {}, store.new
     if new is None:
-        return "the job has no such store any more, its rows would be lost"
+        return "the job no longer has this store; its rows would be lost"
     causes = []
     if "store_kind_changed" in store.reasons:
         causes.append(f"it was {_kind(old)}, now it is {_kind(new)}")

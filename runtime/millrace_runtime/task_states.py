@@ -61,7 +61,7 @@ def read_task_states(
     if "nodes" not in notes or not commit.exists():
         raise MillraceError(
             "state_unreadable",
-            f"The checkpoint does not have the state of batch {batch} any more. Follow the record "
+            f"The checkpoint no longer has the state of batch {batch}. Follow the record "
             "again, or start with empty stores.",
         )
     own = sorted(operators(node for node in notes["nodes"] if not node.get("plain")))

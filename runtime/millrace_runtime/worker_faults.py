@@ -44,7 +44,7 @@ def described(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     if isinstance(error, SystemExit):
         text = f"the code ended the process with exit code {error.code or 0}"
     elif isinstance(error, MemoryError) and not text:
-        text = "the process has no memory left"
+        text = "the process is out of memory"
     return {
         "type": name,
         "message": f"{name}: {text}{where}" if text else f"{name}{where}",

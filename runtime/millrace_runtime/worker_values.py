@@ -91,7 +91,7 @@ def _integer(kind: str, what: str) -> Convert:
         if not isinstance(value, int) or isinstance(value, bool):
             raise misfit(value, what, "an int")
         if not -limit <= value < limit:
-            raise OverflowError(f"{what} must fit {_INTEGERS[kind]} bits, {value} does not")
+            raise OverflowError(f"{what} must fit in {_INTEGERS[kind]} bits, but {value} does not")
         return value
 
     return convert

@@ -34,5 +34,5 @@ def test_a_name_that_will_not_do_is_refused(tmp_path: Path, operators: Path, nam
 
 def test_what_exists_is_never_overwritten(tmp_path: Path, operators: Path) -> None:
     new_operator.create("stateless/sample", operators, tmp_path / "tests")
-    with pytest.raises(Problem, match="is there already"):
+    with pytest.raises(Problem, match="already exists"):
         new_operator.create("stateless/sample", operators, tmp_path / "tests")

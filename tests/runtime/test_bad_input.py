@@ -32,10 +32,10 @@ def simulate(tmp_path: Path, inputs: bytes, *more: str) -> int:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('{"topic": "in", "key": }', "it is no JSON"),
-        ('{"topic": "in"', "it is no JSON"),
-        ('{"topic": "in", "value": NaN}', 'it is no JSON: write "NaN" for NaN'),
-        ("[" * 100_000, "it is nested too deep"),
+        ('{"topic": "in", "key": }', "it is not JSON"),
+        ('{"topic": "in"', "it is not JSON"),
+        ('{"topic": "in", "value": NaN}', 'it is not JSON: write "NaN" for NaN'),
+        ("[" * 100_000, "it is nested too deeply"),
         ('{"topic": "in", "value": 1e999}', 'write "NaN" or "Infinity" as text'),
         (r'{"topic": "in", "key": "\ud83d"}', "contains an unpaired surrogate"),
         ('{"topic": 5}', "topic must be a name, found 5"),

@@ -134,7 +134,7 @@ def test_a_store_that_was_removed_is_empty_when_it_comes_back(
     pair.write([("a", "2")])
     changing.run(line(pair, numbers("BIGINT")), tmp_path)
     pair.write([("a", "3")])
-    with pytest.raises(MillraceError, match="sum: the job has no such store any more"):
+    with pytest.raises(MillraceError, match="sum: the job no longer has this store"):
         changing.run(line(pair, other), tmp_path)
     changing.run(line(pair, other), tmp_path, "sum=drop")
     pair.write([("a", "4")])

@@ -122,7 +122,7 @@ def test_a_changed_schema_is_noted_when_a_batch_is_done_and_not_before(tmp_path:
         ({"key": "integer"}, "its keys were STRING, now INT"),
         ({"kind": "versioned"}, "it was a key_value store, now it is a versioned store"),
         ({"windows": {"type": "session", "gap": 5}}, "its windows were none, now session, gap 5"),
-        ({"id": "other"}, "the job has no such store any more"),
+        ({"id": "other"}, "the job no longer has this store"),
     ],
 )
 def test_a_store_that_cannot_be_carried_over_is_refused_with_the_cause_until_it_is_decided(

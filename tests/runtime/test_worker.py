@@ -345,7 +345,7 @@ def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
         ("forward('text')", "TypeError: what is forwarded must be a Record"),
         ("store('none')", "KeyError: \"no store 'none' is connected to this node"),
         ("store('counts').put(None, 1)", "ValueError: the key of counts must not be None"),
-        ("store('counts').put('k', 1 << 40)", "OverflowError: the value of counts must fit 32"),
+        ("store('counts').put('k', 1 << 40)", "OverflowError: the value of counts must fit in 32"),
         ("schedule('soon', STREAM_TIME, print)", "ValueError: 'soon' is not a duration"),
     ],
 )

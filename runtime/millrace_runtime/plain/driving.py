@@ -52,17 +52,23 @@ _OF_RECORDS = ("22", "38", "P0")
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the driver's options."""
-    p = argparse.ArgumentParser(prog="plain.driving", description=__doc__)
+    p = argparse.ArgumentParser(
+        prog="python -m millrace_runtime.plain.driving",
+        description="Run a program of the plain dialect as a deployment.",
+    )
     p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
     p.add_argument(
-        "--checkpoint", required=True, metavar="PLACE", help="folder or URI, of this program alone"
+        "--checkpoint",
+        required=True,
+        metavar="PLACE",
+        help="folder or URI for offsets and state, used by no other program",
     )
     p.add_argument(
         "--starting-offsets",
         type=json.loads,
         default={},
         metavar="JSON",
-        help="where the program before stopped, by topic and partition",
+        help="offsets at which the previous program stopped, by topic and partition",
     )
     add_options(p)
     return p
