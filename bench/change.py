@@ -184,7 +184,7 @@ class Change:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not holds():
             if time.monotonic() > deadline:
-                raise RuntimeError("it did not come about")
+                raise RuntimeError("it did not happen in time")
             time.sleep(0.05)
 
 

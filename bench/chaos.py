@@ -380,7 +380,7 @@ def run(
         while reader.total < rate and time.monotonic() < began + PATIENCE_SECONDS:
             time.sleep(0.2)
         if not disk:
-            print("the disk is not filled: a disk of its own could not be mounted", flush=True)
+            print("the disk is not filled: a separate disk could not be mounted", flush=True)
         chaos.run(seconds, beside=beside)
         chaos.check()
         return Outcome(chaos.faults, writer.total, time.monotonic() - began)

@@ -184,7 +184,7 @@ def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
     def page() -> None:
         start = records.key(chosen.randrange(keys - 200))
         if read({"from": start, "limit": 100}) != 100:
-            raise RuntimeError("a page has not 100 rows")
+            raise RuntimeError("a page does not have 100 rows")
 
     yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
     works = {"one key": (one, LOOKUPS), "100 rows": (page, PAGES)}

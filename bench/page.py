@@ -111,7 +111,7 @@ def run(nodes: int) -> list[Measured]:
     """Measure all gestures, in the design layer and with live figures."""
     found = chromium.find()
     if found is None:
-        raise SystemExit("There is no Chromium here; see MILLRACE_CHROMIUM.")
+        raise SystemExit("Chromium was not found. Set MILLRACE_CHROMIUM to its path.")
     measured: list[Measured] = []
     with page_server(nodes) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
