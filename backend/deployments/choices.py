@@ -84,7 +84,7 @@ class Position(models.TextChoices):
     EARLIEST = "earliest", "Earliest"
     LATEST = "latest", "Latest"
     TIME = "time", "A time"
-    OFFSETS = "offsets", "Given offsets"
+    OFFSETS = "offsets", "Specific offsets"
 
 
 class Reset(models.TextChoices):

@@ -63,7 +63,7 @@ class SentenceSerializer(serializers.Serializer[Any]):
 
 
 class CauseSerializer(SentenceSerializer):
-    """A cause, with its sentence in English and the cause that the sentence quotes."""
+    """A cause, with its message in English and the cause that the message quotes."""
 
     cause = CauseField(
         allow_null=True, required=False, help_text="The cause that the message quotes."

@@ -6,7 +6,7 @@ from django.db import models
 class RecordFormat(models.TextChoices):
     """How bytes of a key or a value are read."""
 
-    AUTO = "auto", "Guessed"
+    AUTO = "auto", "Detected"
     STRING = "string", "Text"
     JSON = "json", "JSON"
     INTEGER = "integer", "Integer"

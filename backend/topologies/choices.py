@@ -68,5 +68,5 @@ class VerificationStep(models.TextChoices):
     """Current step of a running comparison."""
 
     JARS = "jars", "Kafka Streams is being downloaded"
-    START = "start", "Kafka Streams starts"
+    START = "start", "Kafka Streams is starting"
     RUN = "run", "Kafka Streams runs the document"

@@ -32,7 +32,7 @@ class ShadowView(ApiView):
         operation_id="shadow_create",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Run another version on the same records (operator), with output topics of its own.
+        """Run another version on the same records (operator), with separate output topics.
 
         The running deployment is not changed. 409 if it has a shadow, or if there is not enough
         memory for another driver.

@@ -96,7 +96,7 @@ class StorePageSerializer(serializers.Serializer[Any]):
 
 
 class StoreAnswerSerializer(serializers.Serializer[Any]):
-    """The answer: no page while the process that reads stores is starting."""
+    """The response; it has no page while the process that reads stores is starting."""
 
     state = serializers.ChoiceField(choices=[("done", "Done"), ("starting", "Starting")])
     page = StorePageSerializer(allow_null=True)

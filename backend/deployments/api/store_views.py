@@ -35,7 +35,7 @@ class StoreView(ApiView):
     def get(self, request: Request, deployment: int, store: str) -> Response:
         """One page, of a running or a stopped deployment; the job is not slowed.
 
-        202 while the process that reads is starting: ask again in a second. 409 before the first
+        202 while the process that reads is starting: try again in a second. 409 before the first
         batch.
         """
         row = deployment_of(self.person, deployment)

@@ -123,7 +123,7 @@ class FollowedRecordSerializer(serializers.Serializer[Any]):
         choices=[
             ("found", "found"),
             ("searching", "searching: send `cursor` to continue"),
-            ("starting", "the process that reads checkpoints is starting: send the same again"),
+            ("starting", "the process that reads checkpoints is starting: repeat the request"),
             ("not_found", "not found"),
         ]
     )

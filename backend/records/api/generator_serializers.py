@@ -246,7 +246,7 @@ class TopicUsesSerializer(serializers.Serializer[Any]):
 
 
 class TriedSerializer(serializers.Serializer[Any]):
-    """What *Try it* made."""
+    """What *Try it* created."""
 
     topology = serializers.IntegerField()
     generators = GeneratorSerializer(

@@ -285,7 +285,7 @@ class SimulationErrorSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceSerializer(SentenceSerializer):
-    """A difference from what was expected, with the sentence in English."""
+    """A difference from what was expected, with its message in English."""
 
 
 class SimulationResultSerializer(serializers.Serializer[Any]):

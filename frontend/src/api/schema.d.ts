@@ -472,7 +472,7 @@ export interface paths {
         get: operations["shadow_get"];
         put?: never;
         /**
-         * @description Run another version on the same records (operator), with output topics of its own.
+         * @description Run another version on the same records (operator), with separate output topics.
          *
          *     The running deployment is not changed. 409 if it has a shadow, or if there is not enough
          *     memory for another driver.
@@ -614,7 +614,7 @@ export interface paths {
         /**
          * @description One page, of a running or a stopped deployment; the job is not slowed.
          *
-         *     202 while the process that reads is starting: ask again in a second. 409 before the first
+         *     202 while the process that reads is starting: try again in a second. 409 before the first
          *     batch.
          */
         get: operations["store_read"];
@@ -1735,7 +1735,7 @@ export interface components {
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
         };
-        /** @description A cause, with its sentence in English and the cause that the sentence quotes. */
+        /** @description A cause, with its message in English and the cause that the message quotes. */
         Cause: {
             /** @description The cause that the message quotes. */
             cause?: components["schemas"]["Cause"] | null;
@@ -2027,7 +2027,7 @@ export interface components {
          * @enum {string}
          */
         DialectEnum: "exact" | "plain";
-        /** @description A difference from what was expected, with the sentence in English. */
+        /** @description A difference from what was expected, with its message in English. */
         Difference: {
             code: string;
             /** @description The values in the message, for translations. */
@@ -2084,7 +2084,7 @@ export interface components {
         };
         /**
          * @description * `jars` - Kafka Streams is being downloaded
-         *     * `start` - Kafka Streams starts
+         *     * `start` - Kafka Streams is starting
          *     * `run` - Kafka Streams runs the document
          * @enum {string}
          */
@@ -2529,7 +2529,7 @@ export interface components {
         /**
          * @description * `found` - found
          *     * `searching` - searching: send `cursor` to continue
-         *     * `starting` - the process that reads checkpoints is starting: send the same again
+         *     * `starting` - the process that reads checkpoints is starting: repeat the request
          *     * `not_found` - not found
          * @enum {string}
          */
@@ -3611,7 +3611,7 @@ export interface components {
          */
         RecordDifference: "value" | "headers" | "timestamp" | "order" | "input" | "missing" | "extra";
         /**
-         * @description * `auto` - Guessed
+         * @description * `auto` - Detected
          *     * `string` - Text
          *     * `json` - JSON
          *     * `integer` - Integer
@@ -4212,7 +4212,7 @@ export interface components {
              *     * `earliest` - Earliest
              *     * `latest` - Latest
              *     * `time` - A time
-             *     * `offsets` - Given offsets
+             *     * `offsets` - Specific offsets
              */
             position: components["schemas"]["StartPosition"];
             /**
@@ -4227,7 +4227,7 @@ export interface components {
          *     * `earliest` - Earliest
          *     * `latest` - Latest
          *     * `time` - A time
-         *     * `offsets` - Given offsets
+         *     * `offsets` - Specific offsets
          * @enum {string}
          */
         StartPosition: "stopped" | "sources" | "earliest" | "latest" | "time" | "offsets";
@@ -4342,7 +4342,7 @@ export interface components {
             /** @description Type, size, advance or gap in ms. */
             windows: unknown;
         };
-        /** @description The answer: no page while the process that reads stores is starting. */
+        /** @description The response; it has no page while the process that reads stores is starting. */
         StoreAnswer: {
             page: components["schemas"]["StorePage"] | null;
             state: components["schemas"]["StoreAnswerStateEnum"];
@@ -4686,7 +4686,7 @@ export interface components {
             inputs: unknown[];
             name: string;
         };
-        /** @description What *Try it* made. */
+        /** @description What *Try it* created. */
         Tried: {
             /** @description Generators that were started; none for topics that already have one. */
             generators: components["schemas"]["Generator"][];
@@ -8223,7 +8223,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description * `auto` - Guessed
+                 * @description * `auto` - Detected
                  *     * `string` - Text
                  *     * `json` - JSON
                  *     * `integer` - Integer
@@ -8240,7 +8240,7 @@ export interface operations {
                 key_registry?: string;
                 key_subject?: string;
                 /**
-                 * @description * `auto` - Guessed
+                 * @description * `auto` - Detected
                  *     * `string` - Text
                  *     * `json` - JSON
                  *     * `integer` - Integer
@@ -8396,7 +8396,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description * `auto` - Guessed
+                 * @description * `auto` - Detected
                  *     * `string` - Text
                  *     * `json` - JSON
                  *     * `integer` - Integer
@@ -8413,7 +8413,7 @@ export interface operations {
                 key_registry?: string;
                 key_subject?: string;
                 /**
-                 * @description * `auto` - Guessed
+                 * @description * `auto` - Detected
                  *     * `string` - Text
                  *     * `json` - JSON
                  *     * `integer` - Integer
