@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, compile_document
+from millrace_compiler.plain.parts import PARTS
 
 from tests.compiler.test_mutations import GuessingAnalyzer
 
@@ -61,3 +63,20 @@ def test_sources_and_steps_with_state_are_part_of_it_and_other_steps_are_not(
     before = identity(raw, analyzer)
     next(each for each in raw["nodes"] if each["id"] == node)["params"] |= changed
     assert (identity(raw, analyzer) == before) is same
+
+
+def test_code_of_steps_with_state_is_part_of_it_and_its_words_are_not(
+    analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = json.loads((GOLDEN / "join_foreign_key" / "topology.json").read_text("utf-8"))
+    text, imports = PARTS["foreign_key_join"]
+    before = identity(raw, analyzer)
+
+    def with_text(changed: str) -> str:
+        assert changed != text
+        monkeypatch.setitem(PARTS, "foreign_key_join", (changed, imports))
+        return identity(raw, analyzer)
+
+    words = re.sub(r'"""', '"""In other words: ', text, count=1)
+    assert with_text(f"# A comment.\n{words}") == before
+    assert with_text(text + "\n\nMORE = 1\n") != before
