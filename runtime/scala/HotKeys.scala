@@ -14,6 +14,9 @@ import scala.jdk.CollectionConverters._
 private[millrace] final class HotKeys {
   private val since = System.currentTimeMillis()
   private val counts = mutable.HashMap[String, Long]()
+
+  /** Each key with a count that it once had, the lowest first. */
+  private val rarest = mutable.PriorityQueue.empty[(Long, String)](Ordering.by[(Long, String), Long](_._1).reverse)
   private var sampled = 0L
   private val tasks = new ConcurrentHashMap[String, Of]()
 
@@ -56,12 +59,25 @@ private[millrace] final class HotKeys {
     val key = if (text.length <= HotKeys.longest) text else text.substring(0, HotKeys.longest) + "…"
     sampled += 1
     val known = counts.getOrElse(key, 0L)
-    if (known > 0 || counts.size < HotKeys.most) counts(key) = known + records
+    if (known > 0) counts(key) = known + records
     else {
-      val (rarest, count) = counts.minBy(_._2)
-      counts.remove(rarest)
+      val count = if (counts.size < HotKeys.most) 0L else removeRarest()
       counts(key) = count + records
+      rarest.enqueue((count + records, key))
     }
+  }
+
+  /** Removes the key with the lowest count, and returns the count. */
+  private def removeRarest(): Long = {
+    var (count, key) = rarest.dequeue()
+    while (counts(key) > count) {
+      rarest.enqueue((counts(key), key))
+      val next = rarest.dequeue()
+      count = next._1
+      key = next._2
+    }
+    counts.remove(key)
+    count
   }
 
   /** {"since" (epoch ms), "records", "sampled", "top": [[key as JSON text, records]], "tasks": [[task, records]]} */
