@@ -319,8 +319,8 @@ def test_an_operator_writes_a_record_and_the_audit_has_its_place(
 @pytest.mark.parametrize(
     ("format", "text", "why"),
     [
-        ("long", "x", "no long of 8 bytes"),
-        ("integer", "3000000000", "no integer of 4 bytes"),
+        ("long", "x", "not a valid long (8 bytes)"),
+        ("integer", "3000000000", "not a valid integer (4 bytes)"),
         ("json", "{", "Not JSON"),
         ("boolean", "yes", "true or false"),
         ("bytes", "zz", "hexadecimal"),

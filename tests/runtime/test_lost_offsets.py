@@ -260,7 +260,7 @@ def test_a_checkpoint_that_is_gone_is_refused_for_a_deployment_that_has_run(
     reported = Told()
     changing.run(raw, tmp_path, more=["--continues", *EARLIEST], report=reported)
     assert sorted(pair.new()) == [("a", 4), ("a", 9), ("b", 10), ("b", 30)]
-    assert "reads 4 records again; 3 that were deleted are lost" in reported.logs[0]
+    assert "reads 4 records again; 3 deleted records are lost" in reported.logs[0]
     changing.run(raw, tmp_path, more=["--continues"])
     assert pair.new() == []
 

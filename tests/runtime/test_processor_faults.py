@@ -74,7 +74,10 @@ FAULTS = {
         "while True: self.context.forward(record); time.sleep(0.01)",
         "TimeoutError: the call did not return within 700 ms (line 7)",
     ),
-    "takes all memory": ("self.kept = bytearray(1 << 30)", "MemoryError: the process has no mem"),
+    "takes all memory": (
+        "self.kept = bytearray(1 << 30)",
+        "MemoryError: the process is out of mem",
+    ),
     "ends its process": ("__import__('os')._exit(5)", "the Python process ended unexpectedly (exi"),
     "kills its process": (
         "__import__('os').kill(__import__('os').getpid(), 9)",
