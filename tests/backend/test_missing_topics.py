@@ -43,12 +43,14 @@ def test_a_typing_error_in_a_topic_is_found_with_the_name_that_it_is_like(
     save(topology, prefix)
     path = f"/api/topologies/{topology.pk}/versions/1/missing-topics"
     first, second = client_of(people.viewer).get(path).json()
+    # Topics of other tests on the same broker may have names that are like this one, too.
+    nearest, *_ = first.pop("nearest")
+    assert nearest == f"{prefix}orders"
     assert first == {
         "name": f"{prefix}ordrs",
         "node": "in",
         "parameter": "topics",
         "partitions": 3,
-        "nearest": [f"{prefix}orders"],
     }
     assert (second["name"], second["node"], second["partitions"]) == (f"{prefix}out", "to", 5)
 
