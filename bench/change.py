@@ -3,10 +3,11 @@
     ./millrace bench change -- --keys 1000 1000000 --changes 3
 
 Starts a separate system in the way a person does. Records are written at a rate and counted by key,
-while versions are deployed in turns: with each guarantee, with stores of the given numbers of keys.
-Prints the longest time without output around each change (from the last output of the old driver to
-the first of the new one), and the time from the request to that first output. `--cold` stops the
-old driver first, as on a machine without memory for both.
+while versions are deployed in turns: with each guarantee, with stores of the given numbers of keys
+of 77 characters (`--padding` changes their length). Prints the rows and bytes of the stores, the
+longest time without output around each change (from the last output of the old driver to the first
+of the new one), and the time from the request to that first output. `--cold` stops the old driver
+first, as on a machine without memory for both.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ class Change:
     guarantee: str
     keys: int
     rate: int
+    padding: int
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -117,6 +119,8 @@ class Change:
         for end in ("in", "out"):
             create_topic(servers, f"{self.name}-{end}", PARTITIONS)
         first = counting(self.name, self.guarantee, checked=False)
+        #: rows and bytes of each store before the last change
+        self.stored: list[tuple[int | None, int | None]] = []
         self.deployment = self.api.deploy(self.name, first)
         topology = self.api.call("GET", f"/deployments/{self.deployment}")["topology"]
         second = counting(self.name, self.guarantee, checked=True)
@@ -141,6 +145,8 @@ class Change:
     def _change(self, version: int, outputs: Outputs) -> tuple[float, float]:
         # Wait until the state has settled: its batches are done, and it is saved as snapshots.
         time.sleep(10)
+        plan = self.api.call("GET", f"/deployments/{self.deployment}/plan?version={version}")
+        self.stored = [(each["rows"], each["bytes"]) for each in plan["stores"]]
         before, asked = len(outputs.gaps), time.monotonic()
         body = {"version": version, "settings": {"create_topics": True, **self.settings}}
         self.api.call("POST", f"/deployments/{self.deployment}/redeploy", body)
@@ -178,7 +184,7 @@ class Change:
         producer.flush(30)
 
     def _key(self, number: int) -> str:
-        return f"key-{number % self.keys:012}-{'x' * 60}"
+        return f"key-{number % self.keys:012}-{'x' * self.padding}"
 
     def _until(self, holds: Any) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -193,6 +199,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 1_000_000])
     parser.add_argument("--rate", type=int, default=200, help="records a second (200)")
+    parser.add_argument("--padding", type=int, default=60, help="characters added to a key (60)")
     parser.add_argument("--changes", type=int, default=3, help="of each deployment (3)")
     parser.add_argument("--guarantee", choices=GUARANTEES, help="only this one")
     parser.add_argument("--cold", action="store_true", help="stop the old driver first")
@@ -206,7 +213,7 @@ def main() -> int:
     ):
         for guarantee in [given.guarantee] if given.guarantee else GUARANTEES:
             for keys in given.keys:
-                change = Change(system, api, guarantee, keys, given.rate)
+                change = Change(system, api, guarantee, keys, given.rate, given.padding)
                 try:
                     pauses, took = change.measure(given.changes)
                 except BaseException:
@@ -216,6 +223,8 @@ def main() -> int:
                     raise
                 what = f"{guarantee}, {keys:,} keys"
                 print(what, [f"{each:.2f}" for each in pauses], flush=True)
+                for count, size in change.stored:
+                    print(f"  store: {count or 0:,} rows, {(size or 0) / 1e6:,.0f} MB", flush=True)
                 rows += [
                     Row(f"{what}: pause, median", statistics.median(pauses), 0.0, PAUSE_LIMIT),
                     Row(f"{what}: pause, worst", max(pauses), 0.0),
