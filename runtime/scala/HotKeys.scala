@@ -1,6 +1,7 @@
 package org.apache.spark.sql.millrace
 
 import java.util.concurrent.{ConcurrentHashMap, ThreadLocalRandom}
+import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
@@ -20,9 +21,10 @@ private[millrace] final class HotKeys {
   private var sampled = 0L
   private val tasks = new ConcurrentHashMap[String, Of]()
 
-  /** One task's records. Called from its thread; `count` is read by others. */
+  /** One task's records. Called from its thread; other threads read `counted`. */
   final class Of {
-    @volatile private[HotKeys] var count = 0L
+    private val shown = new AtomicLong()
+    private var count = 0L
     private var every = 1L
     private var gap = 1L
     private var read = 0L
@@ -38,6 +40,7 @@ private[millrace] final class HotKeys {
     /** Counts a record. Returns whether its key is sampled. */
     def chooses(): Boolean = {
       count += 1
+      shown.lazySet(count)
       gap -= 1
       gap <= 0
     }
@@ -51,6 +54,8 @@ private[millrace] final class HotKeys {
       gap = if (every == 1L) 1L else ThreadLocalRandom.current.nextLong(1L, 2 * every)
       HotKeys.this.add(key, every)
     }
+
+    def counted: Long = shown.get
   }
 
   def of(task: String): Of = tasks.computeIfAbsent(task, _ => new Of)
@@ -84,7 +89,7 @@ private[millrace] final class HotKeys {
   def json: String = synchronized {
     val o = Json.mapper.createObjectNode()
     o.put("since", since)
-    val own = tasks.asScala.toSeq.map { case (task, of) => task -> of.count }.sortBy(_._1)
+    val own = tasks.asScala.toSeq.map { case (task, of) => task -> of.counted }.sortBy(_._1)
     o.put("records", own.map(_._2).sum)
     o.put("sampled", sampled)
     val top = o.putArray("top")

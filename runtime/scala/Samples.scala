@@ -182,27 +182,37 @@ private[millrace] final class Sampler {
   private val nowhere = new Slot(null, null, null)
 
   private final class Of(val task: StreamTask) extends Trace {
-    private val slots = new java.util.IdentityHashMap[Node, Array[Slot]]()
     private var began = -1
     private var room = 0
 
-    override def entered(node: Node, input: Int, r: Record): Unit = {
-      val s = slot(node, input)
-      if (s ne nowhere) {
-        val now = turn
-        if (s.turn != now) { s.turn = now; s.left = Samples.perEdge; s.keys.next() }
-        if (s.keys.chooses())
-          try s.keys.add(Json.mapper.writeValueAsString(Json.node(r.key, s.port.key.seen)))
-          catch { case NonFatal(_) => () }
-        if (s.left > 0) {
-          s.left -= 1
-          if (began != now) { began = now; room = Samples.mostOfTask }
-          // Watching a job must never end it.
-          if (room > 0)
-            try keep(s, r)
-            catch { case NonFatal(_) => s.left = 0 }
+    override def of(node: Node): Trace = new At(node)
+
+    private final class At(watched: Node) extends Trace {
+      private val slots = new Array[Slot](Math.max(1, watched.spec.parents.size))
+
+      override def entered(node: Node, input: Int, r: Record): Unit = if (input < slots.length) {
+        var s = slots(input)
+        if (s == null) { s = slot(node, input); slots(input) = s }
+        if (s ne nowhere) {
+          val now = turn
+          if (s.turn != now) { s.turn = now; s.left = Samples.perEdge; s.keys.next() }
+          if (s.keys.chooses()) choose(s, r)
+          if (s.left > 0) show(s, r)
         }
       }
+    }
+
+    private def choose(s: Slot, r: Record): Unit =
+      try s.keys.add(Json.mapper.writeValueAsString(Json.node(r.key, s.port.key.seen)))
+      catch { case NonFatal(_) => () }
+
+    private def show(s: Slot, r: Record): Unit = {
+      s.left -= 1
+      if (began != s.turn) { began = s.turn; room = Samples.mostOfTask }
+      // Watching a job must never end it.
+      if (room > 0)
+        try keep(s, r)
+        catch { case NonFatal(_) => s.left = 0 }
     }
 
     private def keep(s: Slot, r: Record): Unit = {
@@ -229,31 +239,18 @@ private[millrace] final class Sampler {
       s.ring.add(new Kept(number, json))
     }
 
-    private def slot(node: Node, input: Int): Slot = {
-      var known = slots.get(node)
-      if (known == null) { known = new Array[Slot](Math.max(1, node.spec.parents.size)); slots.put(node, known) }
-      if (input >= known.length) nowhere
-      else {
-        if (known(input) == null) known(input) = node.spec.parents.lift(input) match {
-          // Between two physical nodes of one node of the document there is no edge.
-          case Some((from, port)) if node.parents.lift(input).forall(p => p == null || p.node != node.node) =>
-            val way = Way(from, port, node.id, input)
-            // The keys must exist before the ring, because `take` looks for the keys of each ring.
-            val hot = keys.computeIfAbsent(way, _ => new HotKeys)
-            new Slot(
-              rings.computeIfAbsent(way, _ => new Ring),
-              hot.of(task.taskId(node.spec.sub)),
-              node.spec.inputs.lift(input).getOrElse(node.spec.ports.head._2)
-            )
-          case _ => nowhere
-        }
-        known(input)
-      }
+    private def slot(node: Node, input: Int): Slot = node.spec.parents.lift(input) match {
+      // Between two physical nodes of one node of the document there is no edge.
+      case Some((from, port)) if node.parents.lift(input).forall(p => p == null || p.node != node.node) =>
+        val way = Way(from, port, node.id, input)
+        // The keys must exist before the ring, because `take` looks for the keys of each ring.
+        val hot = keys.computeIfAbsent(way, _ => new HotKeys)
+        new Slot(
+          rings.computeIfAbsent(way, _ => new Ring),
+          hot.of(task.taskId(node.spec.sub)),
+          node.spec.inputs.lift(input).getOrElse(node.spec.ports.head._2)
+        )
+      case _ => nowhere
     }
-
-    override def punctuated(node: Node, streamTime: Boolean, now: Long): Unit = ()
-    override def left(): Unit = ()
-    override def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit = ()
-    override def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = ()
   }
 }

@@ -104,7 +104,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private var trace: Trace = _
   private def follow(t: Trace): Unit = if (t != trace) {
     trace = t
-    topology.all.foreach(_.trace = t)
+    topology.all.foreach(n => n.trace = if (t == null) null else t.of(n))
     states.follow(t)
   }
 

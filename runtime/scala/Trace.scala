@@ -17,23 +17,26 @@ import org.apache.spark.sql.types.DataType
  */
 private[millrace] trait Trace {
 
+  /** The trace that this node calls. */
+  def of(node: Node): Trace = this
+
   /** A record enters an input of a node; a source has no parent. */
-  def entered(node: Node, input: Int, r: Record): Unit
+  def entered(node: Node, input: Int, r: Record): Unit = ()
 
   /** A punctuation starts; `now` is the time of its clock in ms. */
-  def punctuated(node: Node, streamTime: Boolean, now: Long): Unit
+  def punctuated(node: Node, streamTime: Boolean, now: Long): Unit = ()
 
   /** The record or punctuation that began last is done. */
-  def left(): Unit
+  def left(): Unit = ()
 
   /**
    * A record ends at the document's node: it is counted as dropped, or becomes a dead letter. `details`: times in ms
    * that explain the reason.
    */
-  def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit
+  def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit = ()
 
   /** A store's row was written, or deleted if the entry is null. */
-  def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit
+  def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = ()
 
   /** Whether `stored` may show another one of the rows with which the task began. */
   def restoring(view: StoreView): Boolean = false
