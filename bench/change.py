@@ -172,7 +172,9 @@ class Change:
             due = self.keys + int((time.monotonic() - began) * self.rate)
             while number < due and not ended.is_set():
                 try:
-                    producer.produce(f"{self.name}-in", f"k{number % 97}", self._key(number))
+                    producer.produce(
+                        f"{self.name}-in", key=f"k{number % 97}", value=self._key(number)
+                    )
                 except BufferError:
                     producer.poll(0.1)
                     continue
