@@ -7,6 +7,7 @@ exporter give to its JMX beans; the others begin with `millrace_`.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -190,10 +191,13 @@ class _Figures(Collector):
             "millrace_report_age_seconds", "Since the driver's last report.", labels=LABELS
         )
         for labels, report in self._reports():
-            for store in report["stores"]:
-                for family, value in ((rows, store.get("rows")), (size, store.get("bytes"))):
-                    if value is not None:
-                        family.add_metric([*labels, store["name"]], value)
+            for family, part in ((rows, "rows"), (size, "bytes")):
+                # An operator without a store node may have the name of another one's store.
+                totals: Counter[str] = Counter()
+                for store in report["stores"]:
+                    totals[store["name"]] += store.get(part) or 0
+                for name, value in totals.items():
+                    family.add_metric([*labels, name], value)
             if report["duration_ms"] is not None:
                 batch.add_metric(labels, report["duration_ms"] / 1000)
             age.add_metric(labels, max(0.0, (self._now - report["at"]) / 1000))

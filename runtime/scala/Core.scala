@@ -285,8 +285,11 @@ abstract class Node(val spec: NodeSpec) {
   /** Called when the task ends on this machine. */
   def close(): Unit = ()
 
-  /** Contents of the stores that this node shows: see [[StoreDump]]. */
+  /** The stores with this node's results or, of a processor, all stores that it uses: see [[StoreDump]]. */
   def dumps: Seq[StoreDump] = Nil
+
+  /** The names of other stores in the state: buffers and subscriptions, whose contents are not shown. */
+  def buffers: Seq[String] = Nil
 
   protected final def forward(r: Record): Unit = deliver(links, r)
   protected final def forward(r: Record, port: String): Unit = deliver(portLinks.getOrElse(port, Node.nowhere), r)
@@ -344,12 +347,14 @@ trait TableNode extends Node {
 
 /**
  * A store's contents for queries and tests. `keyType` and `valueType`: as expressions see them; `state`: the name of
- * its rows in the state. A row's `timestamp` is null if the store has no timestamps.
+ * its rows in the state; `named`: whether the document has a node for it; without one, only its size is shown. A row's
+ * `timestamp` is null if the store has no timestamps.
  */
 final class StoreDump(
     val name: String,
     val state: String,
     val node: String,
+    val named: Boolean,
     val keyType: DataType,
     val valueType: DataType,
     val rows: () => Iterator[DumpRow]

@@ -22,6 +22,8 @@ private[millrace] trait Reported extends Serializable {
   private[millrace] val nodes = mutable.Map[String, NodeCounts]()
   private[millrace] val drops = mutable.Map[(String, String), Long]()
   private[millrace] val logs = mutable.ArrayBuffer[LogLine]()
+
+  /** By node of the document and number of the task. */
   private[millrace] val stores = mutable.Map[(String, Int), StoreLine]()
   private[millrace] val latencies = mutable.Map[String, NodeLatency]()
   private[millrace] def lines: Iterable[TaskLine]
@@ -33,8 +35,12 @@ final class TaskReport(val level: Int, val index: Int) extends Reported {
   override private[millrace] def lines: Iterable[TaskLine] = tasks.values
 
   def log(l: LogLine): Unit = logs += l
-  def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) =
-    new StoreLine(node, rows, bytes)
+
+  /** Adds the size of a store, or of one of the stores of an operator that has no nodes for them. */
+  def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = {
+    val others = stores.get((node, index))
+    stores((node, index)) = new StoreLine(name, rows + others.fold(0L)(_.rows), bytes + others.fold(0L)(_.bytes))
+  }
   def latency(node: String, l: NodeLatency): Unit =
     if (!l.event.isEmpty) latencies(node) = latencies.getOrElse(node, NodeLatency.none) + l
   def node(id: String, in: Long, out: Long): Unit = count(id, NodeCounts(in, out, 0L))
@@ -80,7 +86,7 @@ private[millrace] final class LogLine(
     val message: String,
     val merge: Long = 0L
 ) extends Serializable
-private[millrace] final class StoreLine(val node: String, val rows: Long, val bytes: Long) extends Serializable
+private[millrace] final class StoreLine(val name: String, val rows: Long, val bytes: Long) extends Serializable
 
 private[millrace] final class TaskLine(
     val sub: Int,
@@ -193,9 +199,9 @@ object Reports {
    * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "latency": {"event",
    * "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor",
    * "host", "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions":
-   * [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}], "dropped": n}`. Bytes
-   * are an estimate. The total of dropped records includes dead letters, as in Kafka Streams; those of the nodes do
-   * not.
+   * [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}], "dropped": n}`. Stores
+   * without a node in the document have id and name of their operator. Bytes are an estimate. The total of dropped
+   * records includes dead letters, as in Kafka Streams; those of the nodes do not.
    */
   def statistics(run: String): String = {
     val root = Json.mapper.createObjectNode()
@@ -244,11 +250,11 @@ object Reports {
     }
     val stores = root.putArray("stores")
     if (found != null) found.synchronized {
-      found.value.stores.groupBy(_._1._1).toSeq.sortBy(_._1).foreach { case (name, parts) =>
+      found.value.stores.groupBy(_._1._1).toSeq.sortBy(_._1).foreach { case (node, parts) =>
         stores
           .addObject()
-          .put("name", name)
-          .put("node", parts.head._2.node)
+          .put("name", parts.head._2.name)
+          .put("node", node)
           .put("rows", parts.values.map(_.rows).sum)
           .put("bytes", parts.values.map(_.bytes).sum)
       }

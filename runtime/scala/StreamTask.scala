@@ -328,7 +328,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private def dump(): Unit = {
     val shown = new java.util.HashSet[String]()
-    topology.all.foreach(_.dumps.foreach { d =>
+    topology.all.foreach(_.dumps.filter(_.named).foreach { d =>
       if (shown.add(d.name)) d.rows().foreach { r =>
         val o = Json.mapper.createObjectNode()
         o.replace("key", Json.node(r.key, d.keyType))
@@ -352,10 +352,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (n.latency != null) r.latency(n.node, n.latency.drain())
     }
     metrics.drainTo(r)
-    topology.all.foreach(_.dumps.foreach { d =>
-      val c = states.opened(d.state)
-      if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes)
-    })
+    val counted = new java.util.HashSet[String]()
+    def size(state: String, name: String, node: String): Unit = {
+      val s = states.opened(state)
+      if (s != null && counted.add(state)) r.store(name, node, index, s.rows, s.bytes)
+    }
+    topology.all.foreach { n =>
+      n.dumps.foreach(d => size(d.state, if (d.named) d.name else d.node, d.node))
+      n.buffers.foreach(size(_, n.node, n.node))
+    }
     level.nodes.map(_.sub).distinct.foreach { sub =>
       val (taken, source) = inputs.report(sub)
       r.task(sub, taken, thread, streamTime(sub).value, if (source) inputs.reported else Map.empty, states.rows(sub))

@@ -37,7 +37,14 @@ def test_every_figure_of_a_report_is_a_metric(
 ) -> None:
     reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     now = int(time.time() * 1000)
-    report(f"{deployment.pk}-1", progress(now - 3_000, 100), progress(now - 500, 350))
+    # An operator without a store node has the name of another one's store.
+    stores = [
+        {"name": "counts", "node": "kept", "rows": 4, "bytes": 400},
+        {"name": "counts", "node": "counts", "rows": 2, "bytes": 20},
+    ]
+    report(
+        f"{deployment.pk}-1", progress(now - 3_000, 100), progress(now - 500, 350, stores=stores)
+    )
     found = scraped(client_of(people.viewer))
     state = {labels[0][1]: value for (name, labels), value in found.items() if "_state" in name}
     words = ("processor_node_id", "words")
@@ -72,8 +79,8 @@ def test_every_figure_of_a_report_is_a_metric(
         ("millrace_record_latency_seconds_count", (words,)): 350.0,
         ("millrace_record_latency_seconds_sum", (words,)): 73.5,
         ("millrace_record_arrival_latency_seconds_count", (words,)): 350.0,
-        ("millrace_state_rows", (("store", "counts"),)): 4.0,
-        ("millrace_state_bytes", (("store", "counts"),)): 400.0,
+        ("millrace_state_rows", (("store", "counts"),)): 6.0,
+        ("millrace_state_bytes", (("store", "counts"),)): 420.0,
         ("millrace_batch_duration_seconds", ()): 0.12,
     }
     assert {name: found.get(name) for name in expected} == expected

@@ -73,6 +73,8 @@ def test_a_change_is_read_before_it_runs_and_one_that_fails_gives_way(
         api.until(deployment, "running", 180)
         plan = f"/deployments/{deployment}/plan?version=1"
         until(lambda: [s["verdict"] for s in api.call("GET", plan)["stores"]] == ["kept"])
+        until(lambda: [s["rows"] for s in api.call("GET", plan)["stores"]] == [1])
+        assert api.call("GET", plan)["stores"][0]["bytes"] > 0
 
         def save(document: dict[str, Any], base: int) -> None:
             body = {"document": document, "message": "next", "base_version": base}

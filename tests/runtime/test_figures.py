@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 from millrace_compiler.driver_events import ProgressEvent
-from millrace_runtime import Topology, json, key_value_store, long, string
+from millrace_runtime import (
+    Topology,
+    json,
+    key_value_store,
+    long,
+    string,
+    tumbling,
+    until_window_closes,
+    within,
+)
 
 from tests.runtime import topics
 from tests.runtime.figures import Figures
@@ -65,6 +74,49 @@ def test_a_task_has_as_many_state_rows_as_its_stores_hold(figures: Figures) -> N
     topics.produce(figures.address, source, [{"key": "key-5", "value": "x", "partition": 1}])
     rows = {task["task"]: task["state_rows"] for task in run.read_all()["tasks"]}
     assert rows["0_1"] == 3
+    run.close()
+
+
+def test_stores_without_a_node_are_reported_with_their_operator(figures: Figures) -> None:
+    """Named stores, an operator's own result, buffers and subscriptions, with their rows."""
+    orders, items, prices, target = (figures.topic() for _ in range(4))
+    topology = Topology("sizes")
+    lines = topology.stream(orders, key=string(), value=string(), name="lines")
+    others = topology.stream(items, key=string(), value=string(), name="others")
+    lines.group_by_key().count(store=key_value_store("named"), name="counted")
+    hours = lines.group_by_key().windowed_by(tumbling("1 hour")).count(name="hourly")
+    held = hours.suppress(until_window_closes(), name="held")
+    paired = lines.outer_join(
+        others, within("1 second"), joiner="concat(left, right)", name="paired"
+    )
+    known = lines.to_table(name="known")
+    known.join(
+        topology.table(prices, key=string(), value=string(), name="prices"),
+        foreign_key="value",
+        joiner="right",
+        name="looked-up",
+    )
+    paired.to(target, key=string(), value=string())
+    held.to_stream().select_key("key.key").to(target, key=string(), value=long())
+    topics.produce(
+        figures.address,
+        orders,
+        [{"key": f"key-{n % 4}", "value": f"item-{n}", "timestamp": 1000} for n in range(6)],
+    )
+    run = figures.job(topology)
+    stores = {each["node"]: each for each in run.read_all()["stores"]}
+    assert {node: each["rows"] for node, each in stores.items()} == {
+        "named": 4,
+        "hourly": 4,
+        "held": 4,
+        # Six records of the left side, and by key those that have no partner yet.
+        "paired": 6 + 4,
+        "known": 4,
+        "looked-up": 4,
+        "prices": 0,
+    }
+    assert all(each["name"] == node for node, each in stores.items())
+    assert all(each["bytes"] >= 10 * each["rows"] for each in stores.values())
     run.close()
 
 

@@ -150,8 +150,9 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
 
   override def init(c: TaskContext): Unit = {
     right.init(c)
-    subscribers = c.store(s"$id$$subscribers", subscriberOf(s.leftValue), ordered = true)
+    subscribers = c.store(buffers.head, subscriberOf(s.leftValue), ordered = true)
   }
+  override def buffers: Seq[String] = Seq(s"$id$$subscribers")
 
   private def prefix(key: Any): Array[Byte] = {
     val k = keys.encode(key)

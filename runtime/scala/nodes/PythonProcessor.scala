@@ -73,7 +73,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
     try ready()
     catch { case e: Exception if !e.isInstanceOf[Stop] => task.stop(this, "processing", e) }
   }
-  override def dumps: Seq[StoreDump] = spec.stores.filter(_.spec.named).map(s => stores(s.name).dump)
+  override def dumps: Seq[StoreDump] = spec.stores.map(s => stores(s.name).dump)
 
   /** Starts the processor in the worker, and again after the worker was lost. */
   private def ready(): PythonWorker = {
@@ -213,7 +213,7 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore) {
 
   protected def seen: DataType = s.key
   protected def rows: Iterator[DumpRow]
-  final def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, seen, s.value, () => rows)
+  final def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, s.spec.named, seen, s.value, () => rows)
   protected def operate(op: String, m: JsonNode): JsonNode
   final def serve(op: String, m: JsonNode): JsonNode = if (op == "next") page(m.get(3).asInt) else operate(op, m)
 

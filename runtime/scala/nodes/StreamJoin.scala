@@ -41,6 +41,7 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
 
   /** Records without a partner so far; null for an inner join. */
   private var single: Singles = _
+  override def buffers: Seq[String] = (StreamJoin.names.toSeq :+ "single").map(name => s"$id$$$name")
 
   override def init(c: TaskContext): Unit = {
     val retention = s.before + s.after + s.grace

@@ -31,6 +31,7 @@ private[millrace] final class StreamTableJoinSpec(b: Build) extends NodeSpec(b) 
 private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends Node(s) {
   private val table = TableInput.of(this, 1)
   private var buffer: RecordBuffer = _
+  override def buffers: Seq[String] = Seq(s"$id$$buffer")
   override def init(c: TaskContext): Unit = {
     table.init(c)
     if (s.grace != null) buffer = new RecordBuffer(c, id, s.left.key, s.left.value, s.grace)

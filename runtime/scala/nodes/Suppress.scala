@@ -40,6 +40,7 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
 
   /** Updates, by the time from which they wait, and key. */
   private var buffer: Store = _
+  override def buffers: Seq[String] = Seq(s"$id$$buffer")
 
   /** By waiting key: the time from which it waits. Later updates keep the place of their key. */
   private var places: Store = _

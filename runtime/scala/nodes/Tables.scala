@@ -121,19 +121,17 @@ private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: Dat
   def put(k: Any, value: Any, timestamp: Long): Int = table.put(keys.encode(k), value, timestamp)
   def put(k: Array[Byte], value: Any, timestamp: Long): Int = table.put(k, value, timestamp)
   def value(k: Any): Any = { val e = get(k); if (e == null) null else e.value }
-  def dumps: Seq[StoreDump] =
-    if (!settings.named) Nil
-    else
-      Seq(
-        new StoreDump(
-          settings.name,
-          settings.state,
-          settings.node,
-          key.seen,
-          valueType,
-          () => table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
-        )
-      )
+  def dumps: Seq[StoreDump] = Seq(
+    new StoreDump(
+      settings.name,
+      settings.state,
+      settings.node,
+      settings.named,
+      key.seen,
+      valueType,
+      () => table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
+    )
+  )
 }
 
 /** A table whose rows are in a store of its own. */

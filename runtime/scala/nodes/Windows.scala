@@ -55,19 +55,17 @@ private[millrace] abstract class WindowedAggregation(
     forward(new Record(key, new Change(newValue, if (sendOld) oldValue else null), timestamp, r.headers))
 
   protected def rows: Iterator[DumpRow]
-  override def dumps: Seq[StoreDump] =
-    if (settings.named)
-      Seq(
-        new StoreDump(
-          settings.name,
-          settings.state,
-          settings.node,
-          Windowed.typeOf(keyType.seen),
-          valueType,
-          () => rows
-        )
-      )
-    else Nil
+  override def dumps: Seq[StoreDump] = Seq(
+    new StoreDump(
+      settings.name,
+      settings.state,
+      settings.node,
+      settings.named,
+      Windowed.typeOf(keyType.seen),
+      valueType,
+      () => rows
+    )
+  )
 }
 
 /**
