@@ -7,7 +7,8 @@ while versions are deployed in turns: with each guarantee, with stores of the gi
 of 77 characters (`--padding` changes their length). Prints the rows and bytes of the stores, the
 longest time without output around each change (from the last output of the old driver to the first
 of the new one), and the time from the request to that first output. `--cold` stops the old driver
-first, as on a machine without memory for both.
+first, as on a machine without memory for both. `--moved` changes the number of tasks, so that all
+rows are written to another checkpoint, and prints the rows that are moved in a second.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ PAUSE_LIMIT = 3.0
 PATIENCE_SECONDS = 400.0
 
 
-def counting(name: str, guarantee: str, *, checked: bool) -> dict[str, Any]:
-    """Return a document that counts records by key; `checked` adds a step before the store."""
+def counting(name: str, guarantee: str, *added: dict[str, Any]) -> dict[str, Any]:
+    """Return a document that counts records by key; `added`: nodes before the store."""
     text = {"format": "string"}
     nodes = [
         node("records", "source.stream", topics=[f"{name}-in"], key=text, value=text),
-        *([node("checked", "filter", predicate="value <> ''")] if checked else []),
         node("by-value", "select_key", key="value"),
+        *added,
         node("count", "count"),
         node("updates", "to_stream"),
         node("out", "sink.topic", topic=f"{name}-out"),
@@ -106,6 +107,7 @@ class Change:
     keys: int
     rate: int
     padding: int
+    moved: bool
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -118,12 +120,16 @@ class Change:
         servers = self.system.bootstrap_servers
         for end in ("in", "out"):
             create_topic(servers, f"{self.name}-{end}", PARTITIONS)
-        first = counting(self.name, self.guarantee, checked=False)
+        #: rows and monotonic seconds of each report about rows that are moved
+        self.moves: list[tuple[int, float]] = []
+        first = counting(self.name, self.guarantee)
         #: rows and bytes of each store before the last change
         self.stored: list[tuple[int | None, int | None]] = []
         self.deployment = self.api.deploy(self.name, first)
         topology = self.api.call("GET", f"/deployments/{self.deployment}")["topology"]
-        second = counting(self.name, self.guarantee, checked=True)
+        checked = node("checked", "filter", predicate="value <> ''")
+        spread = node("spread", "repartition", partitions=2 * PARTITIONS)
+        second = counting(self.name, self.guarantee, spread if self.moved else checked)
         body = {"document": second, "message": "next", "base_version": 1}
         self.api.call("POST", f"/topologies/{topology}/versions", body)
         outputs = Outputs(servers, f"{self.name}-out")
@@ -147,6 +153,7 @@ class Change:
         time.sleep(10)
         plan = self.api.call("GET", f"/deployments/{self.deployment}/plan?version={version}")
         self.stored = [(each["rows"], each["bytes"]) for each in plan["stores"]]
+        self.moves.clear()
         before, asked = len(outputs.gaps), time.monotonic()
         body = {"version": version, "settings": {"create_topics": True, **self.settings}}
         self.api.call("POST", f"/deployments/{self.deployment}/redeploy", body)
@@ -158,6 +165,10 @@ class Change:
 
     def _arrived(self, version: int) -> bool:
         found = self.api.call("GET", f"/deployments/{self.deployment}")
+        for step in found["steps"]:
+            if step["detail"] and step["detail"]["code"].startswith("moving_state"):
+                rows = int(step["detail"]["facts"].get("rows", "0").replace(",", ""))
+                self.moves.append((rows, time.monotonic()))
         if found["failure"] is not None:
             raise RuntimeError(f"the change failed: {found['failure']['message']}")
         run = found["run"]
@@ -204,6 +215,7 @@ def main() -> int:
     parser.add_argument("--padding", type=int, default=60, help="characters added to a key (60)")
     parser.add_argument("--changes", type=int, default=3, help="of each deployment (3)")
     parser.add_argument("--guarantee", choices=GUARANTEES, help="only this one")
+    parser.add_argument("--moved", action="store_true", help="change the number of tasks")
     parser.add_argument("--cold", action="store_true", help="stop the old driver first")
     given = parser.parse_args()
     rows = []
@@ -215,7 +227,9 @@ def main() -> int:
     ):
         for guarantee in [given.guarantee] if given.guarantee else GUARANTEES:
             for keys in given.keys:
-                change = Change(system, api, guarantee, keys, given.rate, given.padding)
+                change = Change(
+                    system, api, guarantee, keys, given.rate, given.padding, given.moved
+                )
                 try:
                     pauses, took = change.measure(given.changes)
                 except BaseException:
@@ -227,6 +241,10 @@ def main() -> int:
                 print(what, [f"{each:.2f}" for each in pauses], flush=True)
                 for count, size in change.stored:
                     print(f"  store: {count or 0:,} rows, {(size or 0) / 1e6:,.0f} MB", flush=True)
+                if change.moves:
+                    seconds = change.moves[-1][1] - change.moves[0][1]
+                    moved = max(rows for rows, _ in change.moves)
+                    print(f"  moved and read back: {moved:,} rows in {seconds:.0f} s", flush=True)
                 rows += [
                     Row(f"{what}: pause, median", statistics.median(pauses), 0.0, PAUSE_LIMIT),
                     Row(f"{what}: pause, worst", max(pauses), 0.0),
