@@ -240,6 +240,9 @@ class _Reader:
         if not isinstance(kind, str):
             self.report.add("node_part", id_, "kind", found=kind_of(kind), needed="text")
             kind = ""
+        elif not kind:
+            needed = "text that is not empty"
+            self.report.add("node_part", id_, "kind", found=shown(kind), needed=needed)
         params = raw.get("params")
         if params is not None and not isinstance(params, dict):
             self.report.add("node_part", id_, "params", found=kind_of(params), needed="an object")

@@ -62,6 +62,13 @@ def test_an_id_must_be_a_small_name(id_: object) -> None:
     assert any(code == "node_id" for code, _, _ in faults(raw))
 
 
+@pytest.mark.parametrize("kind", ["", None, 7])
+def test_a_kind_must_be_a_text_that_is_not_empty(kind: object) -> None:
+    raw = _rich()
+    raw["nodes"][5]["kind"] = kind
+    assert ("node_part", "run", "kind") in faults(raw)
+
+
 def test_an_id_that_is_used_twice_is_named() -> None:
     raw = line(node("keep", "filter", predicate="true"))
     raw["nodes"].append(node("keep", "filter", predicate="true"))
