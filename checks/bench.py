@@ -7,7 +7,7 @@ import sys
 
 from checks.steps import environment
 from launcher import commands, jars, places
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 from launcher.up import build_operator
 
 FOLDER = places.REPOSITORY / "bench"
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     build_operator()
     worst = 0
     for name in options.names or known:
-        say(f"bench: {name}")
+        echo(f"bench: {name}")
         done = subprocess.run(
             [sys.executable, str(FOLDER / f"{name}.py"), *passed_on],
             cwd=places.REPOSITORY,

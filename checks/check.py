@@ -7,7 +7,7 @@ import time
 
 from checks.steps import Step, run_all
 from launcher import commands, node, places
-from launcher.console import say
+from launcher.console import echo
 
 BIN = places.VENV / "bin"
 #: tests that need no Spark, broker, Redis or browser
@@ -56,7 +56,9 @@ def check() -> int:
         ),
     ]
     good = run_all(steps, at_once=2)
-    say(f"check: {'all good' if good else 'something is wrong'} ({time.monotonic() - began:.0f} s)")
+    echo(
+        f"check: {'all good' if good else 'something is wrong'} ({time.monotonic() - began:.0f} s)"
+    )
     return 0 if good else 1
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from launcher.console import say
+from launcher.console import echo
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -33,7 +33,7 @@ def ensure() -> tuple[str | None, str]:
     reasons = []
     apt = shutil.which("apt-get")
     if apt and os.geteuid() == 0:
-        say("chromium: installing Debian's package")
+        echo("chromium: installing Debian's package")
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         for command in (
             [apt, "update", "-qq"],
@@ -48,7 +48,7 @@ def ensure() -> tuple[str | None, str]:
         reasons.append(f"apt-get: {_last_line(done)}")
     else:
         reasons.append("no permission to install Debian's package")
-    say("chromium: installing Playwright's own")
+    echo("chromium: installing Playwright's own")
     done = subprocess.run(
         [sys.executable, "-m", "playwright", "install", "chromium"],
         capture_output=True,

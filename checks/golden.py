@@ -7,7 +7,7 @@ import sys
 
 from checks.steps import environment
 from launcher import commands, places
-from launcher.console import say
+from launcher.console import echo
 
 # folders that the golden tests write to
 WRITTEN = ("tests/golden", "compiler/millrace_compiler/examples", "docs/operators")
@@ -31,5 +31,5 @@ def main(arguments: list[str]) -> int:
         cwd=places.REPOSITORY,
         check=False,
     )
-    say("golden: review the difference (git diff) before you commit it")
+    echo("golden: review the difference (git diff) before you commit it")
     return done.returncode

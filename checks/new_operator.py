@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from launcher import commands, places
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 
 OPERATORS = places.REPOSITORY / "compiler" / "millrace_compiler" / "operators"
 TESTS = places.REPOSITORY / "tests" / "compiler" / "operators"
@@ -69,8 +69,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("name", metavar="FAMILY/NAME", help="for instance stateless/sample")
     written = create(parser.parse_args(arguments[1:]).name)
     for path in written:
-        say(f"wrote {path.relative_to(places.REPOSITORY)}")
-    say("next: docs/contributing/add-an-operator.md, from its second step on")
+        echo(f"wrote {path.relative_to(places.REPOSITORY)}")
+    echo("next: docs/contributing/add-an-operator.md, from its second step on")
     return 0
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from launcher import places
-from launcher.console import say
+from launcher.console import echo
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def run(step: Step) -> bool:
         code, output = 127, f"{step.command[0]}: {error.strerror}"
     took = time.monotonic() - began
     if code == 0:
-        say(f"  ok      {step.name} ({took:.1f} s)")
+        echo(f"  ok      {step.name} ({took:.1f} s)")
         return True
-    say(
+    echo(
         f"{output}\n  FAILED  {step.name} ({took:.1f} s){'. ' + step.remedy if step.remedy else ''}"
     )
     return False

@@ -19,7 +19,7 @@ from checks import chromium
 from checks.check import FAST
 from checks.steps import environment
 from launcher import commands, jars, node, places
-from launcher.console import say
+from launcher.console import echo
 from launcher.up import build_operator
 
 #: tests that measure times or use all of the machine
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
         total.add(pytest("tests with services, two at a time", beside, python_paths))
         alone = [*name, "-m", f"{chosen} and ({ALONE})"]
         total.add(pytest("tests with services, one at a time", alone, python_paths))
-    say(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
+    echo(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 0 if total.failed == 0 and total.passed > 0 else 1
 
@@ -88,13 +88,13 @@ def prepare(paths: Sequence[str]) -> None:
         if found:
             os.environ["MILLRACE_CHROMIUM"] = found
         else:
-            say(f"test: the journeys will be skipped; {reason}")
+            echo(f"test: the journeys will be skipped; {reason}")
             os.environ["MILLRACE_NO_CHROMIUM"] = reason
 
 
 def pytest(name: str, options: Sequence[str], paths: Sequence[str]) -> Sum:
     """Run pytest; a run that fails without a failed test counts as one failure."""
-    say(f"test: {name}")
+    echo(f"test: {name}")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
         report = Path(folder) / "report.xml"
         code = run_pytest([f"--junitxml={report}", *options, *paths])
@@ -137,7 +137,7 @@ def read_junit(report: Path) -> Sum:
 
 def vitest(paths: Sequence[str]) -> Sum:
     """Run the page's own tests."""
-    say("test: the page")
+    echo("test: the page")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
         report = Path(folder) / "report.json"
         done = subprocess.run(

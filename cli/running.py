@@ -19,7 +19,7 @@ from millrace_runtime.options import kafka_options
 from cli.compiling import compile_command
 from cli.documents import read_document
 from launcher import processes
-from launcher.console import say
+from launcher.console import echo
 
 #: maximum seconds to wait for a job that is stopping, which finishes its micro-batch first
 STOP_SECONDS = 60.0
@@ -99,7 +99,7 @@ def _until_it_ends(
     try:
         return job.wait()
     except KeyboardInterrupt:
-        say("stopping the job; press Ctrl-C again to kill it")
+        echo("stopping the job; press Ctrl-C again to kill it")
         job.terminate()
         with contextlib.suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
             job.wait(timeout=STOP_SECONDS)

@@ -9,7 +9,7 @@ class Problem(Exception):
     """An external problem; the text contains the cause and a remedy."""
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """Print a line of progress to standard error: standard output is for results."""
     print(text, file=sys.stderr, flush=True)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from launcher import commands, drivers, places
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 
 #: long, because the first run also writes the archives for faster starts when it ends
 STOP_SECONDS = 180.0
@@ -28,21 +28,21 @@ def down(arguments: list[str]) -> int:
     commands.parser("down").parse_args(arguments)
     launcher = running_launcher()
     if launcher is None and not held("guardian.lock"):
-        say(f"Millrace is not running for {places.data()}.")
+        echo(f"Millrace is not running for {places.data()}.")
         return 0
     if launcher is not None:
         os.kill(launcher, signal.SIGTERM)
-        say(f"stopping process {launcher}")
+        echo(f"stopping process {launcher}")
     deadline = time.monotonic() + STOP_SECONDS
     while held("lock") or held("guardian.lock"):
         if launcher is not None and time.monotonic() > deadline:
-            say("it did not stop in time and will be killed")
+            echo("it did not stop in time and will be killed")
             with suppress(ProcessLookupError):
                 os.kill(launcher, signal.SIGKILL)
             deadline += STOP_SECONDS
             launcher = None
         time.sleep(0.1)
-    say("stopped; data is kept in " + str(places.data()))
+    echo("stopped; data is kept in " + str(places.data()))
     return 0
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from launcher import java, places, trust
-from launcher.console import Problem, megabytes, say
+from launcher.console import Problem, echo, megabytes
 
 LOCK = places.RUNTIME / "jars.lock"
 #: modules of the AWS SDK that Hadoop's S3 client uses, instead of the bundle with all services,
@@ -148,7 +148,7 @@ def _complete(group: str, jars: list[Jar]) -> None:
         if not path.exists():
             missing.append(jar)
         elif sha256(path) != jar.sha256:
-            say(
+            echo(
                 f"jars: {path} is corrupt (its sha256 differs from the lock file); downloading "
                 "it again"
             )
@@ -183,7 +183,7 @@ def _linked_from_another_group(jar: Jar, place: Path) -> bool:
 
 def fetch(jars: list[Jar], place: Path) -> None:
     """Download jars to a temporary folder, verify all, and only then move them into place."""
-    say(f"jars: downloading {len(jars)} for {jars[0].group}")
+    echo(f"jars: downloading {len(jars)} for {jars[0].group}")
     with tempfile.TemporaryDirectory(dir=place, prefix=".fetch-") as scratch:
         got = Path(scratch) / "jars"
         output = _ivy(
@@ -211,7 +211,7 @@ def fetch(jars: list[Jar], place: Path) -> None:
         for jar in jars:
             size += (got / jar.file).stat().st_size
             (got / jar.file).replace(place / jar.file)
-    say(f"jars: {len(jars)} for {jars[0].group} are in place ({megabytes(size)})")
+    echo(f"jars: {len(jars)} for {jars[0].group} are in place ({megabytes(size)})")
 
 
 def write_lock() -> None:
@@ -231,7 +231,7 @@ def write_lock() -> None:
                 artifact, version = _split(jar, output)
                 lines.append(f"{jar.parent.name}:{artifact}:{version} {sha256(jar)}")
             lines.append("")
-            say(f"jars: {group}: {len(found)} resolved")
+            echo(f"jars: {group}: {len(found)} resolved")
     LOCK.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -303,7 +303,7 @@ def _ivy(
             if done and total:
                 fetched += 1
                 if fetched % 10 == 0 or fetched == total:
-                    say(f"jars: {fetched} of {total} downloaded")
+                    echo(f"jars: {fetched} of {total} downloaded")
     return "".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from launcher import commands, jars
-from launcher.console import megabytes, say
+from launcher.console import echo, megabytes
 
 
 def main(arguments: list[str]) -> int:
@@ -15,7 +15,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments[1:])
     if options.write:
         jars.write_lock()
-        say(f"jars: wrote {jars.LOCK.name}; review the difference before you commit it")
+        echo(f"jars: wrote {jars.LOCK.name}; review the difference before you commit it")
     for group, paths in jars.ensure(*jars.ROOTS).items():
         size = sum(path.stat().st_size for path in paths)
         print(f"{group}: {len(paths)} jars, {megabytes(size)}, {jars.folder(group)}")

@@ -9,14 +9,14 @@ import sys
 
 from launcher import archive, java, node, trust
 from launcher.commands import COMMANDS
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 
 
 def main(arguments: list[str]) -> int:
     """Run one command. A problem is printed to standard error as a sentence; exit code 1."""
     command = COMMANDS.get(arguments[0])
     if command is None:
-        say(f"millrace: unknown command {arguments[0]!r}. Commands: {', '.join(COMMANDS)}.")
+        echo(f"millrace: unknown command {arguments[0]!r}. Commands: {', '.join(COMMANDS)}.")
         return 2
     try:
         if command.java:
@@ -30,10 +30,10 @@ def main(arguments: list[str]) -> int:
         code: int = importlib.import_module(command.module).main(arguments)
         return code
     except Problem as problem:
-        say(f"millrace: {problem}")
+        echo(f"millrace: {problem}")
         return 1
     except KeyboardInterrupt:
-        say("millrace: interrupted")
+        echo("millrace: interrupted")
         return 130
     except BrokenPipeError:
         # The reader of the output (head, less) has exited.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from launcher import places
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 
 OLDEST = (20, 19)
 #: bytes that npm needs for node_modules while it works
@@ -56,7 +56,7 @@ def ensure_packages() -> None:
             f"{places.REPOSITORY} has {free / 1e9:.1f} GB left, and the page's packages need "
             f"{SPACE / 1e9:.1f} GB while they are installed. Free some space and try again."
         )
-    say("page: installing the locked packages (a minute the first time)")
+    echo("page: installing the locked packages (a minute the first time)")
     arguments = ("ci", "--no-audit", "--no-fund", "--loglevel=error")
     _npm("The packages of the page could not be installed", *arguments)
 
@@ -103,7 +103,7 @@ def build_page() -> Path:
     except OSError:
         pass
     ensure_packages()
-    say("page: building")
+    echo("page: building")
     arguments = ("run", "--silent", "build", "--workspace", "frontend")
     _npm("The page could not be built", *arguments)
     stamp.write_text(wanted, encoding="utf-8")

@@ -7,7 +7,7 @@ import shutil
 import sys
 
 from launcher import jars, java, places, up
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 
 
 def main() -> int:
@@ -18,7 +18,7 @@ def main() -> int:
         # A fixed name, which does not depend on the operator's sources.
         shutil.copyfile(up.build_operator(), places.cache() / "operator.jar")
     except Problem as problem:
-        say(f"prepare: {problem}")
+        echo(f"prepare: {problem}")
         return 1
     return 0
 

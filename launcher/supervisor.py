@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from launcher import drivers, processes
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 #: seconds after which a running service counts as healthy, so that its pause is reset
@@ -196,7 +196,7 @@ class Supervisor:
                 if not running.up.is_set():
                     self._fail(running, f"could not be started: {error.strerror}")
                     return
-                say(f"{service.name}: could not be started: {error.strerror}; trying again")
+                echo(f"{service.name}: could not be started: {error.strerror}; trying again")
                 await asyncio.sleep(LONGEST_PAUSE)
                 continue
             assert running.process is not None
@@ -223,7 +223,7 @@ class Supervisor:
             pause = FIRST_PAUSE if lived > HEALTHY_AFTER else min(pause * 2, LONGEST_PAUSE)
             running.restarts += 1
             self._note(running, "restarting")
-            say(
+            echo(
                 f"{service.name}: ended ({_ending(running.process.returncode)}); "
                 f"starting it again in {pause:.0f} s. Its log: {self._log(service.name)}"
             )
@@ -242,7 +242,7 @@ class Supervisor:
                 return
             unanswered = 0 if await service.ready(running) else unanswered + 1
             if unanswered == UNANSWERED and running.process.returncode is None:
-                say(f"{service.name}: does not respond; stopping it")
+                echo(f"{service.name}: does not respond; stopping it")
                 return
 
     async def _spawn(self, running: Running) -> None:
@@ -295,7 +295,7 @@ class Supervisor:
                     line = running.service.secret.sub("(not kept in logs)", line)
                 log.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {line}\n")
                 if self.echo:
-                    say(f"{running.service.name:<9} | {line}")
+                    echo(f"{running.service.name:<9} | {line}")
 
     async def _end(self, running: Running) -> None:
         process = running.process
@@ -311,7 +311,7 @@ class Supervisor:
                 await asyncio.wait_for(_group_ended(process), running.service.grace)
             except TimeoutError:
                 service = running.service
-                say(f"{service.name}: did not stop within {service.grace:.0f} s; killed")
+                echo(f"{service.name}: did not stop within {service.grace:.0f} s; killed")
         processes.signal_group(process.pid, signal.SIGKILL)
         await _ended(process)
         self._tell_guardian(f"-{process.pid}")

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from launcher import archive, commands, jars, node, places, ports
-from launcher.console import Problem, say
+from launcher.console import Problem, echo
 from launcher.ports import HOST
 from launcher.services import (
     System,
@@ -94,12 +94,12 @@ async def run(
         loop.add_signal_handler(number, _asked_to_stop, supervisor)
     try:
         services = selection(system, cluster=options.cluster)
-        say(f"starting: {', '.join(service.name for service in services)}")
+        echo(f"starting: {', '.join(service.name for service in services)}")
         await supervisor.start(services)
         if not supervisor.stopping():
             if not options.no_sample:
                 await asyncio.to_thread(start_sample, system)
-            say(f"ready after {time.monotonic() - began:.1f} s")
+            echo(f"ready after {time.monotonic() - began:.1f} s")
             announce(supervisor, system)
             await supervisor.wait()
     finally:
@@ -109,9 +109,9 @@ async def run(
             if first
             else ""
         )
-        say(f"stopping: drivers and services{later}")
+        echo(f"stopping: drivers and services{later}")
         await supervisor.stop()
-        say("stopped; data is kept in " + str(system.data))
+        echo("stopped; data is kept in " + str(system.data))
     return 0
 
 
@@ -232,7 +232,7 @@ def wait_for_guardian() -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("waiting for processes of the previous run to stop")
+            echo("waiting for processes of the previous run to stop")
             fcntl.flock(lock, fcntl.LOCK_EX)
 
 
@@ -253,10 +253,10 @@ def build_operator() -> Path:
         before = set(places.cache().glob("millrace-operator-*.jar"))
         began = time.monotonic()
         if not before:
-            say("operator: compiling (half a minute the first time)")
+            echo("operator: compiling (half a minute the first time)")
         jar: Path = runtime_jars.operator_jar()
         if jar not in before:
-            say(f"operator: compiled in {time.monotonic() - began:.0f} s")
+            echo(f"operator: compiled in {time.monotonic() - began:.0f} s")
         return jar
     except errors.MillraceError as error:
         raise Problem(str(error)) from error
@@ -280,7 +280,7 @@ def start_sample(system: System) -> None:
         made.touch()
     else:
         lines = (done.stdout + done.stderr).strip().splitlines()
-        say(
+        echo(
             f"sample: Word count could not be deployed: {lines[-1] if lines else 'no reason given'}"
         )
 
@@ -301,6 +301,6 @@ def announce(supervisor: Supervisor, system: System) -> None:
 
 def _asked_to_stop(supervisor: Supervisor) -> None:
     if supervisor.stopping():
-        say("already stopping, please wait a few seconds")
+        echo("already stopping, please wait a few seconds")
     with contextlib.suppress(BrokenPipeError):
         supervisor.ask_to_stop()

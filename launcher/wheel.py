@@ -14,7 +14,7 @@ from pathlib import Path
 from millrace_compiler.bundle import PYSPARK, RE2, package_files
 
 from launcher import commands, places
-from launcher.console import say
+from launcher.console import echo
 
 NAME = "millrace"
 _TAG = "py3-none-any"
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
     from millrace_runtime.jars import operator_jar
 
     made = build(Path(options.output), operator_jar())
-    say(f"wheel: {made}")
+    echo(f"wheel: {made}")
     return 0
 
 

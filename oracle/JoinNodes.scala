@@ -15,7 +15,7 @@ trait JoinNodes extends BuildContext {
     val (l, r) = (in(n, "left"), in(n, "right"))
     val f =
       fn(n, "joiner", Seq("key" -> l.key.seen, "left" -> l.value, "right" -> r.value, "timestamp" -> TimestampType))
-    if (n.kind == "join.stream_stream" || n.kind.startsWith("join.stream_")) streamJoin(n, kind, f)
+    if (n.kind.startsWith("join.stream_")) streamJoin(n, kind, f)
     else {
       val (lt, rt) = (table(n, "left"), table(n, "right"))
       /* The joiner of two tables does not see the key. If it reads the key, both values carry it, through a mapValues

@@ -157,8 +157,8 @@ def record_step(deployment: int, name: str, state: str, detail: Cause | None = N
         observation = observation_of(deployment)
         steps = {step["name"]: step for step in observation.steps}
         step = steps.get(name) or fresh_step(name)
-        told = None if detail is None else detail.told()
-        if (step["state"], step["detail"]) == (state, told):
+        shown = None if detail is None else detail.cause_fields()
+        if (step["state"], step["detail"]) == (state, shown):
             return False
         now = timezone.now().isoformat()
         if state == StepState.RUNNING and step["state"] != StepState.RUNNING:
@@ -167,7 +167,7 @@ def record_step(deployment: int, name: str, state: str, detail: Cause | None = N
                 steps[later] = fresh_step(later)
         if state in {StepState.DONE, StepState.FAILED, StepState.SKIPPED}:
             step = {**step, "started_at": step["started_at"] or now, "finished_at": now}
-        steps[name] = {**step, "state": state, "detail": told}
+        steps[name] = {**step, "state": state, "detail": shown}
         observation.steps = [steps.get(each) or fresh_step(each) for each in STEPS]
         observation.save(update_fields=["steps"])
         bump(deployment)

@@ -41,11 +41,11 @@ class Cause:
 
     def as_json(self) -> dict[str, Any]:
         """Return the cause as the database stores it and the API shows it."""
-        return {each.name: getattr(self, each.name) for each in fields(self)} | self.told()
+        return {each.name: getattr(self, each.name) for each in fields(self)} | self.cause_fields()
 
-    def told(self) -> dict[str, Any]:
+    def cause_fields(self) -> dict[str, Any]:
         """Return the fields that all causes have."""
-        cause = None if self.cause is None else self.cause.told()
+        cause = None if self.cause is None else self.cause.cause_fields()
         return {
             "code": self.code, "message": self.message, "facts": dict(self.facts), "cause": cause,
         }  # fmt: skip

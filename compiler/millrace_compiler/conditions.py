@@ -99,8 +99,8 @@ class Checked:
         for number, columns in enumerate(self.columns):
             mine = f"conditions[{number}]."
             types = {name: type_.text if type_ else "?" for name, type_ in columns or ()}
-            told = [d.to_json() for d in self.diagnostics if (d.path or "").startswith(mine)]
-            found.append({"columns": types, "diagnostics": told})
+            own = [d.to_json() for d in self.diagnostics if (d.path or "").startswith(mine)]
+            found.append({"columns": types, "diagnostics": own})
         return found
 
     def topology(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Aggregations:
                 {
                     "type": value,
                     "initializer": r.choice(["0L", "1L"]) if value == "BIGINT" else "''",
-                    "aggregator": self.combine(value, o.value, aenv, False),
+                    "aggregator": self.combine(value, aenv),
                 }
             )
             if not w and r.random() < 0.2:
@@ -177,7 +177,7 @@ class Aggregations:
         inputs = [
             {
                 "port": p,
-                "aggregator": self.combine(value, o.value, {"key": o.key, "value": o.value}, False),
+                "aggregator": self.combine(value, {"key": o.key, "value": o.value}),
             }
             for p, o in (("one", a), ("two", b))
         ]

@@ -104,7 +104,7 @@ class Expressions:
             ]
         )
 
-    def combine(self, agg, t, env, unordered):
+    def combine(self, agg, env):
         """An aggregator of the type `agg`, over `agg` and the columns `env`."""
         if agg == "BIGINT":
             return f"agg + coalesce({self.expr('BIGINT', env, 1)}, 0L)"

@@ -140,7 +140,7 @@ class Several:
             return
         type_ = node["params"]["type"]
         seen = {"key": x.key, "value": x.value}
-        aggregator = self.combine(type_, x.value, seen, False)
+        aggregator = self.combine(type_, seen)
         node["params"]["inputs"].append({"port": "three", "aggregator": aggregator})
         self.to_stream_before(x)
         self.connect(x, node["id"], "three")

@@ -113,8 +113,8 @@ def _refusing(at: Place | None) -> Iterator[None]:
             raise
         node, parameter = at or (None, None)
         code = "registry" if java.condition() == "REGISTRY" else "format"
-        reason, told = str(java.reason()), java.told()
-        cause = None if told is None else MillraceError.of_cause(json.loads(told.json()))
+        reason, failure = str(java.reason()), java.failure()
+        cause = None if failure is None else MillraceError.of_cause(json.loads(failure.json()))
         raise MillraceError(
             code, reason, node=node, parameter=parameter, facts={"reason": reason}, cause=cause
         ) from None

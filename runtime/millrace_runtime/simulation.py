@@ -205,7 +205,7 @@ class Simulator:
         except Halted as halted:
             halted.note(result)
         finally:
-            self._say(result)
+            self._add_logs(result)
         return result
 
     def stop(self) -> None:
@@ -222,7 +222,7 @@ class Simulator:
     def _finished(self, found: Mapping[str, Any]) -> int:
         return self._done
 
-    def _say(self, result: Result) -> None:
+    def _add_logs(self, result: Result) -> None:
         """End the run; add the log lines of nodes and the trace to the result."""
         try:
             if self._traces:

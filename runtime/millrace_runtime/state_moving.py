@@ -276,7 +276,7 @@ class Move:
     """Moves the state of one job to another: `run` returns the new folder's name.
 
     `client`: Kafka client settings; `start`: where new topics begin, which overrides their sources;
-    `say`: writes a line to the log.
+    `log`: writes a line to the log.
     """
 
     spark: SparkSession
@@ -288,7 +288,7 @@ class Move:
     start: str | None
     updates: bool
     exactly_once: bool
-    say: Callable[[str], None]
+    log: Callable[[str], None]
     #: finds other offsets than those where the old job stopped
     beginner: Beginner | None = None
     #: called with the progress of the move every few seconds, by another thread
@@ -322,7 +322,7 @@ class Move:
         noted = {**self.now, "stream": name, "kept": kept, "base": base}
         write_notes(self.folder / WAITING, noted)
         total = sum(rows.values())
-        self.say(
+        self.log(
             f"The state was moved to {self.folder / name}: {total} rows of {len(rows)} stores, "
             f"verified. The old state is kept in {source}."
         )

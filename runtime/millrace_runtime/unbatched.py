@@ -107,7 +107,7 @@ class UnbatchedSimulator(Simulator):
         except Halted as halted:
             halted.note(result)
         finally:
-            self._say(result)
+            self._add_logs(result)
         return result
 
     def _events(self, line: Line, number: int) -> list[dict[str, Any]]:

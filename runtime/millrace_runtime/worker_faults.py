@@ -105,7 +105,7 @@ class LogStream(io.TextIOBase):
         *lines, rest = text.split("\n")
         for line in lines:
             self._begin(line)
-            self._say()
+            self._log()
         self._begin(rest)
         return len(text)
 
@@ -121,9 +121,9 @@ class LogStream(io.TextIOBase):
     def end_line(self) -> None:
         """Send an incomplete line."""
         if self._length:
-            self._say()
+            self._log()
 
-    def _say(self) -> None:
+    def _log(self) -> None:
         line, length = self._begun, self._length
         self._begun, self._length = "", 0
         if length > len(line):

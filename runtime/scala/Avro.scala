@@ -34,7 +34,7 @@ private[millrace] object Formats {
       case (Some(t), _) => (SchemaText(t, j.path("imported").elements.asScala.map(_.asText).toSeq), known)
       case (None, Some(r)) =>
         try { val (n, t) = r.latest; (t, Some(n)) }
-        catch { case e: RegistryFailure => throw new Expressions.Invalid(e.getMessage, "REGISTRY", told = e.why) }
+        catch { case e: RegistryFailure => throw new Expressions.Invalid(e.getMessage, "REGISTRY", failure = e.why) }
       case _ => throw new Expressions.Invalid(s"format $format needs a schema, or a registry and a subject", "SCHEMA")
     }
     format match {

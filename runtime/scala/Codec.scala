@@ -14,7 +14,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Bytes that do not fit their format. */
-final class BadBytes(override val why: Why) extends RuntimeException(why.message) with Told
+final class BadBytes(override val why: Why) extends RuntimeException(why.message) with Explained
 
 /** Converts between the bytes on Kafka and Catalyst's values. Null is null both ways. Not thread-safe. */
 abstract class Codec(val format: String, val dataType: DataType) extends Serializable {

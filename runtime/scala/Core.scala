@@ -393,10 +393,10 @@ object Why {
 }
 
 /** An exception whose message was written by this project. */
-trait Told { def why: Why }
+trait Explained { def why: Why }
 
 /** A value that does not fit the type or format that it is written as. */
-final class Misfit(override val why: Why) extends IllegalArgumentException(why.message) with Told
+final class Misfit(override val why: Why) extends IllegalArgumentException(why.message) with Explained
 
 /**
  * A failure and the parameter that caused it, or null. Thrown by [[Expr]] and by nodes that can name the parameter.

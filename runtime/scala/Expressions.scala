@@ -143,8 +143,8 @@ object Expressions {
 
   /**
    * The refusal of a text. `condition` is Spark's error condition or one of this project, `facts` are the values in its
-   * message. Offsets count Unicode code points of the text, [start, stop), or are -1. `told`: the failure behind it, or
-   * null.
+   * message. Offsets count Unicode code points of the text, [start, stop), or are -1. `failure`: the failure behind it,
+   * or null.
    */
   final class Invalid(
       val reason: String,
@@ -152,7 +152,7 @@ object Expressions {
       val start: Int = -1,
       val stop: Int = -1,
       val facts: Map[String, String] = Map.empty,
-      val told: Why = null
+      val failure: Why = null
   ) extends RuntimeException(reason)
 
   private def invalid(at: Expression, reason: String, condition: String): Invalid = {

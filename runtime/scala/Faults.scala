@@ -66,11 +66,11 @@ final class FaultRecord(
 
 object Faults {
   def of(kind: String, node: String, thrown: Throwable, record: FaultRecord): Fault = {
-    val (parameter, cause, said) = thrown match {
+    val (parameter, cause, stated) = thrown match {
       case p: ParameterFailure => (p.parameter, p.cause, p.why)
       case e => (null, e, null)
     }
-    val why = cause match { case t: Told => t.why; case _ => said }
+    val why = cause match { case t: Explained => t.why; case _ => stated }
     val code = cause match {
       case s: SparkThrowable if s.getCondition != null => s.getCondition
       case _: BadBytes => "BAD_BYTES"
@@ -193,7 +193,7 @@ private[millrace] object RecordHandlers {
  * A record has an invalid destination. No handler of the document skips it, as Kafka Streams' production handler would
  * not.
  */
-final class Unsendable(override val why: Why) extends RuntimeException(why.message) with Told
+final class Unsendable(override val why: Why) extends RuntimeException(why.message) with Explained
 
 /** Checks results of a sink's expressions that a producer would refuse. */
 private[millrace] object Destination {

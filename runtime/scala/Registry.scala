@@ -16,7 +16,7 @@ import com.fasterxml.jackson.databind.JsonNode
  * A schema registry that does not answer, or rejects a request. This is not the fault of a record, so no handler skips
  * a record for it: the job stops.
  */
-final class RegistryFailure(override val why: Why) extends RuntimeException(why.message) with Told
+final class RegistryFailure(override val why: Why) extends RuntimeException(why.message) with Explained
 
 /** A schema in a registry. `before`: the schemas that it refers to, each after those that it refers to itself. */
 private[millrace] final case class SchemaText(text: String, before: Seq[String] = Nil)

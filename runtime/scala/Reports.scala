@@ -289,7 +289,7 @@ object Reports {
   private[millrace] def here(run: String): Option[RunAccumulator] = Option(runs.get(run))
 
   /** Adds log lines of tasks that ended between micro-batches. */
-  private[millrace] def say(run: String, lines: Seq[LogLine]): Unit = {
+  private[millrace] def log(run: String, lines: Seq[LogLine]): Unit = {
     val found = runs.get(run)
     if (found != null && lines.nonEmpty) found.synchronized(found.value.keep(lines))
   }

@@ -230,8 +230,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     metrics.log(node, taskId(node.spec.sub), merge, message)
     if (trace != null) trace.printed(node, "info", message)
   }
-  def say(node: Node, level: String, message: String): Unit = {
-    metrics.say(node, taskId(node.spec.sub), merge, level, message)
+  def log(node: Node, level: String, message: String): Unit = {
+    metrics.log(node, taskId(node.spec.sub), merge, level, message)
     if (trace != null) trace.printed(node, level, message)
   }
 

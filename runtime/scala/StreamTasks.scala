@@ -106,7 +106,7 @@ object StreamTasks {
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = TaskGraph.parse(spark, graphJson)
 
   def release(run: String): Unit = {
-    Reports.say(run, releaseHere(run))
+    Reports.log(run, releaseHere(run))
     SparkContext.getActive.filter(sc => !sc.isLocal && !sc.isStopped).foreach { sc =>
       // The query has ended, so all slots are free: as many jobs as there are slots reach every executor.
       val slots = Math.max(1, sc.defaultParallelism)
@@ -118,7 +118,7 @@ object StreamTasks {
           lines.iterator
         }
         .collectAsync()
-      try Reports.say(run, Await.result(reply, Duration(patienceMs, TimeUnit.MILLISECONDS)))
+      try Reports.log(run, Await.result(reply, Duration(patienceMs, TimeUnit.MILLISECONDS)))
       catch { case e: Exception => reply.cancel(); throw e }
     }
   }
@@ -158,7 +158,7 @@ object StreamTasks {
   private[millrace] def releaseAll(): Unit = tasks.keySet.asScala
     .map(k => runOf(k.attachment))
     .toSet
-    .foreach((run: String) => Reports.say(run, releaseHere(run)))
+    .foreach((run: String) => Reports.log(run, releaseHere(run)))
 
   // ---- tasks alive in this JVM ----
 

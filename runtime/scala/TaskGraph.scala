@@ -245,19 +245,19 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
     case TablePort(k, v, _) =>
       unwrapped += i
       StreamPort(k, v)
-    case other => fail("in", "port", s"must be a stream, but is ${Build.say(other)}")
+    case other => fail("in", "port", s"must be a stream, but is ${Build.describe(other)}")
   }
   def table(i: Int): TablePort = inputs(i) match {
     case t: TablePort => t
-    case other => fail("in", "port", s"must be a table, but is ${Build.say(other)}")
+    case other => fail("in", "port", s"must be a table, but is ${Build.describe(other)}")
   }
   def grouped(i: Int): GroupedPort = inputs(i) match {
     case g: GroupedPort => g
-    case other => fail("in", "port", s"must be a grouped table, but is ${Build.say(other)}")
+    case other => fail("in", "port", s"must be a grouped table, but is ${Build.describe(other)}")
   }
   def global(i: Int): GlobalPort = inputs(i) match {
     case g: GlobalPort => g
-    case other => fail("right", "port", s"must be a global table, but is ${Build.say(other)}")
+    case other => fail("right", "port", s"must be a global table, but is ${Build.describe(other)}")
   }
 
   def opt(p: String): Option[JsonNode] = Option(params.get(p)).filterNot(_.isNull)
@@ -306,12 +306,12 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
   catch {
     case e: Expressions.Invalid =>
       val found = if (e.condition == "REGISTRY") "registry" else code
-      throw new Refused(node, p, Why(found, e.reason, "reason" -> e.reason), e.told)
+      throw new Refused(node, p, Why(found, e.reason, "reason" -> e.reason), e.failure)
   }
 }
 
 private object Build {
-  def say(p: Port): String = p match {
+  def describe(p: Port): String = p match {
     case _: StreamPort => "a stream"
     case _: TablePort => "a table"
     case _: GroupedPort => "a grouped table"

@@ -11,7 +11,7 @@ private[millrace] final class TaskMetrics {
   private val lines = new java.util.ArrayList[LogLine]()
 
   /** The number of omitted lines, by node. */
-  private val unsaid = new JHashMap[String, java.lang.Long]()
+  private val omitted = new JHashMap[String, java.lang.Long]()
 
   def dropped(node: String, reason: String): Unit =
     droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
@@ -24,8 +24,8 @@ private[millrace] final class TaskMetrics {
   }
 
   /** Adds a line of user code, or a warning about it. Lines beyond the limit are omitted and counted. */
-  def say(node: Node, task: String, merge: Long, level: String, message: String): Unit =
-    if (lines.size >= TaskReport.mostLines) unsaid.merge(node.node, 1L, (a, b) => a + b)
+  def log(node: Node, task: String, merge: Long, level: String, message: String): Unit =
+    if (lines.size >= TaskReport.mostLines) omitted.merge(node.node, 1L, (a, b) => a + b)
     else {
       val words = Array[AnyRef](node.node, task, message)
       if (level == "warning") StreamTask.logger.warn("{} {}: {}", words: _*)
@@ -42,10 +42,10 @@ private[millrace] final class TaskMetrics {
     deadLetters.clear()
     lines.forEach(l => r.log(l))
     lines.clear()
-    unsaid.forEach { (node, n) =>
+    omitted.forEach { (node, n) =>
       StreamTask.logger.warn("{} {}: {} more lines were omitted", node, r.index: Any, n)
       r.log(new LogLine("warning", node, s"$n more lines were omitted"))
     }
-    unsaid.clear()
+    omitted.clear()
   }
 }

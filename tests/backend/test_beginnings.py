@@ -97,7 +97,7 @@ def reported(row: Deployment, topic: str) -> None:
     redis.client().xadd(redis.run_stream(f"{row.pk}-1"), {"event": json.dumps(report)})
 
 
-def told(row: Deployment) -> dict[str, Any] | None:
+def applied(row: Deployment) -> dict[str, Any] | None:
     """Return the start position that the driver would receive, without its id."""
     found = reconciling.load_for_reconcile(row.pk)
     assert found is not None
@@ -184,7 +184,7 @@ def test_a_reset_is_confirmed_by_name_passed_to_the_driver_and_written_down(
     assert client_of(people.editor).post(path, body).status_code == 403
     answer = client.post(path, body)
     assert (answer.status_code, answer.json()["desired"]) == (200, "running")
-    assert told(stopped) == {"from": "offsets", "reset": True, "offsets": {topic: {"1": 2}}}
+    assert applied(stopped) == {"from": "offsets", "reset": True, "offsets": {topic: {"1": 2}}}
     entry = AuditEntry.objects.filter(action="deployment.start").latest("pk")
     assert (entry.detail["reset"], entry.detail["start_from"]) == (["stores"], given)
 
@@ -194,11 +194,11 @@ def test_a_reset_is_confirmed_by_name_passed_to_the_driver_and_written_down(
     actions.request_stop(people.operator, stopped)
     reconciling.observe(stopped.pk, "stopped")
     assert client.post(path).status_code == 200
-    assert told(stopped) is not None, "a start continues what was asked for; it is applied once"
+    assert applied(stopped) is not None, "a start continues what was asked for; it is applied once"
     actions.request_stop(people.operator, stopped)
     reconciling.observe(stopped.pk, "stopped")
     assert client.post(path, {"start_from": {"position": "stopped"}}).status_code == 200
-    assert told(stopped) is None
+    assert applied(stopped) is None
 
 
 def test_a_version_begins_elsewhere_and_its_requests_go_with_it(
@@ -217,7 +217,7 @@ def test_a_version_begins_elsewhere_and_its_requests_go_with_it(
     reset = {**lost, "reset": ["stores"]}
     assert client.post(redeploy, reset).json()["error"]["code"] == "name_does_not_match"
     assert client.post(redeploy, {**reset, "name": "Sums"}).status_code == 200
-    assert told(stopped) == {"from": "earliest", "reset": True}
+    assert applied(stopped) == {"from": "earliest", "reset": True}
     assert reconciling.fall_back(stopped.pk) == 1
     after = reconciling.load_for_reconcile(stopped.pk)
     assert before is not None
@@ -226,7 +226,7 @@ def test_a_version_begins_elsewhere_and_its_requests_go_with_it(
 
     same = {"version": 1, "start_from": {"position": "latest"}}
     assert client.post(redeploy, same).json()["restart_requested"] is True
-    assert told(stopped) == {"from": "latest"}
+    assert applied(stopped) == {"from": "latest"}
 
 
 def name(hours: float) -> str:

@@ -75,8 +75,8 @@ def test_a_diagnostic_is_reported_with_its_node_and_what_would_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     show_diagnostics([{"severity": "error", "node": "n", "parameter": "p", "message": "is wrong.",
-           "hint": "Mend it."}])  # fmt: skip
-    assert capsys.readouterr().err == "error: n.p: is wrong. Mend it.\n"
+           "hint": "Correct it."}])  # fmt: skip
+    assert capsys.readouterr().err == "error: n.p: is wrong. Correct it.\n"
 
 
 def test_a_folder_without_scenarios_is_reported(

@@ -21,7 +21,7 @@ from tests.runtime.changing import Changing, Pair
 from tests.runtime.test_lost_offsets import (
     EARLIEST,
     LATEST,
-    Told,
+    Losses,
     pair,
     recreate,
     send,
@@ -51,7 +51,7 @@ def running(
     stopping = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(
-            changing.run, raw, folder, more=more, report=report or Told(), until=stopping
+            changing.run, raw, folder, more=more, report=report or Losses(), until=stopping
         )
         try:
             yield job
@@ -97,7 +97,7 @@ def test_a_job_that_retention_overtakes_stops_with_the_number_of_records_at_its_
 def test_a_job_that_retention_overtakes_goes_on_if_that_was_chosen_and_counts_what_it_lost(
     changing: Changing, pair: Pair, tmp_path: Path, choice: list[str], lost: int
 ) -> None:
-    reported = Told()
+    reported = Losses()
     with running(changing, summed(pair), tmp_path, *SLOW, *choice, report=reported) as job:
         behind(pair)
         eventually(lambda: bool(reported.lost) or job.done())
@@ -131,7 +131,7 @@ def test_a_job_whose_topic_is_created_again_reads_all_of_it_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driving, "TOPICS_SECONDS", 0.5)
-    reported = Told()
+    reported = Losses()
     with running(changing, summed(pair), tmp_path, *EARLIEST, report=reported) as job:
         send(pair, 1, 2)
         assert seen(pair, [("a", 3)])

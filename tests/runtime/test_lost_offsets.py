@@ -46,7 +46,7 @@ def summed(pair: Pair, *more: str, pattern: str | None = None) -> Raw:
     return raw
 
 
-class Told:
+class Losses:
     """Records what a job reports about losses."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ def test_records_that_retention_deleted_are_refused_with_their_number_and_nothin
 def test_after_a_loss_it_continues_with_the_first_record_there_is_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    raw, reported = deleted(changing, pair, tmp_path), Told()
+    raw, reported = deleted(changing, pair, tmp_path), Losses()
     changing.run(raw, tmp_path, more=EARLIEST, report=reported)
     assert sorted(pair.new()) == [("a", 5), ("a", 10), ("b", 30)]
     assert reported.lost == [((pair.source, 0), 3, 2)]
@@ -130,7 +130,7 @@ def test_after_a_loss_it_continues_with_the_first_record_there_is_if_that_was_ch
 def test_after_a_loss_it_continues_at_the_end_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    raw, reported = deleted(changing, pair, tmp_path), Told()
+    raw, reported = deleted(changing, pair, tmp_path), Losses()
     changing.run(raw, tmp_path, more=LATEST, report=reported)
     # Only the partition that lost records skips the rest.
     assert pair.new() == [("b", 30)]
@@ -177,7 +177,7 @@ def test_a_topic_that_was_created_again_is_read_whole_if_that_was_chosen(
 def test_a_topic_that_was_created_again_is_skipped_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    raw, reported = recreated(changing, pair, tmp_path), Told()
+    raw, reported = recreated(changing, pair, tmp_path), Losses()
     changing.run(raw, tmp_path, more=LATEST, report=reported)
     assert pair.new() == []
     assert sum(records for _, _, records in reported.lost) == 4
@@ -257,7 +257,7 @@ def test_a_checkpoint_that_is_gone_is_refused_for_a_deployment_that_has_run(
     error = refused(changing, raw, tmp_path, "--continues")
     assert error.code == "checkpoint_gone"
     assert "“earliest” reads the 4 records in the topics again, without 3" in error.message
-    reported = Told()
+    reported = Losses()
     changing.run(raw, tmp_path, more=["--continues", *EARLIEST], report=reported)
     assert sorted(pair.new()) == [("a", 4), ("a", 9), ("b", 10), ("b", 30)]
     assert "reads 4 records again; 3 deleted records are lost" in reported.logs[0]

@@ -22,7 +22,7 @@ from millrace_runtime import columns
 from pyspark.errors import StreamingQueryException
 
 from tests.runtime import topics
-from tests.runtime.live import Engines
+from tests.runtime.live import Engines, formats_by_topic, sink_formats
 from tests.runtime.spread import (
     DAY,
     PARTITIONS,
@@ -49,7 +49,7 @@ SAMPLE = ["A06", "C01", "D10", "E05", "F02", "G03", "H02", "I08", "J01", "K52", 
 def spreadable(scenario: dict[str, Any]) -> bool:
     """Whether a scenario's tasks differ only in the partitions of its inputs."""
     document = scenario["topology"]
-    read = {topic for topic in formats_by_topic(document) if topic}
+    read = set(formats_by_topic(document))
     written = {node["params"].get("topic") for node in document["nodes"] if _writes(node)}
     return (
         scenario["compare"] in ("sequence", "set_per_input")
@@ -62,17 +62,6 @@ def spreadable(scenario: dict[str, Any]) -> bool:
 
 def _writes(node: dict[str, Any]) -> bool:
     return bool(node["kind"] == "sink.topic" and node["params"].get("topic"))
-
-
-def formats_by_topic(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Key and value formats of the topics that are read."""
-    found = {}
-    for node in document["nodes"]:
-        params = node.get("params", {})
-        if node["kind"].startswith("source."):
-            for topic in params.get("topics") or [params.get("topic")]:
-                found[topic] = {"key": params.get("key"), "value": params.get("value")}
-    return found
 
 
 def scenarios() -> dict[str, dict[str, Any]]:
@@ -257,14 +246,3 @@ def compare(
             for task in wanted
         ]
         assert interleaved(seen, parts), (topic, partition, seen, parts)
-
-
-def sink_formats(graph: dict[str, Any], topic: str, *, dead: bool) -> tuple[Any, Any]:
-    """Return key and value formats of the records written to a topic."""
-    if dead:
-        return {"format": "bytes"}, {"format": "bytes"}
-    sinks = [node["params"] for node in graph["nodes"] if node["op"] in ("to", "sink")]
-    named = [params for params in sinks if params.get("topic") == topic] or [
-        params for params in sinks if params.get("topic_expression")
-    ]
-    return named[0]["key"], named[0]["value"]

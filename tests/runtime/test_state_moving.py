@@ -129,8 +129,8 @@ def test_a_move_reports_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPa
         "Moving the state: 12,000 rows written.",
         "Moving the state: 30,000 rows written, reading them back.",
     ]
-    told = [(each["code"], each["facts"]["rows"]) for each in reported]
-    assert told == [
+    moves = [(each["code"], each["facts"]["rows"]) for each in reported]
+    assert moves == [
         ("moving_state", "0"), ("moving_state_written", "12,000"),
         ("moving_state_checked", "30,000"),
     ]  # fmt: skip

@@ -19,7 +19,7 @@ DOCUMENT: dict[str, Any] = {
 
 def running(bench: Bench) -> Bench:
     bench.tick()
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
     return bench
 

@@ -52,7 +52,7 @@ def test_a_driver_that_reports_how_far_it_is_is_waited_for(bench: Bench) -> None
     for rows in (10, 20, 30):
         bench.now += START_PATIENCE_SECONDS - 1
         detail = Cause("moving_state_written", f"{rows} rows written.", facts={"rows": str(rows)})
-        bench.say("starting", detail=detail)
+        bench.report("starting", detail=detail)
         assert bench.tick() == "starting"
         assert bench.steps[-1] == ("start", "running", detail)
     assert bench.launcher.killed == []

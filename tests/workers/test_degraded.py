@@ -43,7 +43,7 @@ def test_a_driver_that_is_silent_is_degraded_then_restarted_with_its_threads_kep
     assert f"threads of {first}" in kept.read_text()
     bench.now += 1
     assert bench.tick() == "starting"
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
     assert bench.deployment.failure is None
 
@@ -133,7 +133,7 @@ def test_a_pause_reaches_the_driver_and_holds_after_a_restart(
     bench.tick()
     assert control.read_text() == "pause"
     assert str(control) in bench.launcher.started[-1].arguments
-    bench.say("paused")
+    bench.report("paused")
     assert bench.tick() == "paused"
     bench.deployment = replace(bench.deployment, paused=False)
     pulse(bench, bench.now, "running")

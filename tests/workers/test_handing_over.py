@@ -37,7 +37,7 @@ def test_the_old_driver_is_asked_to_stop_once_the_new_one_is_prepared(changing: 
     assert len(changing.launcher.started) == 2
     assert changing.deployment.run is not None
     assert changing.deployment.run.report_id == "7-2"
-    changing.say("running")
+    changing.report("running")
     assert changing.tick() == "running"
     assert changing.outcomes == ["stopped"]
 
@@ -151,7 +151,7 @@ def test_a_restart_is_prepared_too_with_the_code_that_is_there(bench: Bench) -> 
     bench.launcher.prepare()
     bench.tick()
     assert bench.tick() == "starting"
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
 
 

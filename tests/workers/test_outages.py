@@ -52,7 +52,7 @@ def test_a_part_that_goes_away_under_a_driver_is_no_crash_however_often(
     running(bench)
     began = bench.now
     for _ in range(3 * LIMIT):
-        bench.say("failed", Failure(code, "It does not respond."))
+        bench.report("failed", Failure(code, "It does not respond."))
         bench.launcher.lose(driver(bench), 1)
         assert bench.tick() == "restarting"
         bench.now += 61
@@ -63,7 +63,7 @@ def test_a_part_that_goes_away_under_a_driver_is_no_crash_however_often(
     outage = bench.deployment.outage
     assert outage is not None
     assert (outage.since, outage.attempts) == (began, 3 * LIMIT)
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
     assert bench.deployment.outage is None
 
@@ -72,7 +72,7 @@ def test_an_outage_that_changes_its_reason_began_with_the_first(bench: Bench) ->
     running(bench)
     began = bench.now
     for attempts, code in enumerate(("broker_unreachable", "storage_unreachable"), 1):
-        bench.say("failed", Failure(code, "It does not respond."))
+        bench.report("failed", Failure(code, "It does not respond."))
         bench.launcher.lose(driver(bench), 1)
         assert bench.tick() == "restarting"
         outage = bench.deployment.outage
@@ -85,7 +85,7 @@ def test_an_outage_that_changes_its_reason_began_with_the_first(bench: Bench) ->
 def test_no_driver_is_started_while_the_broker_is_away(bench: Bench) -> None:
     running(bench)
     bench.topics.away = True
-    bench.say("failed", Failure("broker_unreachable", "The broker does not answer."))
+    bench.report("failed", Failure("broker_unreachable", "The broker does not answer."))
     bench.launcher.lose(driver(bench), 1)
     for _ in range(600):
         assert bench.tick() == "restarting"
@@ -125,7 +125,7 @@ def test_a_full_disk_is_waited_for_and_shown(bench: Bench) -> None:
 def test_a_driver_that_found_the_disk_full_is_started_when_there_is_room(bench: Bench) -> None:
     running(bench)
     bench.free = 0
-    bench.say("failed", Failure("disk_full", "The disk that holds the checkpoint is full."))
+    bench.report("failed", Failure("disk_full", "The disk that holds the checkpoint is full."))
     bench.launcher.lose(driver(bench), 1)
     for _ in range(100):
         assert bench.tick() == "restarting"

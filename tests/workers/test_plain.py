@@ -48,7 +48,7 @@ def again(bench: Bench, version: int, program: str, **settings: Any) -> JobSpec:
     )
     for _ in range(4):
         bench.tick()
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
     return bench.launcher.started[-1]
 
@@ -194,7 +194,7 @@ def test_the_exact_dialect_begins_anew_where_a_plain_program_stopped_and_back(
     plain.now += 1
     plain.tick()
     assert begin in plain.launcher.started[-1].arguments
-    plain.say("running")
+    plain.report("running")
     plain.tick()
 
     commits(home / "checkpoint" / "stream", 0, {"in": {"0": 20, "1": 21}})

@@ -40,7 +40,7 @@ def test_a_new_deployment_is_compiled_checked_staged_and_started_in_one_go(bench
 def test_it_is_running_only_when_the_driver_reports_it(bench: Bench) -> None:
     bench.tick()
     assert bench.tick() == "starting"
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
     assert ("start", "done", None) in bench.steps
 
@@ -76,7 +76,7 @@ def test_a_driver_that_ran_on_unseen_is_running_again_at_the_first_look(bench: B
 def test_a_driver_that_was_starting_unseen_is_waited_for(bench: Bench) -> None:
     bench.tick()
     assert unseen(bench).tick() == "starting"
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
     assert ("start", "done", None) in bench.steps
 
@@ -119,7 +119,7 @@ def test_a_killed_driver_is_started_again_on_the_same_checkpoint(bench: Bench) -
     assert bench.tick() == "restarting"
     bench.now += 1
     assert bench.tick() == "starting"
-    bench.say("running")
+    bench.report("running")
     assert bench.tick() == "running"
     first, second = bench.launcher.started
     assert first.checkpoint == second.checkpoint
@@ -129,7 +129,7 @@ def test_a_killed_driver_is_started_again_on_the_same_checkpoint(bench: Bench) -
 
 def test_a_fault_of_a_record_is_not_tried_again(bench: Bench) -> None:
     running(bench)
-    bench.say("failed", Failure("processing_error", "division by zero", "inverse", "value"))
+    bench.report("failed", Failure("processing_error", "division by zero", "inverse", "value"))
     bench.launcher.lose(driver(bench), 3)
     assert bench.tick() == "failed"
     assert bench.deployment.failure is not None
@@ -250,7 +250,11 @@ def test_a_driver_that_cannot_be_started_says_why(bench: Bench) -> None:
     )
     assert failure["message"] == f"The driver could not be started: {bench.launcher.refuses}"
     name, state, detail = bench.steps[-1]
-    assert (name, state, detail and detail.told()) == ("start", "failed", Cause.of(failure).told())
+    assert (name, state, detail and detail.cause_fields()) == (
+        "start",
+        "failed",
+        Cause.of(failure).cause_fields(),
+    )
 
 
 def test_a_start_waits_for_the_driver_that_holds_the_checkpoint(bench: Bench) -> None:

@@ -328,7 +328,7 @@ class Bench:
             self.deployment = replace(before, observed=left, since=self.now, outage=outage)
         raise AssertionError("the states go round in a circle")
 
-    def say(
+    def report(
         self, state: str, failure: Failure | None = None, *, detail: Cause | None = None
     ) -> None:
         """Have the running driver report this state."""

@@ -79,7 +79,7 @@ def _written(program: Program, node: Operator, frame: Frame, *place: str) -> Fra
         )
         rows = Chain(Name(frame.variable), (call("selectExpr", *written),))
         mode: dict[str, Expr] = {} if frame.mode == "append" else {"mode": frame.mode}
-        program.say(node, call("kafka.write", rows, name, topic=name, **mode))
+        program.add(node, call("kafka.write", rows, name, topic=name, **mode))
     times = [
         (column, call("F.expr", to_times(column, type_)))
         for column, type_ in columns

@@ -253,5 +253,5 @@ def _comment(program: Program, node_id: str, code: str) -> list[str]:
     variable = words.replace("-", "_")
     if words and re.search(rf'^ *{variable}(_\w+)? = |"{words}"', code, re.MULTILINE):
         label = ""
-    said = ": ".join(part for part in (label, _plain(node.description or "")) if part)
-    return [f"    # {line}" for line in textwrap.wrap(said, WIDTH - 8)]
+    text = ": ".join(part for part in (label, _plain(node.description or "")) if part)
+    return [f"    # {line}" for line in textwrap.wrap(text, WIDTH - 8)]

@@ -176,7 +176,7 @@ class Program:
         self.statements.append(Statement(node.id, name, expr))
         return name
 
-    def say(self, node: Operator, expr: Expr) -> None:
+    def add(self, node: Operator, expr: Expr) -> None:
         """Adds an expression statement."""
         self.statements.append(Statement(node.id, None, expr))
 

@@ -28,7 +28,7 @@ def topic(program: Program, node: SinkTopic) -> Mapping[str, Frame]:
         if frame.mode != "append":
             options["mode"] = frame.mode
         rows = _encoded(program, node, frame)
-        program.say(node, call("kafka.write", rows, name, **options))
+        program.add(node, call("kafka.write", rows, name, **options))
     return {}
 
 
@@ -59,5 +59,5 @@ def print_(program: Program, node: SinkPrint) -> Mapping[str, Frame]:
         name = node.id if not number else f"{node.id}-{number + 1}"
         mode: dict[str, Expr] = {} if frame.mode == "append" else {"mode": frame.mode}
         shown: Call = call("kafka.show", Name(frame.variable), name, **mode)
-        program.say(node, shown)
+        program.add(node, shown)
     return {}

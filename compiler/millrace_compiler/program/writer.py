@@ -118,7 +118,7 @@ class _Writer:
             return [str(topic) for topic in topics]
         return [str(one)] if one else []
 
-    def _said(
+    def _about(
         self, operator: Operator, indent: int, variable: str | None
     ) -> tuple[list[str], dict[str, object]]:
         """The comment of a node, and keywords for what its comment and variable do not imply.
@@ -223,7 +223,7 @@ class _Writer:
             for store in operator.stores:
                 if store.id in self.values.variables or store.id in self.values.stores:
                     continue
-                _, about = self._said(store, 0, None)
+                _, about = self._about(store, 0, None)
                 keyword = about.get("label") or about.get("description")
                 labelled = any(_texts(store)) and not keyword
                 if labelled or operator.many_stores or self.uses[store.id] > 1:
@@ -233,7 +233,7 @@ class _Writer:
 
     def _store_variable(self, store: Store) -> None:
         name = self.names.take(f"{store.store_name()} store", store.id, "store")
-        comment, about = self._said(store, 0, name)
+        comment, about = self._about(store, 0, name)
         value = self.values.call(with_keywords(store.words()[0], **about), store)
         self.values.variables[store.id] = name
         self.body.statement(statement_lines([Link(value, comment, store.id)], name))
@@ -269,7 +269,7 @@ class _Writer:
         indent = 8 if len(statement.nodes) > 1 else 0
         for operator in statement.nodes:
             own = variable if operator is statement.nodes[-1] else None
-            comment, about = self._said(operator, indent, own)
+            comment, about = self._about(operator, indent, own)
             calls = operator.words()
             calls[-1] = with_keywords(calls[-1], **about)
             for index, call in enumerate(calls):

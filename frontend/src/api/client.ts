@@ -1,7 +1,7 @@
 /** The API client: CSRF header, JSON, and errors as `ApiError` with the message of the server. */
 
 import createClient from "openapi-fetch";
-import { type Cause, toldCause } from "../problems/prose";
+import { type Cause, describeCause } from "../problems/prose";
 import { diagnosticTexts, errorText, language, phrase, t } from "../ui/i18n";
 import type { paths } from "./schema";
 
@@ -32,7 +32,7 @@ export class ApiError extends Error {
   constructor(status: number, envelope: ErrorEnvelope | null) {
     const error = envelope?.error ?? {};
     const code = error.code ?? "";
-    const cause = error.cause ? toldCause(error.cause) : undefined;
+    const cause = error.cause ? describeCause(error.cause) : undefined;
     const known = errorText(code, { found: error.message, ...error, ...error.facts, cause });
     // The refusal of a schema is a diagnostic of the compiler.
     const found = error.facts === undefined ? undefined : diagnosticTexts(code, error.facts);

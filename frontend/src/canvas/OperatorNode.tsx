@@ -9,7 +9,7 @@ import { kindOf, portsOf } from "../graph/catalog";
 import { labelOf } from "../graph/document";
 import { sizeOfPorts } from "../graph/geometry";
 import { isMissing } from "../inspector/problems";
-import { told } from "../problems/prose";
+import { describeDiagnostic } from "../problems/prose";
 import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import type { FlowNode } from "./flow";
@@ -52,7 +52,7 @@ export function ProblemBadge({ node }: { node: string }) {
     <span
       className="node-badge"
       data-severity={severity}
-      title={diagnostics.map((each) => told(each).message).join("\n")}
+      title={diagnostics.map((each) => describeDiagnostic(each).message).join("\n")}
       role="img"
       aria-label={t(PROBLEMS[severity], { n: number })}
     >

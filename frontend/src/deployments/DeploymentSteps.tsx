@@ -4,7 +4,7 @@ import IconLoader2 from "@tabler/icons-react/dist/esm/icons/IconLoader2.mjs";
 import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import type { Deployment, DeploymentStep } from "../api/types";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { known } from "../runtime/figures";
 import { useNow } from "../runtime/useNow";
 import { span } from "../ui/format";
@@ -70,7 +70,7 @@ export function DeploymentSteps({ deployment }: { deployment: Deployment }) {
           <span className={classes.stepTitle}>
             {titleOf(step.name)}
             {step.detail === null ? null : (
-              <span className={classes.stepDetail}>{toldCause(step.detail)}</span>
+              <span className={classes.stepDetail}>{describeCause(step.detail)}</span>
             )}
           </span>
           <span className={classes.stepTime}>{known(lengthOf(step, now), span)}</span>

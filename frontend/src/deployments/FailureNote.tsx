@@ -5,7 +5,7 @@ import type { Failure } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { type Catalog, kindOf } from "../graph/catalog";
 import { type DocumentNode, findNode, labelOf } from "../graph/document";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
@@ -26,7 +26,7 @@ export function FailureNote({ failure }: { failure: Failure }) {
   const record = recordText(failure.record);
   const ws = useEditing((state) => state.ws);
   const link = recordLink(ws, failure.record);
-  const text = toldCause(failure);
+  const text = describeCause(failure);
   const long = text.length > 240;
   return (
     <Note tone="failed" icon={<IconAlertCircle size={16} stroke={1.5} style={{ flex: "none" }} />}>

@@ -1,6 +1,6 @@
 import IconHourglass from "@tabler/icons-react/dist/esm/icons/IconHourglass.mjs";
 import type { Outage } from "../api/types";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
 import { hour, span } from "../ui/format";
@@ -17,7 +17,7 @@ export function OutageNote({ outage }: { outage: Outage }) {
           time: hour(outage.since),
           ago: span(Math.max(0, now - Date.parse(outage.since))),
         })}{" "}
-        {toldCause(outage)}{" "}
+        {describeCause(outage)}{" "}
         {next > 0
           ? t("Next attempt in {time}.", { time: span(next) })
           : t("Retrying automatically.")}

@@ -13,7 +13,7 @@ import type { Deployment, Shadow, ShadowStart } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
@@ -179,8 +179,8 @@ function Running({ deployment, shadow }: { deployment: Deployment; shadow: Shado
       <p className={change.quiet}>
         {t("Its output topics end with {suffix}.", { suffix: shadow.suffix })}
       </p>
-      {failure === null ? null : <Note tone="failed">{toldCause(failure)}</Note>}
-      {outage === null ? null : <Note tone="degraded">{toldCause(outage)}</Note>}
+      {failure === null ? null : <Note tone="failed">{describeCause(failure)}</Note>}
+      {outage === null ? null : <Note tone="degraded">{describeCause(outage)}</Note>}
       {compares && comparison !== null ? (
         <div data-testid="shadow-progress">
           <Progress

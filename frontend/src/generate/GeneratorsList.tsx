@@ -6,7 +6,7 @@ import { listGenerators, stopGenerator } from "../api/topicCalls";
 import type { Generator } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { topicAddress } from "../topics/records";
 import { ago, count, exact, moment } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
@@ -85,7 +85,7 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
       <td>
         {t(STATES[generator.state])}
         {generator.problem === null ? null : (
-          <div className={classes.problem}>{toldCause(generator.problem)}</div>
+          <div className={classes.problem}>{describeCause(generator.problem)}</div>
         )}
       </td>
       <td className={pages.number}>{exact(generator.rate)}</td>

@@ -2,14 +2,14 @@ import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, useId } from "react";
 import type { Diagnostic } from "../api/types";
-import { told } from "../problems/prose";
+import { describeDiagnostic } from "../problems/prose";
 import { t } from "../ui/i18n";
 import { isMissing } from "./problems";
 
 /** The problems of a field and their hints. */
 export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
   return diagnostics.map((each, index) => {
-    const { hint, message } = told(each);
+    const { hint, message } = describeDiagnostic(each);
     return (
       <p
         key={`${each.code}${index}`}

@@ -8,7 +8,7 @@ import { getVersion } from "../api/topologyCalls";
 import { notifyError } from "../app/notify";
 import { FailureNote } from "../deployments/FailureNote";
 import { OutageNote } from "../deployments/OutageNote";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { useLive } from "../runtime/store";
 import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
@@ -84,7 +84,7 @@ function useFound(editor: boolean): ReactNode {
       "degraded",
       IconHeartbeat,
       <span data-testid="degraded">
-        {deployment.failure === null ? null : toldCause(deployment.failure)}{" "}
+        {deployment.failure === null ? null : describeCause(deployment.failure)}{" "}
         {t("Degraded since {time}. The driver is restarted if it does not respond.", {
           time: hour(deployment.since),
         })}

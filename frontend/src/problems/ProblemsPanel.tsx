@@ -9,7 +9,7 @@ import { Empty, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { byNode, hasSink } from "./groups";
 import classes from "./problems.module.css";
-import { told } from "./prose";
+import { describeDiagnostic } from "./prose";
 
 /** All diagnostics, grouped by node; a click goes to the node and the field. */
 export function ProblemsPanel() {
@@ -139,7 +139,7 @@ export function ProblemsBadge() {
 }
 
 function Sentences({ diagnostic }: { diagnostic: Diagnostic }) {
-  const { hint, message } = told(diagnostic);
+  const { hint, message } = describeDiagnostic(diagnostic);
   return (
     <>
       <span>{message}</span>

@@ -7,7 +7,7 @@ import { DeploymentSteps } from "../deployments/DeploymentSteps";
 import { FailureNote } from "../deployments/FailureNote";
 import { OutageNote } from "../deployments/OutageNote";
 import { fetchTexts, setLanguage } from "../ui/i18n";
-import { type Cause, told, toldCause } from "./prose";
+import { type Cause, describeCause, describeDiagnostic } from "./prose";
 
 const SILENT: Cause = {
   code: "driver_silent",
@@ -23,11 +23,11 @@ afterEach(() => {
 async function inChinese(cause: Cause): Promise<string> {
   await fetchTexts("zh");
   setLanguage("zh");
-  return toldCause(cause);
+  return describeCause(cause);
 }
 
-test("a cause is told in the language of the page", async () => {
-  expect(toldCause(SILENT)).toBe(SILENT.message);
+test("a cause is described in the language of the page", async () => {
+  expect(describeCause(SILENT)).toBe(SILENT.message);
   expect(await inChinese(SILENT)).toBe("驱动程序已 90 秒没有报告。");
 });
 
@@ -51,7 +51,7 @@ test("a cause quotes the one behind it in the same language", async () => {
   );
 });
 
-test("a driver that was restarted because it was silent is told in whole", async () => {
+test("a driver that was restarted because it was silent is described in whole", async () => {
   const message = `${SILENT.message} It was restarted; a thread dump was saved.`;
   expect(await inChinese({ code: "driver_restarted", message, cause: SILENT })).toBe(
     "驱动程序已 90 秒没有报告。驱动程序已重新启动，并保存了线程转储。",
@@ -109,7 +109,7 @@ test("a refusal quotes its cause in the language of the page", async () => {
   expect(new ApiError(400, { error: { ...error, cause } }).message).toBe(error.message);
 });
 
-test("a topic that is not allowed is told in the language of the page", async () => {
+test("a topic that is not allowed is described in the language of the page", async () => {
   await fetchTexts("zh");
   setLanguage("zh");
   const facts = { topic: "sums", prefixes: "orders-…" };
@@ -119,7 +119,7 @@ test("a topic that is not allowed is told in the language of the page", async ()
     message: "…",
     hint: "…",
   } as unknown as Diagnostic;
-  expect(told(found)).toEqual({
+  expect(describeDiagnostic(found)).toEqual({
     message: "此工作区不能使用主题“sums”。",
     hint: "此工作区的主题以下列前缀开头：orders-…",
   });

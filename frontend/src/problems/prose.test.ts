@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { Diagnostic } from "../api/types";
 import { fetchTexts, setLanguage } from "../ui/i18n";
-import { told } from "./prose";
+import { describeDiagnostic } from "./prose";
 
 const MISSING = {
   code: "input_missing",
@@ -12,16 +12,18 @@ const MISSING = {
 
 afterEach(() => setLanguage("en"));
 
-test("a diagnostic is told in the page's language, with its facts; in English without a translation", async () => {
-  expect(told(MISSING)).toEqual({ message: MISSING.message, hint: MISSING.hint });
+test("a diagnostic is described in the page's language, with its facts; in English without a translation", async () => {
+  expect(describeDiagnostic(MISSING)).toEqual({ message: MISSING.message, hint: MISSING.hint });
   await fetchTexts("zh");
   setLanguage("zh");
-  expect(told(MISSING)).toEqual({
+  expect(describeDiagnostic(MISSING)).toEqual({
     message: "输入“left”没有连接任何节点。",
     hint: "请将一个节点连接到它。",
   });
   const other = { ...MISSING, code: "no_such_code" };
-  expect(told(other).message).toBe(MISSING.message);
+  expect(describeDiagnostic(other).message).toBe(MISSING.message);
   const dropped = { ...MISSING, code: "plain_drops", facts: { what: "a null key" } };
-  expect(told(dropped).message).toBe("键为 null 的记录被丢弃而不计数；Kafka Streams 会计数。");
+  expect(describeDiagnostic(dropped).message).toBe(
+    "键为 null 的记录被丢弃而不计数；Kafka Streams 会计数。",
+  );
 });

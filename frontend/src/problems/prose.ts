@@ -3,7 +3,7 @@
 import type { Diagnostic, Difference } from "../api/types";
 import { causeText, diagnosticTexts, differenceText, language, t } from "../ui/i18n";
 
-export interface Told {
+export interface Description {
   readonly message: string;
   readonly hint: string | null;
 }
@@ -18,19 +18,19 @@ export interface Cause {
 }
 
 /** The message and hint of a diagnostic; in English if its code has no translation. */
-export function told(diagnostic: Diagnostic): Told {
+export function describeDiagnostic(diagnostic: Diagnostic): Description {
   const { code, facts = {}, hint, message } = diagnostic;
   return diagnosticTexts(code, facts) ?? { message, hint };
 }
 
 /** The text of a difference from the expected result; in English if its code has no translation. */
-export function toldDifference({ code, facts, message }: Difference): string {
+export function describeDifference({ code, facts, message }: Difference): string {
   return differenceText(code, facts) ?? message;
 }
 
 /** The text of a reason. Without a translation, or if a fact of it is missing, the English message is kept. */
-export function toldCause({ cause, code, facts = {}, message }: Cause): string {
+export function describeCause({ cause, code, facts = {}, message }: Cause): string {
   if (language() === "en") return message;
-  const quoted = cause ? { cause: toldCause(cause) } : {};
+  const quoted = cause ? { cause: describeCause(cause) } : {};
   return causeText(code, { ...facts, ...quoted, message }) ?? t("Cause: {message}", { message });
 }

@@ -3,7 +3,7 @@
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
 import { isPlain } from "../deployments/dialect";
 import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import type { Deployed } from "./deployed";
 
 export interface TaskView extends TaskReport {
@@ -93,7 +93,7 @@ function total(values: readonly (number | null)[]): number | null {
 /** The node at which a deployment failed and the reason; null if it is not failed or no node caused it. */
 export function failedAt(deployment: Deployment | null): { node: string; message: string } | null {
   if (deployment?.observed !== "failed" || deployment.failure?.node == null) return null;
-  return { node: deployment.failure.node, message: toldCause(deployment.failure) };
+  return { node: deployment.failure.node, message: describeCause(deployment.failure) };
 }
 
 function nodeFigures(
@@ -126,7 +126,7 @@ function nodeFigures(
     latency: figures?.latency ?? null,
     storeRows: total(stores.map((store) => store.rows)),
     storeBytes: total(stores.map((store) => store.bytes)),
-    failure: failure?.node === id ? toldCause(failure) : null,
+    failure: failure?.node === id ? describeCause(failure) : null,
   };
 }
 

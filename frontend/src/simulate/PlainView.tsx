@@ -16,7 +16,7 @@ import { canvas } from "../designer/canvasApi";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
-import { toldDifference } from "../problems/prose";
+import { describeDifference } from "../problems/prose";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { type CodeInUse, codesInUse, type Group, groupOf, totals } from "./plain";
@@ -226,7 +226,7 @@ function Compared(props: { plain: PlainSimulation; comparison: PlainComparison }
             <Note tone="failed">
               {unexplained.map((each) => (
                 <div key={each.message} className="m-mono">
-                  {toldDifference(each)}
+                  {describeDifference(each)}
                 </div>
               ))}
             </Note>

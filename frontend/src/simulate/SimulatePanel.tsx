@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
@@ -319,7 +319,7 @@ function Messages({ bad }: { bad: number }) {
         <Note tone="failed">
           {t("Stopped at record {n}: {why}", {
             n: error.after,
-            why: toldCause({ ...error, code: error.code ?? "" }),
+            why: describeCause({ ...error, code: error.code ?? "" }),
           })}
         </Note>
       )}

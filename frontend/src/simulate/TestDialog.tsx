@@ -15,8 +15,8 @@ import {
   partsOf,
   placesOf,
   typedOf,
-  unsaid,
   useChecked,
+  withoutCondition,
 } from "./conditions";
 import classes from "./conditions.module.css";
 import simulate from "./simulate.module.css";
@@ -81,7 +81,7 @@ function TestDialog(props: {
   const same = data?.results.find(
     (each) => each.name.toLowerCase() === name.trim().toLowerCase() && each.id !== edited?.id,
   );
-  const silent = unsaid(parts, exact, typed);
+  const silent = withoutCondition(parts, exact, typed);
   const faulty = typed.some(
     ({ id, predicate }) =>
       predicate.trim() === "" ||

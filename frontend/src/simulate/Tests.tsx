@@ -13,7 +13,7 @@ import type { Difference, TopologyTest } from "../api/types";
 import { notifyError } from "../app/notify";
 import { Waiting } from "../app/Waiting";
 import { useDesigner } from "../designer/store";
-import { toldDifference } from "../problems/prose";
+import { describeDifference } from "../problems/prose";
 import { Empty, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -215,7 +215,7 @@ function Differences(props: ComponentProps<"ul"> & { found: readonly Difference[
   return (
     <ul className={`${classes.differences} m-mono`} {...others}>
       {found.map((each) => (
-        <li key={each.message}>{toldDifference(each)}</li>
+        <li key={each.message}>{describeDifference(each)}</li>
       ))}
     </ul>
   );

@@ -9,7 +9,7 @@ import {
   partsOf,
   placesOf,
   typedOf,
-  unsaid,
+  withoutCondition,
 } from "./conditions";
 
 const EXPECTED = {
@@ -47,9 +47,9 @@ test("a test is edited and kept as it was", () => {
 
 test("a topic whose records are not expected exactly needs a condition beside those that are", () => {
   const parts = partsOf(EXPECTED);
-  expect(unsaid(parts, new Set(["topic:a"]), [])).toEqual(["b"]);
-  expect(unsaid(parts, new Set(["topic:a"]), [newCondition("topic:b")])).toEqual([]);
-  expect(unsaid(parts, new Set(["dropped:"]), [])).toEqual([]);
+  expect(withoutCondition(parts, new Set(["topic:a"]), [])).toEqual(["b"]);
+  expect(withoutCondition(parts, new Set(["topic:a"]), [newCondition("topic:b")])).toEqual([]);
+  expect(withoutCondition(parts, new Set(["dropped:"]), [])).toEqual([]);
 });
 
 test("conditions are about topics that are written and stores with a name", () => {

@@ -109,7 +109,7 @@ export function expectedOf(
 }
 
 /** Topics without an expectation. If other topics are compared exactly, the test fails for any record in these. */
-export function unsaid(
+export function withoutCondition(
   parts: readonly Part[],
   exact: ReadonlySet<string>,
   typed: readonly Typed[],

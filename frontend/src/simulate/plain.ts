@@ -1,7 +1,7 @@
 /** The comparison of plain Spark with Kafka Streams: counts, and the predicted differences that explain them. */
 
 import type { PlainComparison, PlainRow, PlainSimulation, PlainTopic } from "../api/types";
-import { told } from "../problems/prose";
+import { describeDiagnostic } from "../problems/prose";
 
 /** How the two records in a row of a topic compare. */
 export type Group = keyof PlainTopic["counts"];
@@ -39,8 +39,8 @@ export function codesInUse(plain: PlainSimulation): readonly CodeInUse[] {
       const mine = announced.filter((each) => each.code === code);
       return {
         code,
-        messages: [...new Set(mine.map((each) => told(each).message))],
-        hint: mine[0] === undefined ? null : told(mine[0]).hint,
+        messages: [...new Set(mine.map((each) => describeDiagnostic(each).message))],
+        hint: mine[0] === undefined ? null : describeDiagnostic(mine[0]).hint,
         nodes: [...new Set(mine.flatMap((each) => (each.node === null ? [] : [each.node])))],
         records: records.get(code) ?? 0,
         dropped: plain.comparison?.dropped.codes.includes(code) ?? false,

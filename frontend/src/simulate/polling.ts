@@ -32,12 +32,12 @@ async function watch(
   workspace: string,
   run: string,
   signal: AbortSignal,
-  tell: (progress: SimulationProgress) => void,
+  onProgress: (progress: SimulationProgress) => void,
 ): Promise<void> {
   for (;;) {
     await wait(signal, WATCH_MS);
     const { progress } = await prepareSimulator(workspace, run);
-    if (progress !== null && !signal.aborted) tell(progress);
+    if (progress !== null && !signal.aborted) onProgress(progress);
   }
 }
 

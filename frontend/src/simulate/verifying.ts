@@ -5,7 +5,7 @@ import { ApiError } from "../api/client";
 import { cancelVerification, getVerification, startVerification } from "../api/compileCalls";
 import type { Difference, Verification } from "../api/types";
 import { useDesigner } from "../designer/store";
-import { toldCause } from "../problems/prose";
+import { describeCause } from "../problems/prose";
 import { type Phrase, phrase } from "../ui/i18n";
 
 const PAUSE_MS = 1_000;
@@ -73,7 +73,7 @@ export function useVerification(ws: string, inputs: readonly unknown[]) {
     setComparison(
       now.state === "done"
         ? { state: "done", differences: now.differences ?? [] }
-        : { state: "failed", message: now.error === null ? "" : toldCause(now.error) },
+        : { state: "failed", message: now.error === null ? "" : describeCause(now.error) },
     );
   };
   const start = () => {

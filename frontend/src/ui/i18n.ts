@@ -203,9 +203,9 @@ function namesIn(text: string): string[] {
 
 /** Facts as text; words of the compiler are translated. */
 function inWords(facts: Readonly<Record<string, unknown>>): Values {
-  const told = Object.entries(facts).map(([name, fact]) => [
+  const translated = Object.entries(facts).map(([name, fact]) => [
     name,
     translations.words[String(fact)] ?? String(fact),
   ]);
-  return Object.fromEntries(told) as Values;
+  return Object.fromEntries(translated) as Values;
 }

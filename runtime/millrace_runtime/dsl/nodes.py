@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
 
-from millrace_runtime.dsl.places import Place, Said, calling, said
+from millrace_runtime.dsl.places import Comment, Place, calling, comments
 from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.dsl.stores import Store
 
@@ -111,7 +111,7 @@ class Nodes:
         # Stores come first: a comment above a call then belongs to the operator, not to a store
         # that is created in the arguments of the call.
         stores = {id_: self.places[id_] for id_ in self._stores.values()}
-        found = said(stores | self.places)
+        found = comments(stores | self.places)
         return [_documented(node, found[node["id"]], labels=labels) for node in self.nodes]
 
 
@@ -124,7 +124,7 @@ def _node(id_: str, kind: str, params: Mapping[str, Any], about: About) -> dict[
     return node
 
 
-def _documented(node: Mapping[str, Any], found: Said, *, labels: bool) -> dict[str, Any]:
+def _documented(node: Mapping[str, Any], found: Comment, *, labels: bool) -> dict[str, Any]:
     implied = implied_label(node["kind"], node["id"], found.variable) if labels else None
     texts = {"label": found.label or implied, "description": found.description}
     order = ("id", "kind", "label", "description", "params")

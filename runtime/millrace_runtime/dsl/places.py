@@ -47,7 +47,7 @@ def calling() -> Place:
 
 
 @dataclass(frozen=True)
-class Said:
+class Comment:
     """The label and description in a node's comment, and the variable that holds its result."""
 
     label: str | None = None
@@ -55,7 +55,7 @@ class Said:
     variable: str | None = None
 
 
-def said(places: Mapping[str, Sequence[Place]]) -> dict[str, Said]:
+def comments(places: Mapping[str, Sequence[Place]]) -> dict[str, Comment]:
     """Return label, description and variable of each node, from comments and assignments.
 
     `places`: the lines of the calls that create a node, the first one first. If several nodes are
@@ -65,14 +65,14 @@ def said(places: Mapping[str, Sequence[Place]]) -> dict[str, Said]:
     by_file: dict[str, dict[str, Sequence[Place]]] = defaultdict(dict)
     for node, lines in places.items():
         by_file[lines[0].file][node] = lines
-    found: dict[str, Said] = {}
+    found: dict[str, Comment] = {}
     for nodes in by_file.values():
         source = next(iter(nodes.values()))[0].source()
         found |= _of_file(source, {n: [p.line for p in ps] for n, ps in nodes.items()})
     return found
 
 
-def _of_file(source: list[str], nodes: dict[str, list[int]]) -> dict[str, Said]:
+def _of_file(source: list[str], nodes: dict[str, list[int]]) -> dict[str, Comment]:
     last = {line: node for node, lines in nodes.items() for line in lines}
     blocks: dict[str, list[str]] = {}
     variables: dict[str, str] = {}
@@ -89,7 +89,9 @@ def _of_file(source: list[str], nodes: dict[str, list[int]]) -> dict[str, Said]:
             blocks[within[-1]] = block
         if within and variable:
             variables[within[-1]] = variable
-    return {node: Said(*read_comment(blocks.get(node, [])), variables.get(node)) for node in nodes}
+    return {
+        node: Comment(*read_comment(blocks.get(node, [])), variables.get(node)) for node in nodes
+    }
 
 
 def _above(source: list[str], line: int) -> list[str]:

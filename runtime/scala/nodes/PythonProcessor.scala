@@ -184,7 +184,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
       null
     case "store" => stores(m.get(1).asText).serve(m.get(2).asText, m)
     case "log" =>
-      task.say(this, m.get(1).asText, m.get(2).asText)
+      task.log(this, m.get(1).asText, m.get(2).asText)
       null
     case "stop" =>
       if (trace != null) trace.stopped(this, m.get(1))
@@ -196,10 +196,10 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
   override def close(): Unit = if (task != null) {
     val w = task.livingWorker
     if (w != null && w.generation == generation) {
-      if (w.busy) task.say(this, "warning", "the task ended in the middle of a call: close was not called")
+      if (w.busy) task.log(this, "warning", "the task ended in the middle of a call: close was not called")
       else
         try w.farewell(this, message("close"))
-        catch { case e: Exception => task.say(this, "warning", s"close failed: ${Faults.messageOf(e)}") }
+        catch { case e: Exception => task.log(this, "warning", s"close failed: ${Faults.messageOf(e)}") }
     }
     generation = -1L
   }

@@ -14,7 +14,7 @@ import { drawSelection, EditorView, keymap, placeholder } from "@codemirror/view
 import { tags } from "@lezer/highlight";
 import type { Diagnostic } from "../../api/types";
 import { openDialog } from "../../commands/dialogs";
-import { told } from "../../problems/prose";
+import { describeDiagnostic } from "../../problems/prose";
 import { t } from "../../ui/i18n";
 import { OWN_ESCAPE } from "../../ui/useEscape";
 import { offsetOf } from "../problems";
@@ -194,7 +194,9 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
       from: from === to && from > 0 ? from - 1 : from,
       to: from === to && from === 0 ? Math.min(1, length) : to,
       severity: each.severity === "difference" ? "info" : each.severity,
-      message: [told(each).message, told(each).hint ?? ""].filter((part) => part !== "").join("\n"),
+      message: [describeDiagnostic(each).message, describeDiagnostic(each).hint ?? ""]
+        .filter((part) => part !== "")
+        .join("\n"),
     };
   });
   view.dispatch(setDiagnostics(view.state, marks));
