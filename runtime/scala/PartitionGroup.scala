@@ -66,7 +66,11 @@ private[millrace] final class SourceQueue(source: SourceNode, task: StreamTask) 
     record.bytes = Envelope.binary(row, Envelope.VALUE)
     source.received += 1
     val r = source.read(record.key, record.bytes, record.timestamp, record.headers, task)
-    if (r != null) { source.received -= 1; streamTime.advance(r.timestamp); source.receive(r, 0) }
+    if (r != null) {
+      source.received -= 1
+      if (source.advancesStreamTime) streamTime.advance(r.timestamp)
+      source.receive(r, 0)
+    }
   }
 }
 

@@ -23,11 +23,15 @@ abstract class SourceSpec(b: Build) extends NodeSpec(b) {
 
   /** Kafka Streams' global task skips bytes that it cannot read, regardless of the settings [EH1]. */
   val skipsBadBytes: Boolean = false
+
+  /** Whether records advance the stream time of the task. Those of Kafka Streams' global task do not. */
+  val advancesStreamTime: Boolean = true
 }
 
 /** A source in a task. Subclasses implement `process` for decoded records. */
 abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
   private val keepsTime = spec.invalid == "partition_time"
+  private[millrace] final val advancesStreamTime = spec.advancesStreamTime
 
   /** Reads one row of the topic. Returns the record, or null if it was dropped. */
   private[millrace] final def read(

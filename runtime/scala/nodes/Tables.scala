@@ -216,6 +216,7 @@ private[millrace] final class TopicTable(s: TopicTableSpec) extends SourceNode(s
 /** `global_table`: a topic that every task reads as a whole [GK2]. */
 private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
   override val skipsBadBytes: Boolean = true
+  override val advancesStreamTime: Boolean = false
   val store: StoreSettings = StoreSettings.of(b.store("key_value"))
 
   /** True if another sub-topology or level has the table as well, and reports its drops. */
