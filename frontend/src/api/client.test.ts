@@ -43,14 +43,14 @@ describe("the API client", () => {
     try {
       setLanguage("zh");
       await fetchTexts("zh");
-      const said = (code: string) =>
+      const answer = (code: string) =>
         new ApiError(409, { error: { code, message: "Ada saved.", hint: "Merge." } });
-      expect(said("not_found")).toMatchObject({
+      expect(answer("not_found")).toMatchObject({
         message: "这里什么都没有，或者它属于别人。",
         hint: null,
       });
-      expect(said("of_a_newer_server")).toMatchObject({ message: "Ada saved.", hint: "Merge." });
-      expect(said("kafka_refused").text).toBe("Ada saved. Merge.");
+      expect(answer("of_a_newer_server")).toMatchObject({ message: "Ada saved.", hint: "Merge." });
+      expect(answer("kafka_refused").text).toBe("Ada saved. Merge.");
       const refused = { code: "kafka_refused", message: "Kafka rejected it: No.", reason: "No." };
       expect(new ApiError(400, { error: refused }).text).toBe("Kafka 拒绝了此请求：No.");
       const role = { code: "role_too_small", message: "This needs…", needed: "operator" };

@@ -70,15 +70,15 @@ test("what is not known before the first report is left out", async () => {
 });
 
 test("the plan says whether the new driver is prepared beside the old one", async () => {
-  const said = () => document.querySelector("[data-testid=handover]")?.textContent;
+  const handover = () => document.querySelector("[data-testid=handover]")?.textContent;
   let close = await shown({ ...plan, handover: { warm: true, reason: null, message: null } });
-  expect(said()).toContain("before version 1 stops");
+  expect(handover()).toContain("before version 1 stops");
   await close();
   close = await shown({ ...plan, handover: { warm: false, reason: "memory", message: "" } });
-  expect(said()).toContain("There is not enough memory for two drivers at once.");
+  expect(handover()).toContain("There is not enough memory for two drivers at once.");
   await close();
   close = await shown(plan);
-  expect(said()).toBeUndefined();
+  expect(handover()).toBeUndefined();
   await close();
 });
 
@@ -162,8 +162,8 @@ test("topics that are new or no longer read are named; cancel leaves what runs a
     { topic: "less", verdict: "gone", partitions: [] },
   ];
   const close = await shown({ ...plan, sources });
-  const said = [...document.querySelectorAll("[data-testid=change-source]")];
-  expect(said.map((each) => each.textContent)).toEqual([
+  const rows = [...document.querySelectorAll("[data-testid=change-source]")];
+  expect(rows.map((each) => each.textContent)).toEqual([
     "moreThis topic is now read.",
     "lessThis topic is no longer read.",
   ]);
