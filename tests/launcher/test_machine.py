@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import socket
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from millrace_runtime import java_home
 
 from launcher import java, node, places, ports, up
 from launcher.console import Problem
@@ -85,6 +85,17 @@ def test_an_old_java_is_named_and_passed_over(
         java.home()
 
 
+def printed_by(home: Path, *arguments: str) -> str:
+    command = [str(home / "bin" / "java"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+SPARKS = (
+    "--add-modules=jdk.incubator.vector",
+    "--add-opens=java.base/sun.security.action=ALL-UNNAMED",
+)
+
+
 def test_without_a_java_of_the_machine_the_one_of_the_lock_serves_through_a_shim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,15 +105,21 @@ def test_without_a_java_of_the_machine_the_one_of_the_lock_serves_through_a_shim
     monkeypatch.setattr(java, "_candidates", list)
     monkeypatch.setattr(java, "_bundled", lambda: bundled)
     home = java.home()
-    shim = home / "bin" / "java"
-    assert shim.stat().st_mode & stat.S_IXUSR
-    printed = subprocess.run(
-        [str(shim), "--add-modules=jdk.incubator.vector", "-Xmx1g", "a b"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert printed == "-Xmx1g a b\n"
+    assert java_home.major(home) == 21
+    assert printed_by(home, *SPARKS, "-Xmx1g", "a b") == f"{SPARKS[1]} -Xmx1g a b\n"
+
+
+def test_a_java_25_gets_the_options_that_keep_it_quiet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = fake_java(tmp_path / "java25", '25.0.2"', '#!/bin/sh\necho "$@"\n')
+    monkeypatch.setenv("JAVA_HOME", str(newest))
+    monkeypatch.setenv("MILLRACE_CACHE", str(tmp_path / "cache"))
+    home = java.home()
+    assert java_home.major(home) == 25
+    assert printed_by(home, *SPARKS, "-Xmx1g") == f"{' '.join(java_home.ALLOWED)} -Xmx1g\n"
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java_home.shim(home, tmp_path / "cache") == home
 
 
 def test_without_a_node_of_the_machine_the_one_of_the_lock_builds_the_page(
