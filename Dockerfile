@@ -26,6 +26,7 @@ ENV PYTHONPATH=/millrace/compiler:/millrace/runtime:/millrace/backend:/millrace/
 # The Java of the lock, behind a shim that `prepare` writes; jars are fetched and the operator is
 # compiled once, here, not at the first deployment.
 RUN env -u MILLRACE_OPERATOR_JAR python -m launcher.prepare \
+ && python -m launcher.sbom --output sbom.cdx.json \
  && useradd --create-home --uid 10001 millrace \
  && mkdir -p /data /keys && chmod 700 /keys && chown -R millrace /data /keys /opt/millrace
 USER millrace

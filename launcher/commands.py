@@ -160,6 +160,20 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "[-o DIR]",
             "Build the runtime for pip; programs run with it alone.",
         ),
+        Command(
+            "sbom",
+            "launcher.sbom",
+            "[-o FILE]",
+            "Write the bill of materials of the locked packages (CycloneDX).",
+            java=False,
+        ),
+        Command(
+            "audit",
+            "checks.audit",
+            "[--if-reachable]",
+            "Look up known vulnerabilities of the locked packages.",
+            java=False,
+        ),
         Command("jars", "launcher.jars_command", "[--write]", "Fetch the locked jars."),
     ),
 )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from millrace_compiler.bundle import PYSPARK, RE2, package_files
 
-from launcher import commands, places
+from launcher import commands, packages, places, sbom
 from launcher.console import echo
 
 NAME = "millrace"
@@ -34,13 +35,14 @@ def main(arguments: list[str]) -> int:
 
 def build(folder: Path, operator: Path) -> Path:
     """Build the wheel of the version in pyproject.toml, creating the folder if necessary."""
-    version = _version()
+    version = packages.version()
     info = f"{NAME}-{version}.dist-info"
     files = package_files(places.REPOSITORY / "runtime", operator)
     files[f"{info}/METADATA"] = _metadata(version).encode()
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: millrace\nRoot-Is-Purelib: true\nTag: {_TAG}\n".encode()
     )
+    files[f"{info}/sboms/{NAME}.cdx.json"] = sbom.cyclonedx(NAME, version, _required()).encode()
     record = f"{info}/RECORD"
     rows = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in files.items()]
     files[record] = ("\n".join([*rows, f"{record},,"]) + "\n").encode()
@@ -53,16 +55,16 @@ def build(folder: Path, operator: Path) -> Path:
     return target
 
 
-def _version() -> str:
-    import tomllib
-
-    text = (places.REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
-    return str(tomllib.loads(text)["project"]["version"])
+def _required() -> Iterator[packages.Package]:
+    """Return the locked packages that pip and the first start install beside the wheel."""
+    names = {each.partition("==")[0] for each in (PYSPARK, RE2)} | {"py4j"}
+    yield from (each for each in packages.python_packages() if each.name in names)
+    yield from packages.jar_packages("connector")
 
 
 def _metadata(version: str) -> str:
     return (
-        f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\n"
+        f"Metadata-Version: 2.4\nName: {NAME}\nVersion: {version}\n"
         "Summary: Kafka Streams topologies as programs in Python, run on Spark.\n"
         "License: Apache-2.0\nRequires-Python: >=3.11\n"
         f"Requires-Dist: {PYSPARK}\nRequires-Dist: {RE2}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import subprocess
 import sys
 import zipfile
@@ -56,6 +57,10 @@ def test_the_record_of_the_wheel_is_that_of_its_files(tmp_path: Path) -> None:
             assert listed[path] == f"sha256={found.rstrip(b'=').decode()}"
         [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
         assert b"Requires-Dist: pyspark==" in wheel.read(metadata)
+        [bill] = [json.loads(wheel.read(name)) for name in names if "/sboms/" in name]
+        assert {"pyspark", "py4j", "google-re2", "kafka-clients"} <= {
+            each["name"] for each in bill["components"]
+        }
 
 
 def _unpacked(wheel: Path, folder: Path) -> Path:
