@@ -21,7 +21,7 @@ MILLRACE_PROXIES = ENVIRONMENT.proxies
 MILLRACE_WEBHOOK_NETWORKS = ENVIRONMENT.webhook_networks
 MILLRACE_ANALYZER = ENVIRONMENT.analyzer
 MILLRACE_SIMULATOR = ENVIRONMENT.simulator
-#: a simulator that reads stores of checkpoints and runs no documents; default: the one above
+#: the simulator that reads stores of checkpoints and runs no documents
 MILLRACE_STORE_READER = ENVIRONMENT.store_reader
 MILLRACE_PAGE = ENVIRONMENT.page
 MILLRACE_OPERATOR_JAR = ENVIRONMENT.operator_jar
