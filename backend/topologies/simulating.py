@@ -72,6 +72,15 @@ class Simulation:
     begins: Mapping[str, Any] | None = None
     run: str | None = None
 
+    @property
+    def is_of_document(self) -> bool:
+        """Whether it runs as the document says, with its numbers of partitions and empty stores."""
+        topics = self.document.get("topics") or {}
+        return self.begins is None and all(
+            topics.get(name, {}).get("partitions", 1) == number
+            for name, number in self.partitions.items()
+        )
+
     def request(self, owner: str) -> dict[str, Any]:
         """Return the run as a request to the simulator."""
         asked = {name: value for name, value in vars(self).items() if name != "steps"}
@@ -83,7 +92,8 @@ class Simulation:
 def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, Any]:
     """Return the diagnostics and the result of a simulation; no result if the document is refused.
 
-    Stores a test that passes. `state` is `starting` if nothing ran because a simulator is starting.
+    Stores a test that passes, unless the run differs from the document in more than its inputs:
+    with other numbers of partitions or stores that are not empty. `state` is `starting` if nothing ran because a simulator is starting.
     Raises Forbidden for a viewer's document that is not a saved version of the workspace and for
     code of a user who may not deploy, Unavailable if the simulator does not respond, ApiError for
     other errors.
@@ -93,7 +103,8 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, 
     if answer.get("state") == "starting":
         return STARTING
     result = answer["result"]
-    if run.expected is not None and result is not None and result["differences"] == []:
+    passed = run.expected is not None and result is not None and result["differences"] == []
+    if passed and run.expected is not None and run.is_of_document:
         note_pass(workspace, run.document, run.inputs, run.expected)
     return {
         "state": "done",
