@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 
-from millrace_backend import environment
+from millrace_backend import environment, logs
 
 ENVIRONMENT = environment.read()
 REPOSITORY = environment.REPOSITORY
@@ -266,6 +266,7 @@ LOGGING: dict[str, Any] = {
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
+                logs.mask,
                 structlog.processors.JSONRenderer(sort_keys=True),
             ],
             "foreign_pre_chain": [
@@ -281,9 +282,16 @@ LOGGING: dict[str, Any] = {
         "defects": {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", 500) != 503,
+        },
+        "refused": {"()": "django.utils.log.CallbackFilter", "callback": logs.without_trace},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "json",
+            "filters": ["refused"],
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         # Rejected requests are answered with the reason; the operator need not see them.

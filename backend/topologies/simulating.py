@@ -93,7 +93,8 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, 
     """Return the diagnostics and the result of a simulation; no result if the document is refused.
 
     Stores a test that passes, unless the run differs from the document in more than its inputs:
-    with other numbers of partitions or stores that are not empty. `state` is `starting` if nothing ran because a simulator is starting.
+    with other numbers of partitions or stores that are not empty. `state` is `starting` if nothing
+    ran because a simulator is starting.
     Raises Forbidden for a viewer's document that is not a saved version of the workspace and for
     code of a user who may not deploy, Unavailable if the simulator does not respond, ApiError for
     other errors.
