@@ -28,7 +28,8 @@ ENV PYTHONPATH=/millrace/compiler:/millrace/runtime:/millrace/backend:/millrace/
 RUN env -u MILLRACE_OPERATOR_JAR python -m launcher.prepare \
  && python -m launcher.sbom --output sbom.cdx.json \
  && useradd --create-home --uid 10001 millrace \
- && mkdir -p /data /keys && chmod 700 /keys && chown -R millrace /data /keys /opt/millrace
+ && mkdir -p /data /keys /services/analyzer /services/simulator /services/store-reader \
+ && chmod 700 /keys /services/* && chown -R millrace /data /keys /services /opt/millrace
 USER millrace
 VOLUME /data /keys
 EXPOSE 8000

@@ -25,7 +25,7 @@ from millrace_runtime.input_lines import checked_line, invalid_line
 
 @contextlib.contextmanager
 def analyzer() -> Iterator[Analyzer]:
-    """Yield the analyzer that MILLRACE_ANALYZER names if it responds, else a new one."""
+    """Yield the analyzer at the socket in MILLRACE_ANALYZER if it responds, else a new one."""
     running = SocketAnalyzer.from_environment()
     if running is not None:
         with contextlib.suppress(AnalyzerUnavailable):

@@ -34,5 +34,6 @@ def environment() -> dict[str, str]:
         password = (places.run() / "redis-password").read_text(encoding="utf-8").strip()
         found["REDIS_URL"] = f"redis://:{password}@{HOST}:{ports['redis']}/0"
         found["KAFKA_BOOTSTRAP_SERVERS"] = f"{HOST}:{ports['broker']}"
-        found["MILLRACE_ANALYZER"] = f"{HOST}:{ports['analyzer']}"
+        found["MILLRACE_ANALYZER"] = str(places.socket("analyzer"))
+        found["MILLRACE_STORE_READER"] = str(places.socket("store-reader"))
     return found

@@ -31,6 +31,11 @@ def run() -> Path:
     return data() / "run"
 
 
+def socket(service: str) -> Path:
+    """Return the Unix socket of a local service, in a folder that only its owner can open."""
+    return run() / "services" / service
+
+
 def logs() -> Path:
     """Return the folder with a log file for each service."""
     return data() / "logs"

@@ -43,8 +43,6 @@ USUAL_PORTS = {
     "broker": 9092,
     "controller": 9093,
     "redis": 6379,
-    "analyzer": 8701,
-    "simulator": 8702,
     "spark-master": 7077,
     "spark-master-page": 8090,
 }
@@ -129,6 +127,7 @@ def selection(system: System, *, cluster: bool) -> list[Service]:
         celery.worker(system),
         celery.beat(system),
         simulator.service(system),
+        simulator.reader(system),
         generators.service(system),
     ]
     if cluster:
@@ -149,8 +148,9 @@ def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
         "MILLRACE_DATA": str(places.data()),
         "MILLRACE_CACHE": str(places.cache()),
         "MILLRACE_PUBLIC_URL": os.environ.get("MILLRACE_PUBLIC_URL") or f"http://{HOST}:{web_port}",
-        "MILLRACE_ANALYZER": f"{HOST}:{chosen['analyzer']}",
-        "MILLRACE_SIMULATOR": f"{HOST}:{chosen['simulator']}",
+        "MILLRACE_ANALYZER": str(places.socket("analyzer")),
+        "MILLRACE_SIMULATOR": str(places.socket("simulator")),
+        "MILLRACE_STORE_READER": str(places.socket(simulator.READER)),
         "KAFKA_BOOTSTRAP_SERVERS": os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
         or f"{HOST}:{chosen['broker']}",
         "REDIS_URL": os.environ.get("REDIS_URL")

@@ -1,13 +1,13 @@
-"""Analyzers behind a socket, as the compiler's processes use them."""
+"""Local services behind Unix sockets, as the compiler's processes and the backend use them."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,53 +15,49 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler import Analyzer, ExpressionRequest
+from millrace_runtime.line_server import LineServer as RealServer
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 
 Answer = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 
-class LineServer:
-    """Answers lines of JSON over TCP; an answer of None closes the connection."""
+class LineServer(RealServer):
+    """A local service that records its requests; an answer of None closes the connection."""
 
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
+    def __init__(self, path: str, answer: Answer) -> None:
         self.requests: list[dict[str, Any]] = []
         self.connections = 0
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self.socket.getsockname()[1]
-        self.address = f"127.0.0.1:{self.port}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._answer = answer
+        super().__init__(path, self._record)
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections += 1
+        super().process_request(request, client_address)
 
-    def _serve(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rwb") as stream:
-            for text in stream:
-                request = json.loads(text)
-                self.requests.append(request)
-                answer = self.answer(request)
-                if answer is None:
-                    return
-                stream.write(json.dumps(answer).encode() + b"\n")
-                stream.flush()
+    def _record(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.requests.append(request)
+        found = self._answer(request)
+        if found is None:
+            raise ConnectionAbortedError
+        return found
 
 
 @contextmanager
-def serving(answer: Answer) -> Iterator[LineServer]:
-    """Run a server until the end of the block."""
-    server = LineServer(answer)
-    try:
+def socket_path(name: str = "service") -> Iterator[str]:
+    """The path of a socket in a new folder that only this user can open."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield str(Path(folder, name))
+
+
+@contextmanager
+def serving(answer: Answer, path: str | None = None) -> Iterator[LineServer]:
+    """Run a server until the end of the block, by default at a socket of its own."""
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(LineServer(path or stack.enter_context(socket_path()), answer))
+        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
         yield server
-    finally:
-        server.socket.close()
+        server.shutdown()
 
 
 @contextmanager
@@ -77,15 +73,23 @@ def serving_analyzer(analyzer: Analyzer) -> Iterator[str]:
         return {"id": request["id"], "expressions": found, "types": []}
 
     with serving(answer) as server:
-        yield server.address
+        yield server.path
 
 
 @contextmanager
-def running_analyzer(port: int) -> Iterator[subprocess.Popen[str]]:
-    """Run a real analyzer on this port, in a process of its own, which the test may kill."""
+def running_analyzer(path: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a real analyzer at this socket, in a process of its own, which the test may kill."""
+    with running("millrace_runtime.analyzer", path) as process:
+        yield process
+    assert process.returncode in {0, -signal.SIGKILL}
+
+
+@contextmanager
+def running(module: str, path: str, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a module of the runtime as a local service at this socket."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "millrace_runtime.analyzer", "--port", str(port)],
-        env={**os.environ, "PYTHONPATH": str(RUNTIME)},
+        [sys.executable, "-m", module, *options, "--socket", path],
+        env={**os.environ, "PYTHONPATH": f"{RUNTIME}{os.pathsep}{RUNTIME.parent / 'compiler'}"},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -95,5 +99,4 @@ def running_analyzer(port: int) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.terminate()
-        code = process.wait(30)
-    assert code in {0, -signal.SIGKILL}
+        process.wait(30)

@@ -8,6 +8,7 @@ match its records (`output_diff`). Repeating a step has no further effect.
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -32,6 +33,7 @@ from records.reading import Scan
 from records.topics import described, ends_of
 from redis.exceptions import RedisError
 
+from deployments import files
 from deployments.choices import ComparisonState
 from deployments.models import Deployment, Shadow
 from deployments.output_diff import BUCKET, EXAMPLES, RUNNING, SHADOW, Counts, OutputDiff
@@ -127,7 +129,12 @@ def advance(pk: int) -> bool:
     if shadow is None or not shadow.comparison or shadow.comparison["state"] not in _GOING:
         return False
     shadow.deployment.directory.mkdir(parents=True, exist_ok=True)
-    with (shadow.deployment.directory / "comparison.lock").open("wb") as lock:
+    try:
+        opened = _lock(shadow)
+    except OSError as error:
+        _end(pk, ComparisonState.FAILED, error=f"The records cannot be compared: {error}")
+        return False
+    with os.fdopen(opened, "wb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -136,7 +143,7 @@ def advance(pk: int) -> bool:
             return _step(shadow, shadow.comparison)
         except ApiError as error:
             _end(pk, ComparisonState.FAILED, error=error.message)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             # The disk is full, or the file was deleted because the comparison was canceled.
             _end(pk, ComparisonState.FAILED, error=f"The records cannot be compared: {error}")
         return False
@@ -150,6 +157,7 @@ def _step(shadow: Shadow, state: dict[str, Any]) -> bool:
         shutil.rmtree(file.parent, ignore_errors=True)
         file.parent.mkdir(parents=True)
         return _keep(shadow.pk, {"next": 0, "total": total})
+    os.close(files.descriptor(shadow.deployment.directory, file, os.O_RDWR | os.O_CREAT))
     diff = OutputDiff(file, buckets=total // BUCKET + 1)
     try:
         if state["state"] == ComparisonState.READING:
@@ -293,6 +301,11 @@ def _end(pk: int, state: ComparisonState, error: str | None = None) -> None:
     if _keep(pk, what):
         shadow = Shadow.objects.select_related("deployment").get(pk=pk)
         shutil.rmtree(_file(shadow).parent, ignore_errors=True)
+
+
+def _lock(shadow: Shadow) -> int:
+    directory = shadow.deployment.directory
+    return files.descriptor(directory, directory / "comparison.lock", os.O_WRONLY | os.O_CREAT)
 
 
 def _file(shadow: Shadow) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any
 
 from millrace_compiler.driver_events import of_entry
 
+from deployments import files
 from deployments.choices import LogLevel
 
 #: maximum number of lines in one answer
@@ -104,9 +106,10 @@ def read_log(path: Path, after: int | None, wanted: Filter) -> tuple[list[Line],
     """Return the lines after a position in the file, and the position after them.
 
     Without a position: the last lines of the file. A log that was replaced is read from its start.
+    `path`: in the deployment's folder.
     """
     try:
-        with path.open("rb") as log:
+        with os.fdopen(files.descriptor(path.parent, path), "rb") as log:
             size = log.seek(0, 2)
             if after is None or after > size:
                 start = max(0, size - BLOCK) if after is None else 0
@@ -114,7 +117,7 @@ def read_log(path: Path, after: int | None, wanted: Filter) -> tuple[list[Line],
                 start = after
             log.seek(start)
             block = log.read(BLOCK)
-    except FileNotFoundError:
+    except OSError:
         return [], 0
     if after is None and start > 0:
         # The block may begin in the middle of a line.

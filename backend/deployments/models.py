@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from django.utils import timezone
 from topologies.choices import Dialect
 from topologies.models import Topology, Version
 
-from deployments import plain_state
+from deployments import files, plain_state
 from deployments.choices import (
     STEPS,
     Desired,
@@ -164,11 +163,8 @@ class Shadow(models.Model):
 
         `theirs`, `ours`: ends of the output topics; `places`: offsets of the input.
         """
-        try:
-            found = json.loads((self.deployment.directory / "checkpoint/shadow.json").read_text())
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        directory = self.deployment.directory
+        return files.read_object(directory, directory / "checkpoint" / "shadow.json")
 
 
 class Observation(models.Model):

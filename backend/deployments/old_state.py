@@ -8,8 +8,6 @@ machine are reached through the process that reads stores.
 
 from __future__ import annotations
 
-import json
-import shutil
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,6 +20,7 @@ from django.utils import timezone
 from millrace_backend.errors import ApiError, Unavailable
 from topologies import simulating
 
+from deployments import files
 from deployments.models import Deployment
 
 log = structlog.get_logger(__name__)
@@ -61,7 +60,9 @@ def old_states(row: Deployment) -> list[OldState]:
     Raises ApiError if the storage of its checkpoint does not respond.
     """
     checkpoint = row.directory / "checkpoint"
-    notes, waiting = (_read(checkpoint / name) for name in (NOTES, WAITING))
+    notes, waiting = (
+        files.read_object(row.directory, checkpoint / name) for name in (NOTES, WAITING)
+    )
     used = {notes.get("stream", "stream"), waiting.get("stream")}
     used.add((waiting.get("base") or {}).get("stream"))
     left = {each["stream"]: _moment(each["left"]) for each in notes.get("kept", [])}
@@ -77,7 +78,7 @@ def old_states(row: Deployment) -> list[OldState]:
 def delete(row: Deployment, name: str) -> None:
     """Delete one of `old_states`. Raises ApiError if the storage does not respond."""
     if row.state_location is None:
-        shutil.rmtree(row.directory / "checkpoint" / name, ignore_errors=True)
+        files.remove_folder(row.directory, row.directory / "checkpoint" / name)
     else:
         _ask(row, row.state_location, "delete_kept", [name])
 
@@ -108,14 +109,18 @@ def _sizes(row: Deployment, names: list[str]) -> dict[str, int]:
         sizes: dict[str, int] = _ask(row, row.state_location, "kept_sizes", names)["bytes"]
         return sizes
     folders = {name: row.directory / "checkpoint" / name for name in names}
-    return {name: _size(folder) for name, folder in folders.items() if folder.is_dir()}
+    return {
+        name: _size(folder)
+        for name, folder in folders.items()
+        if files.is_folder(row.directory, folder)
+    }
 
 
 def _size(folder: Path) -> int:
     total = 0
     for file in folder.rglob("*"):
         try:
-            total += file.stat().st_size if file.is_file() else 0
+            total += file.lstat().st_size if file.is_file() else 0
         except OSError:
             continue  # deleted in the meantime
     return total
@@ -135,14 +140,6 @@ def _ask(row: Deployment, location: str, do: str, names: list[str]) -> dict[str,
             )
         time.sleep(0.3)
     return answer
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _moment(text: str) -> datetime:

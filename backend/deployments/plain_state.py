@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from millrace_compiler.topic_patterns import topic_pattern
+
+from deployments import files
 
 #: offset of the next record, by topic and partition
 Places = dict[str, dict[str, int]]
@@ -125,7 +126,7 @@ def enter_exact(directory: Path, document: Mapping[str, Any]) -> None:
 
 def _read(directory: Path) -> Entry | None:
     try:
-        found = json.loads((directory / FOLDER / CURRENT).read_text("utf-8"))
+        found = json.loads(files.read_text(directory, directory / FOLDER / CURRENT))
     except FileNotFoundError:
         return None
     return found if isinstance(found, dict) else None
@@ -134,9 +135,7 @@ def _read(directory: Path) -> Entry | None:
 def _write(directory: Path, entry: Entry) -> None:
     file = directory / FOLDER / CURRENT
     file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_suffix(".new")
-    partial.write_text(json.dumps(entry, indent=1), "utf-8")
-    partial.replace(file)
+    files.write_text(directory, file, json.dumps(entry, indent=1))
 
 
 def _settled(directory: Path, entry: Entry | None) -> Entry | None:
@@ -156,7 +155,7 @@ def _forget_others(directory: Path, entry: Entry) -> None:
     kept = {entry["number"], (entry["previous"] or entry)["number"]}
     for number in _numbers(directory):
         if number not in kept:
-            shutil.rmtree(directory / FOLDER / str(number), ignore_errors=True)
+            files.remove_folder(directory, directory / FOLDER / str(number))
 
 
 def _numbers(directory: Path) -> Iterable[int]:
@@ -181,7 +180,7 @@ def _committed(directory: Path, entry: Entry) -> Places:
         last = _last_batch(query)
         files = sorted(query.glob("sources/*/0")) if last is None else [last]
         for file in files:
-            _add(found, _places_in(file, head=1 if last is None else 2))
+            _add(found, _places_in(directory, file, head=1 if last is None else 2))
     return {**entry["begin"], **found}
 
 
@@ -207,7 +206,7 @@ def _exact_stream(directory: Path) -> Path:
     checkpoint = directory / "checkpoint"
     for notes in ("stores.next.json", "stores.json"):
         try:
-            noted = json.loads((checkpoint / notes).read_text("utf-8"))
+            noted = json.loads(files.read_text(directory, checkpoint / notes))
         except (OSError, ValueError):
             continue
         stream = checkpoint / str(noted.get("stream", "stream"))
@@ -221,14 +220,14 @@ def _exact_places(directory: Path) -> Places:
     last = _last_batch(stream)
     found: Places = {}
     for file in sorted(stream.glob("sources/*/0")) if last is None else [last]:
-        _add(found, _places_in(file, head=1 if last is None else 2))
+        _add(found, _places_in(directory, file, head=1 if last is None else 2))
     return found
 
 
-def _places_in(file: Path, head: int) -> Places:
+def _places_in(directory: Path, file: Path, head: int) -> Places:
     """Return the offsets in a file of Spark; ``head``: number of lines before the first source."""
     found: Places = {}
-    for line in file.read_text("utf-8").splitlines()[head:]:
+    for line in files.read_text(directory, file).splitlines()[head:]:
         read = json.loads(line) if re.match(r"\s*\{", line) else {}
         _add(found, {t: each for t, each in read.items() if isinstance(each, dict)})
     return found

@@ -1,6 +1,6 @@
 """Deployments as plain values, which backend and workers share, without the database.
 
-Uses only the standard library: the states of the workers import it without Django.
+Uses nothing of Django: the states of the workers import it without Django.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, TypedDict
+
+from deployments import files
 
 
 @dataclass(frozen=True)
@@ -205,8 +207,8 @@ class DeploymentSnapshot:
         """Whether the running driver has finished a batch."""
         try:
             folder = self.directory / "plain" if self.plain else self.checkpoint
-            noted = (folder / "arrived").read_text(encoding="utf-8")
-        except OSError:
+            noted = files.read_text(self.directory, folder / "arrived")
+        except (OSError, ValueError):
             return False
         return self.run is not None and noted == self.run.report_id
 

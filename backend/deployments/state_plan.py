@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from topologies.choices import Dialect
 from topologies.compiling import analyzer, state_of
 from topologies.models import Version
 
-from deployments import handover, plain_state
+from deployments import files, handover, plain_state
 from deployments.beginnings import Beginning, places, warnings
 from deployments.cluster import list_topics
 from deployments.models import Deployment
@@ -148,9 +147,8 @@ def _require_conversion(store: StoreChange, text: str) -> None:
         for before, after in sorted(pairs)
         if before != after
     ]
-    host, _, port = analyzer().rpartition(":")
     try:
-        results = SocketAnalyzer(host, int(port)).analyze(requests)
+        results = SocketAnalyzer(analyzer()).analyze(requests)
     except AnalyzerUnavailable as error:
         raise Unavailable(
             "analyzer_unreachable", str(error), "Try again in a few seconds."
@@ -298,11 +296,7 @@ def last_figures(row: Deployment, report_id: str) -> Figures:
 
 def checkpoint_notes(row: Deployment) -> dict[str, Any] | None:
     """What the driver noted when it last committed a batch; None before the first start."""
-    try:
-        found = json.loads((row.directory / "checkpoint" / NOTES).read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
+    return files.read_object(row.directory, row.directory / "checkpoint" / NOTES) or None
 
 
 def _schema(

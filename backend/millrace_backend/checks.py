@@ -60,17 +60,17 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
                 id="millrace.E003",
             )
         )
-    for name, port, number in (
-        ("MILLRACE_ANALYZER", 7077, 4),
-        ("MILLRACE_SIMULATOR", 7072, 5),
-        ("MILLRACE_STORE_READER", 7072, 5),
+    for name, number in (
+        ("MILLRACE_ANALYZER", 4),
+        ("MILLRACE_SIMULATOR", 5),
+        ("MILLRACE_STORE_READER", 5),
     ):
-        address = getattr(settings, name)
-        if address and not address.rpartition(":")[2].isdigit():
+        path = getattr(settings, name)
+        if path and not Path(path).is_absolute():
             found.append(
                 Error(
-                    f"{name} is {address!r}, not HOST:PORT.",
-                    hint=f"For example 127.0.0.1:{port}",
+                    f"{name} is {path!r}, not the absolute path of a Unix socket.",
+                    hint="For example /run/millrace/analyzer",
                     id=f"millrace.E00{number}",
                 )
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -244,5 +243,5 @@ def sqlite(path: Path) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
         # Tests use a file as well, because a database in memory locks differently.
-        "TEST": {"NAME": str(Path(tempfile.gettempdir()) / f"millrace-test-{os.getpid()}.sqlite3")},
+        "TEST": {"NAME": str(path.with_name(f"test-{os.getpid()}.sqlite3"))},
     }

@@ -225,6 +225,11 @@ def server_error(request: HttpRequest) -> JsonResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
     """Response to a request that Django rejects before it reaches a view."""
     if isinstance(exception, RequestDataTooBig):
-        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024 // 1024
-        return respond(413, "too_large", f"The body is larger than {limit} MB.", "Send less.")
+        return JsonResponse(too_large(), status=413)
     return respond(400, "bad_request", "The request is malformed.", str(exception)[:200])
+
+
+def too_large() -> dict[str, Any]:
+    """Return the envelope for a body that is too large."""
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024 // 1024
+    return body("too_large", f"The body is larger than {limit} MB.", "Send less.")

@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 
-from millrace_backend import environment
+from millrace_backend import environment, logs
 
 ENVIRONMENT = environment.read()
 REPOSITORY = environment.REPOSITORY
@@ -21,7 +21,7 @@ MILLRACE_PROXIES = ENVIRONMENT.proxies
 MILLRACE_WEBHOOK_NETWORKS = ENVIRONMENT.webhook_networks
 MILLRACE_ANALYZER = ENVIRONMENT.analyzer
 MILLRACE_SIMULATOR = ENVIRONMENT.simulator
-#: a simulator that reads stores of checkpoints and runs no documents; default: the one above
+#: the simulator that reads stores of checkpoints and runs no documents
 MILLRACE_STORE_READER = ENVIRONMENT.store_reader
 MILLRACE_PAGE = ENVIRONMENT.page
 MILLRACE_OPERATOR_JAR = ENVIRONMENT.operator_jar
@@ -266,6 +266,7 @@ LOGGING: dict[str, Any] = {
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
+                logs.mask,
                 structlog.processors.JSONRenderer(sort_keys=True),
             ],
             "foreign_pre_chain": [
@@ -281,9 +282,16 @@ LOGGING: dict[str, Any] = {
         "defects": {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", 500) != 503,
+        },
+        "refused": {"()": "django.utils.log.CallbackFilter", "callback": logs.without_trace},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "json",
+            "filters": ["refused"],
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         # Rejected requests are answered with the reason; the operator need not see them.

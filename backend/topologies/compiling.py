@@ -36,12 +36,12 @@ def pool() -> Pool:
 
 
 def analyzer() -> str:
-    """Return the address of the analyzer. Raises Unavailable if none is configured."""
+    """Return the path of the analyzer's socket. Raises Unavailable if none is configured."""
     if not settings.MILLRACE_ANALYZER:
         raise Unavailable(
             "analyzer_unreachable",
             "No analyzer is configured, so expressions cannot be checked.",
-            "Start Millrace with `./millrace up`, or set MILLRACE_ANALYZER to the address of a "
+            "Start Millrace with `./millrace up`, or set MILLRACE_ANALYZER to the socket of a "
             "running analyzer.",
         )
     return str(settings.MILLRACE_ANALYZER)

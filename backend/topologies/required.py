@@ -1,9 +1,9 @@
 """Tests that must pass before a version is deployed, if the workspace requires them.
 
 A test passes when the server simulates a document with the test's inputs and finds the expected
-results. A pass is stored with the hashes of the document and of the test. It also counts for a
-version that differs only in labels, positions and descriptions of nodes, but not for a test that
-was changed since.
+results, with the document's numbers of partitions and with empty stores. A pass is stored with the
+hashes of the document and of the test. It also counts for a version that differs only in labels,
+positions and descriptions of nodes, but not for a test that was changed since.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +11,7 @@ from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
+from millrace_compiler import local_services
 
 from topologies.models import Version, hash_of
 from topologies.required import note_pass
@@ -46,6 +45,11 @@ _CLASSES: dict[str, type[ApiError]] = {
 }
 
 
+#: services: name, setting with the path of the socket, and what cannot be done without it
+_SIMULATOR = ("simulator", "MILLRACE_SIMULATOR", "topologies cannot be simulated")
+_STORE_READER = ("store reader", "MILLRACE_STORE_READER", "stores cannot be read")
+
+
 @dataclass(frozen=True)
 class Simulation:
     """A run of a document on input lines.
@@ -68,6 +72,15 @@ class Simulation:
     begins: Mapping[str, Any] | None = None
     run: str | None = None
 
+    @property
+    def is_of_document(self) -> bool:
+        """Whether it runs as the document says, with its numbers of partitions and empty stores."""
+        topics = self.document.get("topics") or {}
+        return self.begins is None and all(
+            topics.get(name, {}).get("partitions", 1) == number
+            for name, number in self.partitions.items()
+        )
+
     def request(self, owner: str) -> dict[str, Any]:
         """Return the run as a request to the simulator."""
         asked = {name: value for name, value in vars(self).items() if name != "steps"}
@@ -79,7 +92,9 @@ class Simulation:
 def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, Any]:
     """Return the diagnostics and the result of a simulation; no result if the document is refused.
 
-    Stores a test that passes. `state` is `starting` if nothing ran because a simulator is starting.
+    Stores a test that passes, unless the run differs from the document in more than its inputs:
+    with other numbers of partitions or stores that are not empty. `state` is `starting` if nothing
+    ran because a simulator is starting.
     Raises Forbidden for a viewer's document that is not a saved version of the workspace and for
     code of a user who may not deploy, Unavailable if the simulator does not respond, ApiError for
     other errors.
@@ -89,7 +104,8 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, 
     if answer.get("state") == "starting":
         return STARTING
     result = answer["result"]
-    if run.expected is not None and result is not None and result["differences"] == []:
+    passed = run.expected is not None and result is not None and result["differences"] == []
+    if passed and run.expected is not None and run.is_of_document:
         note_pass(workspace, run.document, run.inputs, run.expected)
     return {
         "state": "done",
@@ -144,32 +160,25 @@ def _owner(person: User) -> str:
 def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
     """Return the simulator's answer to a request (`millrace_runtime.simulator`).
 
-    `reader`: ask the separate simulator that reads stores, if there is one. Raises Unavailable if
-    it does not respond, ApiError for a request that it refuses.
+    `reader`: ask the store reader instead. Raises Unavailable if it does not respond, ApiError for
+    a request that it refuses.
     """
-    address = settings.MILLRACE_SIMULATOR
-    if reader and settings.MILLRACE_STORE_READER:
-        address = settings.MILLRACE_STORE_READER
-    if not address:
+    service, setting, cannot = _STORE_READER if reader else _SIMULATOR
+    path = getattr(settings, setting)
+    if not path:
         raise Unavailable(
             "simulator_unreachable",
-            "No simulator is configured: topologies cannot be simulated, and stores cannot be "
-            "read.",
-            "Start Millrace with `./millrace up`, or set MILLRACE_SIMULATOR to the address of a "
-            "running simulator.",
+            f"No {service} is configured, so {cannot}.",
+            f"Start Millrace with `./millrace up`, or set {setting} to the socket of a running "
+            f"{service}.",
         )
-    host, _, port = str(address).rpartition(":")
     try:
-        with socket.create_connection((host or "127.0.0.1", int(port)), PATIENCE) as connection:
-            connection.sendall(json.dumps(request).encode() + b"\n")
-            with connection.makefile("rb") as stream:
-                line = stream.readline()
-        answer: dict[str, Any] = json.loads(line)
+        answer = local_services.ask(str(path), request, PATIENCE)
     except (OSError, ValueError):
         raise Unavailable(
             "simulator_unreachable",
-            f"The simulator at {address} does not respond.",
-            "It is restarted automatically. See the log of the service simulator.",
+            f"The {service} at {path} does not respond.",
+            "It is restarted automatically. See its log.",
         ) from None
     if answer.get("error"):
         raise refusal(answer["error"])

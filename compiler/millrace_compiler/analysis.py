@@ -7,9 +7,9 @@ replays recorded answers.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-import socket
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from millrace_compiler.local_services import Connection
+
 ENVIRONMENT = "MILLRACE_ANALYZER"
 _CACHED = 20_000
 _TIMEOUT = 60.0
-_LONGEST_ANSWER = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -110,20 +111,21 @@ class Analyzer(Protocol):
 
 
 class SocketAnalyzer:
-    """Sends requests to a running analyzer server: one JSON object per line over TCP.
+    """Sends requests to a running analyzer (:mod:`millrace_compiler.local_services`).
 
     Thread-safe: each call uses a connection of its own. Idle connections are reused.
     """
 
-    def __init__(self, host: str, port: int, timeout: float = _TIMEOUT) -> None:
-        self.host, self.port, self.timeout = host, port, timeout
-        self._idle: list[_Connection] = []
+    def __init__(self, path: str, timeout: float = _TIMEOUT) -> None:
+        self.path, self.timeout = path, timeout
+        self._idle: list[Connection] = []
+        self._serial = itertools.count(1)
 
     @staticmethod
     def from_environment() -> SocketAnalyzer | None:
-        """An analyzer for the address in ``MILLRACE_ANALYZER`` (``host:port``), if it is set."""
-        host, _, port = os.environ.get(ENVIRONMENT, "").rpartition(":")
-        return SocketAnalyzer(host, int(port)) if host and port.isdigit() else None
+        """An analyzer for the socket in ``MILLRACE_ANALYZER``, if it is set."""
+        path = os.environ.get(ENVIRONMENT)
+        return SocketAnalyzer(path) if path else None
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
         """Sends all requests at once; retries if an idle connection has been closed."""
@@ -132,11 +134,11 @@ class SocketAnalyzer:
         while True:
             kept = self._idle.pop() if self._idle else None
             try:
-                connection = kept or _Connection(self.host, self.port, self.timeout)
+                connection = kept or Connection(self.path, self.timeout)
             except OSError as error:
                 raise self._unavailable(error) from error
             try:
-                answers = connection.ask(requests)
+                answers = self._ask(connection, requests)
             except (OSError, ValueError) as error:
                 connection.close()
                 # An idle connection may have been closed since; a slow server gets no retry.
@@ -147,10 +149,23 @@ class SocketAnalyzer:
             break
         if len(answers) != len(requests):
             raise AnalyzerUnavailable(
-                f"The analyzer at {self.host}:{self.port} answered {len(answers)} of "
+                f"The analyzer at {self.path} answered {len(answers)} of "
                 f"{len(requests)} expressions. Restart it."
             )
         return [ExpressionResult.from_json(answer) for answer in answers]
+
+    def _ask(
+        self, connection: Connection, requests: Sequence[ExpressionRequest]
+    ) -> list[Mapping[str, object]]:
+        """The answers, in order. Raises OSError or ValueError if the connection is broken."""
+        serial = next(self._serial)
+        answer = connection.ask(
+            {"id": serial, "expressions": [each.to_json() for each in requests], "types": []}
+        )
+        found = answer.get("expressions")
+        if answer.get("id") != serial or not isinstance(found, list):
+            raise ValueError(str(answer.get("error", "the response contains no expressions")))
+        return found
 
     def close(self) -> None:
         """Closes idle connections."""
@@ -159,38 +174,10 @@ class SocketAnalyzer:
 
     def _unavailable(self, error: Exception) -> AnalyzerUnavailable:
         return AnalyzerUnavailable(
-            f"The analyzer at {self.host}:{self.port} does not respond ({error}). "
-            f"Start it with “python -m millrace_runtime.analyzer --port {self.port}”, or set "
-            f"{ENVIRONMENT} to the address of a running one."
+            f"The analyzer at {self.path} does not respond ({error}). "
+            f"Start it with “python -m millrace_runtime.analyzer --socket {self.path}”, or set "
+            f"{ENVIRONMENT} to the socket of a running one."
         )
-
-
-class _Connection:
-    """One connection to an analyzer, used by one thread at a time."""
-
-    def __init__(self, host: str, port: int, timeout: float) -> None:
-        self._socket = socket.create_connection((host, port), timeout=timeout)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._lines = self._socket.makefile("rb")
-        self._serial = 0
-
-    def ask(self, requests: Sequence[ExpressionRequest]) -> list[Mapping[str, object]]:
-        """The answers, in order. Raises OSError or ValueError if the connection is broken."""
-        self._serial += 1
-        body = {"id": self._serial, "expressions": [r.to_json() for r in requests], "types": []}
-        self._socket.sendall(json.dumps(body, ensure_ascii=False).encode() + b"\n")
-        line = self._lines.readline(_LONGEST_ANSWER)
-        if not line:
-            raise ConnectionError("the connection was closed")
-        answer = json.loads(line)
-        found = answer.get("expressions")
-        if answer.get("id") != self._serial or not isinstance(found, list):
-            raise ValueError(str(answer.get("error", "the response contains no expressions")))
-        return found
-
-    def close(self) -> None:
-        self._lines.close()
-        self._socket.close()
 
 
 class CachingAnalyzer:

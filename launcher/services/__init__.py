@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from launcher.ports import HOST
+from millrace_compiler import local_services
+
 from launcher.supervisor import Running
 
 
@@ -28,17 +28,11 @@ class System:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-async def answers(running: Running, variable: str, asked: dict[str, Any], part: str) -> bool:
-    """Return whether a line server, whose address is in a variable, replies with this part."""
+async def answers(running: Running, path: Path, asked: dict[str, Any], part: str) -> bool:
+    """Return whether the local service at this socket replies with this part."""
     if not running.printed("READY"):
         return False
-    host, _, port = running.service.environment[variable].partition(":")
     try:
-        async with asyncio.timeout(10):
-            reader, writer = await asyncio.open_connection(host or HOST, int(port))
-            writer.write(json.dumps(asked).encode() + b"\n")
-            answer = await reader.readline()
-            writer.close()
-            return part in json.loads(answer or b"{}")
-    except (OSError, TimeoutError, ValueError):
+        return part in await asyncio.to_thread(local_services.ask, str(path), asked, 10.0)
+    except (OSError, ValueError):
         return False

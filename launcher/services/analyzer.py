@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from launcher import archive
-from launcher.ports import HOST
+from launcher import archive, places
 from launcher.services import System, answers
 from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
     """Return the service. It needs no other, so its session warms up while the others start."""
-    port = system.ports["analyzer"]
     classes = archive.spark()
     writes = not classes.ready()
     return Service(
@@ -19,8 +17,8 @@ def service(system: System) -> Service:
             system.python,
             "-m",
             "millrace_runtime.analyzer",
-            "--port",
-            str(port),
+            "--socket",
+            str(places.socket("analyzer")),
             *(["--preload"] if writes else []),
         ],
         ready=_answers,
@@ -28,14 +26,10 @@ def service(system: System) -> Service:
         probe=5.0,
         # When its first run ends, it writes the archive for faster starts.
         grace=archive.WRITING_SECONDS if writes else 10.0,
-        environment={
-            **system.environment,
-            **archive.with_options(classes.use_or_make()),
-            "MILLRACE_ANALYZER": f"{HOST}:{port}",
-        },
+        environment={**system.environment, **archive.with_options(classes.use_or_make())},
     )
 
 
 async def _answers(running: Running) -> bool:
     asked = {"id": 0, "expressions": [], "types": ["STRING"]}
-    return await answers(running, "MILLRACE_ANALYZER", asked, "types")
+    return await answers(running, places.socket("analyzer"), asked, "types")

@@ -1,11 +1,11 @@
 """The analyzer: a warm Spark session that returns the type of an expression, or its error.
 
-    python -m millrace_runtime.analyzer --port 7077
+    python -m millrace_runtime.analyzer --socket PATH
 
-A server on 127.0.0.1. Every request and response is one line of JSON. Request: `{"id",
-"expressions": [{"text", "columns": {"key": "STRING"}, "expects": "BOOLEAN"}], "types": ["a INT"]}`.
-Response: `{"id", "expressions": [{"type", "columns", "error"}], "types": [{"type", "error"}]}`. It
-prints READY once it accepts requests.
+A local service (`millrace_compiler.local_services`). Every request and response is one line of
+JSON. Request: `{"id", "expressions": [{"text", "columns": {"key": "STRING"}, "expects":
+"BOOLEAN"}], "types": ["a INT"]}`. Response: `{"id", "expressions": [{"type", "columns", "error"}],
+"types": [{"type", "error"}]}`. It prints READY once it accepts requests.
 
 Connections are served concurrently, and each expression has a deadline. Threads of the JVM cannot
 be killed: if one runs past its deadline, or the JVM has ended, the server exits with code 70 and
@@ -73,7 +73,7 @@ def analyzer_session() -> Any:
     )
 
 
-def analyzer_server(port: int, analyzer: SparkAnalyzer) -> LineServer:
+def analyzer_server(path: str, analyzer: SparkAnalyzer) -> LineServer:
     """Return a server that handles requests of different connections concurrently."""
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def analyzer_server(port: int, analyzer: SparkAnalyzer) -> LineServer:
             first = next(iter(str(error).splitlines()), type(error).__name__)
             return {"id": request.get("id"), "error": first}
 
-    return LineServer(port, answer, lambda message: {"id": None, "error": message})
+    return LineServer(path, answer)
 
 
 def end_when_hung(analyzer: SparkAnalyzer) -> None:
@@ -142,8 +142,9 @@ def functions(spark: Any) -> list[dict[str, str]]:
 def main(argv: list[str] | None = None) -> int:
     """Serve until a stop is requested, or write the functions to a file and exit."""
     parser = argparse.ArgumentParser(prog="python -m millrace_runtime.analyzer")
-    parser.add_argument("--port", type=int, default=7071, help="on 127.0.0.1 (7071)")
-    parser.add_argument(
+    task = parser.add_mutually_exclusive_group(required=True)
+    task.add_argument("--socket", metavar="PATH", help="Unix socket to listen on")
+    task.add_argument(
         "--functions", metavar="FILE", help="write Spark's functions to a JSON file, and end"
     )
     parser.add_argument(
@@ -161,7 +162,7 @@ def main(argv: list[str] | None = None) -> int:
         threading.Thread(target=end_when_hung, args=(analyzer,), daemon=True).start()
         if arguments.preload:
             threading.Thread(target=preload, args=(spark,), daemon=True).start()
-        return serve(lambda: analyzer_server(arguments.port, analyzer), arguments.port)
+        return serve(lambda: analyzer_server(arguments.socket, analyzer), arguments.socket)
     finally:
         spark.stop()
 

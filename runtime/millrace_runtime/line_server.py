@@ -1,17 +1,26 @@
-"""A local server: every request and response is one line of JSON."""
+"""A local service on a Unix socket: every request and response is one line of JSON.
+
+The clients are in `millrace_compiler.local_services`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import hmac
 import json
+import os
+import secrets
 import signal
 import socketserver
+import stat
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-LONGEST_REQUEST = 16 * 1024 * 1024
+from millrace_compiler.local_services import LONGEST_LINE, Connection, secret_file, short_path
 
 Answer = dict[str, Any]
 
@@ -21,44 +30,105 @@ class _Connection(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         with contextlib.suppress(ConnectionError):
-            while line := self.rfile.readline(LONGEST_REQUEST):
-                self.wfile.write(json.dumps(self._answer(line)).encode() + b"\n")
+            while line := self.rfile.readline(LONGEST_LINE):
+                request = self._request(line)
+                if request is None:
+                    # Whoever sends such a line, perhaps a browser, must not try the next one.
+                    return
+                self.wfile.write(json.dumps(self.server.answer(request)).encode() + b"\n")
                 self.wfile.flush()
 
-    def _answer(self, line: bytes) -> Answer:
+    def _request(self, line: bytes) -> Answer | None:
+        """Return the request in a line, or None if it is not one or lacks the secret."""
         try:
             request = json.loads(line)
-        except ValueError as error:
-            return self.server.refuse(f"The request is not JSON: {error}.")
-        if not isinstance(request, dict):
-            return self.server.refuse("The request must be a JSON object.")
-        return self.server.answer(request)
+        except (ValueError, RecursionError):
+            return None
+        if not line.endswith(b"\n") or not isinstance(request, dict):
+            return None
+        given = request.pop("secret", None)
+        known = isinstance(given, str) and hmac.compare_digest(
+            given.encode("utf-8", "surrogatepass"), self.server.secret.encode()
+        )
+        return request if known else None
 
 
-class LineServer(socketserver.ThreadingTCPServer):
-    """A server with one thread per connection. `refuse`: the response to an invalid request."""
+class LineServer(socketserver.ThreadingUnixStreamServer):
+    """A service with one thread per connection. Raises OSError if the socket cannot be created."""
 
-    allow_reuse_address = True
     daemon_threads = True
+    # Connecting to a Unix socket fails immediately if the queue is full.
+    request_queue_size = 128
 
-    def __init__(
-        self, port: int, answer: Callable[[Answer], Answer], refuse: Callable[[str], Answer]
-    ) -> None:
-        self.answer, self.refuse = answer, refuse
-        super().__init__(("127.0.0.1", port), _Connection)
+    def __init__(self, path: str, answer: Callable[[Answer], Answer]) -> None:
+        self.path, self.answer = path, answer
+        self.secret = secrets.token_urlsafe(32)
+        _require_private(Path(path).parent)
+        _remove_unused(path)
+        _write(secret_file(path), self.secret)
+        super().__init__(path, _Connection)
+
+    def server_bind(self) -> None:
+        """Create the socket, readable and writable only for this user."""
+        mask = os.umask(0o177)
+        try:
+            with short_path(self.path) as name:
+                self.socket.bind(name)
+        finally:
+            os.umask(mask)
+
+    def server_close(self) -> None:
+        """Close and delete the socket."""
+        super().server_close()
+        Path(self.path).unlink(missing_ok=True)
 
 
-def serve(create: Callable[[], LineServer], port: int) -> int:
+def _require_private(folder: Path) -> None:
+    """Create a folder that only this user can open. Raises OSError if others can open it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise PermissionError(
+            errno.EPERM, "its folder is not one that only this user can open (mode 0700)"
+        )
+
+
+def _remove_unused(path: str) -> None:
+    """Delete the socket of a service that has ended. Raises OSError if it has not."""
+    try:
+        found = Path(path).lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(found.st_mode):
+        raise FileExistsError(errno.EEXIST, "it is a file that is not a socket")
+    try:
+        Connection(path, 5.0).close()
+    except OSError:
+        Path(path).unlink()
+        return
+    raise OSError(errno.EADDRINUSE, "another process uses it")
+
+
+def _write(file: Path, secret: str) -> None:
+    """Write the secret to a file that only this user can read, at once."""
+    aside = file.with_name(f"{file.name}.{os.getpid()}")
+    aside.unlink(missing_ok=True)
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(secret)
+    aside.replace(file)
+
+
+def serve(create: Callable[[], LineServer], path: str) -> int:
     """Serve until a stop is requested; print READY when the server accepts requests.
 
-    Return the exit code: 2 if the port cannot be used.
+    Return the exit code: 2 if the socket cannot be created.
     """
     try:
         server = create()
     except OSError as error:
         print(
-            f"Port {port} cannot be used ({error.strerror}). Choose another with --port, or stop "
-            "what uses it.",
+            f"The socket {path} cannot be created ({error.strerror}). Choose another with "
+            "--socket, or stop what uses it.",
             file=sys.stderr,
         )
         return 2

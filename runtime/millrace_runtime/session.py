@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from millrace_runtime import java_home
+from millrace_runtime import confinement, java_home
 from millrace_runtime.jars import (
     PACKAGE,
     cache_dir,
@@ -110,7 +110,12 @@ def _submitted_to() -> str | None:
 
 
 def local_dir() -> str:
-    """Return a folder for Spark's shuffle files: /dev/shm if writable, else a temporary folder."""
+    """Return a folder for Spark's shuffle files: /dev/shm if writable, else a temporary folder.
+
+    Of a confined process, it is the only folder that it may write to.
+    """
+    if confined := os.environ.get(confinement.FOLDER):
+        return confined
     shm = Path("/dev/shm")  # noqa: S108 - memory as a folder; folders in it are made by mkdtemp
     base = shm if shm.is_dir() and os.access(shm, os.W_OK) else Path(tempfile.gettempdir())
     return str(base)

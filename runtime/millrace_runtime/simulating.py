@@ -24,12 +24,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.isolated import frames
 from pyspark.sql import SparkSession
 
+from millrace_runtime import confinement
 from millrace_runtime.breakpoints import place
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.differences import Difference
@@ -398,6 +400,8 @@ def main() -> int:
     # Other output must not end up between the responses.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if folder := os.environ.get(confinement.FOLDER):
+        confinement.confine(Path(folder))
     spark = simulation_session(small=True)
     analyzer = session_analyzer(spark)
     line = {"topic": "in", "key": None, "value": "a", "timestamp": 0}

@@ -1,8 +1,13 @@
 """The simulator: runs topologies on input lines, in processes that can be killed.
 
-    python -m millrace_runtime.simulator --port 7072
+    python -m millrace_runtime.simulator --socket PATH
+    python -m millrace_runtime.simulator --stores-only --socket PATH
 
-A server on 127.0.0.1. A request is one line of JSON, as is its response:
+The second form is the store reader. Both are local services (`millrace_compiler.local_services`):
+a request is one line of JSON, as is its response. Simulations run code of documents, so they cannot
+reach the store reader: it is a separate service with a secret of its own.
+
+The simulator handles
 
 - `{"do": "simulate", "owner", "run", "document", "inputs", "trace", "expected", "breakpoints",
   "partitions", "plain", "begins"}` →
@@ -11,13 +16,19 @@ A server on 127.0.0.1. A request is one line of JSON, as is its response:
   name for the run, if it has one
 - `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
   the document (`millrace_runtime.encoding`), or an error
+
+The store reader handles
+
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
-  (`millrace_runtime.state_reading`), or an error; processes of their own read stores
+  (`millrace_runtime.state_reading`), or an error
 - `{"do": "read_batches", "owner", "checkpoint"}` and
   `{"do": "read_task_states", "owner", "checkpoint", "batch", "tasks"}` → what a simulation can
-  begin with (`millrace_runtime.task_states`), from the same processes
+  begin with (`millrace_runtime.task_states`)
 - `{"do": "kept_sizes" | "delete_kept", "owner", "checkpoint", "names"}`: sizes, or deletion, of
   folders that earlier versions left
+
+Both handle
+
 - `{"do": "prepare", "owner", "run"}` → `{"state": "ready" | "starting", "progress": …}`, and starts
   a process if there is none; `progress` is that of the owner's run of this name, or of any:
   input lines that are `done`, all `lines`, and counts by edge and node, except of plain Spark
@@ -34,6 +45,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -46,6 +58,7 @@ from millrace_compiler.isolated.pool import Exceeded, Process
 from millrace_compiler.operator import registry
 from millrace_compiler.operators.processors.base import ProcessorNode
 
+from millrace_runtime import confinement, session
 from millrace_runtime.jars import operator_jar
 from millrace_runtime.line_server import LineServer, serve
 from millrace_runtime.storage import S3_ENVIRONMENT
@@ -75,8 +88,10 @@ _PACKAGES = os.pathsep.join(
     str(Path(file).parents[1]) for file in (__file__, millrace_compiler.__file__)
 )
 
-#: requests to the processes that read stores
-READING = ("read_state", "read_batches", "read_task_states", "kept_sizes", "delete_kept")
+_NOT_CONFINED = (
+    "This system cannot confine simulations (it has no Landlock): code of processors can read all "
+    "files of this user."
+)
 
 _MESSAGES = {
     "time": (
@@ -156,6 +171,10 @@ class Simulators(Pool):
     module = "millrace_runtime.simulating"
     messages = _MESSAGES
     environment: tuple[str, ...] = ENVIRONMENT
+    #: requests that are passed to a process
+    requests: tuple[str, ...] = ("simulate", "encode")
+    #: whether a process is confined to a folder of its own, because it runs code of documents
+    confined = True
 
     def __init__(self, size: int, limits: Limits = LIMITS) -> None:
         super().__init__(size, limits)
@@ -166,6 +185,10 @@ class Simulators(Pool):
     def _start(self) -> Process:
         known = {name: os.environ[name] for name in self.environment if name in os.environ}
         known.setdefault("MILLRACE_SCHEMA_REGISTRIES", "")
+        folder = None
+        if self.confined and confinement.version():
+            folder = tempfile.mkdtemp(prefix="millrace-simulation-", dir=session.local_dir())
+            known |= dict.fromkeys((confinement.FOLDER, session.SCRATCH, "TMPDIR"), folder)
         return Process(
             [sys.executable, "-m", self.module],
             {
@@ -177,6 +200,7 @@ class Simulators(Pool):
             },
             leads=True,
             starting_seconds=STARTING_SECONDS,
+            folder=folder,
         )
 
     def prepare(self) -> bool:
@@ -249,6 +273,8 @@ class Readers(Simulators):
 
     module = "millrace_runtime.store_reader"
     messages = _READING
+    requests = ("read_state", "read_batches", "read_task_states", "kept_sizes", "delete_kept")
+    confined = False
     # Settings of the file systems of checkpoints, including credentials.
     environment = (*ENVIRONMENT, "HADOOP_CONF_DIR", *S3_ENVIRONMENT)
 
@@ -262,19 +288,16 @@ def _runs_code(request: dict[str, Any]) -> bool:
     return any(issubclass(registry().get(node["kind"], object), ProcessorNode) for node in nodes)
 
 
-def respond(
-    simulators: Simulators | None, request: dict[str, Any], readers: Readers | None = None
-) -> dict[str, Any]:
-    """Return the response to a request. Without `simulators`, simulations are refused."""
+def respond(pool: Simulators, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the response to a request."""
     owner, run = str(request.get("owner") or ""), request.get("run")
     do = request.get("do")
-    if do == "prepare" and simulators is not None:
-        state = "ready" if simulators.prepare() else "starting"
-        return {"state": state, "progress": simulators.progress(owner, run)}
-    if do == "cancel" and simulators is not None:
-        return {"cancelled": simulators.cancel(owner, run)}
-    pool = readers if do in READING else simulators if do in ("simulate", "encode") else None
-    if pool is None:
+    if do == "prepare":
+        state = "ready" if pool.prepare() else "starting"
+        return {"state": state, "progress": pool.progress(owner, run)}
+    if do == "cancel":
+        return {"cancelled": pool.cancel(owner, run)}
+    if do not in pool.requests:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
     if not pool.prepare():
         return {"state": "starting"}
@@ -291,18 +314,13 @@ def _error(code: str, message: str, hint: str) -> dict[str, Any]:
 class Server(LineServer):
     """Handles requests, and ends idle processes."""
 
-    def __init__(self, port: int, simulators: Simulators | None, readers: Readers) -> None:
-        self.pools = [readers] if simulators is None else [simulators, readers]
-        super().__init__(
-            port,
-            lambda request: respond(simulators, request, readers),
-            lambda message: _error("request_invalid", message, ""),
-        )
+    def __init__(self, path: str, pool: Simulators) -> None:
+        self.pool = pool
+        super().__init__(path, lambda request: respond(pool, request))
 
     def service_actions(self) -> None:
         """Called by the server between requests, a few times a second."""
-        for pool in self.pools:
-            pool.end_idle(IDLE_SECONDS)
+        self.pool.end_idle(IDLE_SECONDS)
 
 
 def most_processes() -> int:
@@ -314,7 +332,7 @@ def most_processes() -> int:
 def main(argv: list[str] | None = None) -> int:
     """Serve until a stop is requested."""
     parser = argparse.ArgumentParser(prog="python -m millrace_runtime.simulator")
-    parser.add_argument("--port", type=int, default=7072, help="on 127.0.0.1 (7072)")
+    parser.add_argument("--socket", required=True, metavar="PATH", help="Unix socket to listen on")
     parser.add_argument(
         "--most", type=int, default=most_processes(),
         help="concurrent simulations (default: the number of CPUs, at most 4 and at most one for "
@@ -322,18 +340,18 @@ def main(argv: list[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument(
         "--stores-only", action="store_true",
-        help="only read stores from checkpoints: for a process with access to the checkpoint "
-             "folder, which user code must not have",
+        help="read stores from checkpoints instead of running simulations",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
-    simulators = None if arguments.stores_only else Simulators(arguments.most)
-    readers = Readers(max(1, arguments.most // 2))
+    pool = Simulators(arguments.most)
+    if arguments.stores_only:
+        pool = Readers(arguments.most)
+    elif not confinement.version():
+        print(_NOT_CONFINED, file=sys.stderr, flush=True)
     try:
-        return serve(lambda: Server(arguments.port, simulators, readers), arguments.port)
+        return serve(lambda: Server(arguments.socket, pool), arguments.socket)
     finally:
-        for pool in (simulators, readers):
-            if pool is not None:
-                pool.close()
+        pool.close()
 
 
 if __name__ == "__main__":

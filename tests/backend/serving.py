@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import httpx
 
@@ -59,7 +60,9 @@ def installed(folder: Path, redis_url: str, **more: str) -> Installation:
 
 
 @contextmanager
-def serving(installation: Installation, folder: Path) -> Iterator[int]:
+def serving(
+    installation: Installation, folder: Path, log: IO[bytes] | None = None
+) -> Iterator[int]:
     """Run the backend until the end of the block; the value is its process id."""
     system = System(
         data=folder,
@@ -70,7 +73,9 @@ def serving(installation: Installation, folder: Path) -> Iterator[int]:
         redis_password="",
         outside=frozenset(),
     )
-    server = subprocess.Popen(backend.service(system).command, env=installation.environment)
+    server = subprocess.Popen(
+        backend.service(system).command, env=installation.environment, stderr=log
+    )
     try:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

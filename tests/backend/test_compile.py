@@ -118,10 +118,10 @@ def test_conditions_of_a_test_are_checked_with_the_document(
 def test_without_an_analyzer_the_answer_reports_it(
     people: People, client_of: Client, settings: Any
 ) -> None:
-    settings.MILLRACE_ANALYZER = "127.0.0.1:1"
+    settings.MILLRACE_ANALYZER = "/nowhere"
     content = compile_it(client_of(people.viewer), BROKEN).json()
     validator("CompileResult").validate(content)
-    assert "The analyzer at 127.0.0.1:1 does not respond" in str(content["diagnostics"])
+    assert "The analyzer at /nowhere does not respond" in str(content["diagnostics"])
     assert content["code"] is None
 
 

@@ -225,12 +225,12 @@ def test_the_commands_of_the_launcher_find_the_parts_of_this_machine(
     assert "REDIS_URL" not in launched.environment()
     run = tmp_path / "run"
     run.mkdir()
-    (run / "ports.json").write_text('{"redis": 7001, "broker": 7002, "analyzer": 7003}')
+    (run / "ports.json").write_text('{"redis": 7001, "broker": 7002}')
     (run / "redis-password").write_text("secret\n")
     found = launched.environment()
     assert found["REDIS_URL"] == "redis://:secret@127.0.0.1:7001/0"
     assert found["KAFKA_BOOTSTRAP_SERVERS"] == "127.0.0.1:7002"
-    assert found["MILLRACE_ANALYZER"] == "127.0.0.1:7003"
+    assert found["MILLRACE_ANALYZER"] == str(run / "services" / "analyzer")
 
 
 def test_a_deployment_that_is_not_there_is_a_sentence_and_an_exit_code(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from tests.compiler.kit import document, line, node, sink, stream
-from tests.conftest import unused_port
 from tests.served import running_analyzer
 
 from .conftest import RedisServer
@@ -75,9 +74,10 @@ def people(
     redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Installation, list[str]]]:
     """An installation with an analyzer, and the sign-in tokens of three people."""
-    folder, port = tmp_path_factory.mktemp("data"), unused_port()
-    installation = installed(folder, redis_server.url, MILLRACE_ANALYZER=f"127.0.0.1:{port}")
-    with running_analyzer(port), serving(installation, folder):
+    folder = tmp_path_factory.mktemp("data")
+    path = str(folder / "services" / "analyzer")
+    installation = installed(folder, redis_server.url, MILLRACE_ANALYZER=path)
+    with running_analyzer(path), serving(installation, folder):
         admin = Person(installation.address, installation.token)
         tokens = [invited(admin, name) for name in ("ann", "bob", "eve")]
         admin.close()

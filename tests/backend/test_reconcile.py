@@ -40,7 +40,7 @@ def worker(
     monkeypatch.setenv("MILLRACE_DATA", str(millrace_settings.MILLRACE_DATA))
     monkeypatch.setenv("REDIS_URL", redis_server.url)
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:1")
-    monkeypatch.setenv("MILLRACE_ANALYZER", "127.0.0.1:1")
+    monkeypatch.setenv("MILLRACE_ANALYZER", "/nowhere")
     parts = (tasks.configuration, tasks.launcher, tasks.reports, tasks.jobs)
     for part in parts:
         part.cache_clear()
@@ -215,12 +215,16 @@ def test_a_full_disk_is_waited_for_and_shown_until_there_is_room(
 @pytest.mark.spark
 @pytest.mark.slow
 def test_an_analyzer_that_is_killed_is_waited_for_and_shown_until_it_is_back(
-    copying: Deployment, people: People, client_of: Client, monkeypatch: pytest.MonkeyPatch
+    copying: Deployment,
+    people: People,
+    client_of: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    port = unused_port()
-    monkeypatch.setenv("MILLRACE_ANALYZER", f"127.0.0.1:{port}")
+    path = str(tmp_path / "services" / "analyzer")
+    monkeypatch.setenv("MILLRACE_ANALYZER", path)
     client = client_of(people.viewer)
-    with running_analyzer(port) as process:
+    with running_analyzer(path) as process:
         # From here on, the compiler keeps a connection to the analyzer.
         assert tasks.jobs().check(line(node("other", "filter", predicate="key = 'b'"))) is None
         reconciling.observe(copying.pk, "compiling")
@@ -230,12 +234,12 @@ def test_an_analyzer_that_is_killed_is_waited_for_and_shown_until_it_is_back(
     waiting = page_of(client, copying)
     assert (waiting["observed"], waiting["failure"]) == ("compiling", None)
     assert waiting["outage"]["code"] == "analyzer"
-    assert f"127.0.0.1:{port}" in waiting["outage"]["message"]
+    assert path in waiting["outage"]["message"]
     time.sleep(1.1)
     tasks.reconcile(copying.pk)
     again = page_of(client, copying)["outage"]
     assert (again["since"], again["attempts"]) == (waiting["outage"]["since"], 2)
-    with running_analyzer(port):
+    with running_analyzer(path):
         time.sleep(1.0)
         tasks.reconcile(copying.pk)
     after = page_of(client, copying)

@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from records import expressions
 
-from tests.conftest import unused_port
 from tests.runtime import topics
+from tests.served import running, socket_path
 
 from .conftest import Client, People, document
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="module")
 def simulating() -> Iterator[str]:
-    """The address of a simulator."""
-    port = unused_port()
-    command = [sys.executable, "-m", "millrace_runtime.simulator", "--port", str(port)]
-    path = {"PYTHONPATH": ":".join(str(ROOT / each) for each in ("runtime", "compiler"))}
-    with subprocess.Popen(
-        [*command, "--most", "1"], env={**os.environ, **path}, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"READY\n"
-        yield f"127.0.0.1:{port}"
-        process.terminate()
+    """The socket of a simulator."""
+    with socket_path() as path, running("millrace_runtime.simulator", path, "--most", "1"):
+        yield path
 
 
 @pytest.fixture(scope="module")

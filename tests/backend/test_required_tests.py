@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from topologies.models import TestPass
+from topologies.simulating import Simulation
 
 from tests.backend.conftest import Client, People, RecordedSimulator, document
 
@@ -33,7 +34,7 @@ class Workbench:
         number: int = answer.json()["id"]
         return number
 
-    def run(self, differences: list[str], of: Any = None) -> None:
+    def run(self, differences: list[str], of: Any = None, **more: Any) -> None:
         """Run all tests as the page does, with inputs and expectations from the API."""
         self.simulator.answer = {
             "diagnostics": [],
@@ -44,6 +45,7 @@ class Workbench:
                 "document": of or document("a"),
                 "inputs": test["inputs"],
                 "expected": test["expected"],
+                **more,
             }
             # JavaScript writes whole numbers without a decimal point.
             written = json.dumps(body).replace("10.0", "10")
@@ -124,3 +126,16 @@ def test_a_pass_of_another_workspace_counts_nothing(
     bench.run([])
     TestPass.objects.update(workspace=people.other_workspace)
     assert bench.deploy().status_code == 409
+
+
+def test_a_run_with_other_partitions_is_no_pass_of_the_test(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    bench = Workbench(people, client_of, simulator)
+    bench.keep("First")
+    bench.run([], partitions={"in": 4})
+    assert bench.deploy().json()["error"]["tests"] == ["First"]
+    begins = {"batch": 1, "at": 0, "stores": {}}
+    assert not Simulation(document("a"), INPUTS, begins=begins).is_of_document
+    bench.run([], partitions={"in": 1})
+    assert bench.deploy().status_code == 201

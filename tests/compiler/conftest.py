@@ -10,13 +10,13 @@ import pytest
 from millrace_compiler import Analyzer, RecordedAnalyzer, SocketAnalyzer
 
 RECORDED = Path(__file__).parent / "recorded_analysis.json"
-RECORD = "MILLRACE_RECORD_ANALYSIS"  # host:port of a running analyzer
+RECORD = "MILLRACE_RECORD_ANALYSIS"  # socket of a running analyzer
 
 
 def recorded() -> RecordedAnalyzer:
     """Recorded answers; an analyzer in MILLRACE_RECORD_ANALYSIS answers and records new ones."""
-    host, _, port = os.environ.get(RECORD, "").rpartition(":")
-    return RecordedAnalyzer(RECORDED, SocketAnalyzer(host, int(port)) if host else None)
+    path = os.environ.get(RECORD)
+    return RecordedAnalyzer(RECORDED, SocketAnalyzer(path) if path else None)
 
 
 @pytest.fixture(scope="session")

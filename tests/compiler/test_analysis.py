@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +34,7 @@ def typed(request: dict[str, Any]) -> dict[str, Any]:
 
 def test_all_expressions_of_a_call_go_over_the_wire_in_one_line() -> None:
     with serving(typed) as server:
-        analyzer = SocketAnalyzer("127.0.0.1", server.port)
+        analyzer = SocketAnalyzer(server.path)
         results = analyzer.analyze([UPPER, LENGTH])
         analyzer.analyze([UPPER])
         analyzer.close()
@@ -48,7 +47,7 @@ def test_all_expressions_of_a_call_go_over_the_wire_in_one_line() -> None:
 
 
 def test_nothing_is_sent_where_nothing_is_asked() -> None:
-    assert SocketAnalyzer("127.0.0.1", 1).analyze([]) == []
+    assert SocketAnalyzer("/nowhere").analyze([]) == []
 
 
 def test_an_error_keeps_its_place() -> None:
@@ -58,7 +57,7 @@ def test_an_error_keeps_its_place() -> None:
         return {"id": request["id"], "expressions": [{"type": None, "error": error}]}
 
     with serving(refuse) as server:
-        [result] = SocketAnalyzer("127.0.0.1", server.port).analyze([UPPER])
+        [result] = SocketAnalyzer(server.path).analyze([UPPER])
     assert result.error is not None
     assert (result.error.message, result.error.start, result.error.stop) == ("no column", 3, 9)
     assert ExpressionResult.from_json(result.to_json()) == result
@@ -66,10 +65,10 @@ def test_an_error_keeps_its_place() -> None:
 
 def test_a_connection_that_died_is_opened_again() -> None:
     with serving(typed) as server:
-        analyzer = SocketAnalyzer("127.0.0.1", server.port)
+        analyzer = SocketAnalyzer(server.path)
         analyzer.analyze([UPPER])
         [kept] = analyzer._idle
-        kept._socket.shutdown(socket.SHUT_RDWR)
+        kept.shutdown()
         assert analyzer.analyze([UPPER])[0].type == "STRING"
     assert server.connections == 2
 
@@ -84,26 +83,23 @@ def test_a_connection_that_died_is_opened_again() -> None:
 )
 def test_an_analyzer_that_does_not_answer_is_named(answer: Any) -> None:
     with serving(answer) as server:
-        analyzer = SocketAnalyzer("127.0.0.1", server.port, timeout=5)
-        with pytest.raises(AnalyzerUnavailable, match=str(server.port)):
+        analyzer = SocketAnalyzer(server.path, timeout=5)
+        with pytest.raises(AnalyzerUnavailable, match=server.path):
             analyzer.analyze([UPPER])
 
 
 def test_without_an_analyzer_a_compilation_reports_it_and_does_not_raise() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     raw = line(node("keep", "filter", predicate="true"))
-    analyzer = SocketAnalyzer("127.0.0.1", port)
+    analyzer = SocketAnalyzer("/nowhere")
     assert faults(raw, analyzer) == [("analyzer", None, None)]
     assert compiled(raw, analyzer).code is None
 
 
 def test_the_environment_names_an_analyzer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MILLRACE_ANALYZER", "127.0.0.1:7077")
+    monkeypatch.setenv("MILLRACE_ANALYZER", "/run/analyzer")
     found = SocketAnalyzer.from_environment()
     assert found is not None
-    assert (found.host, found.port) == ("127.0.0.1", 7077)
+    assert found.path == "/run/analyzer"
     monkeypatch.delenv("MILLRACE_ANALYZER")
     assert SocketAnalyzer.from_environment() is None
 
@@ -159,7 +155,7 @@ def test_threads_ask_side_by_side() -> None:
         return typed(request)
 
     with serving(wait_for_the_other) as server, ThreadPoolExecutor(2) as threads:
-        analyzer = SocketAnalyzer("127.0.0.1", server.port, timeout=10)
+        analyzer = SocketAnalyzer(server.path, timeout=10)
         answers = list(threads.map(analyzer.analyze, [[UPPER], [LENGTH]]))
     assert [each.type for [each] in answers] == ["STRING", "STRING"]
 

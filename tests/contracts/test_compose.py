@@ -17,7 +17,7 @@ from launcher.services import broker
 OURS = (
     "backend", "setup", "worker", "beat", "backend-analyzer", "worker-analyzer",
     "generators",
-    "backend-simulator", "backend-store-reader",
+    "simulator", "store-reader",
 )  # fmt: skip
 READ_BY_US = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z_]+)\"")
 #: variables that Java, Spark and Python read
@@ -92,8 +92,50 @@ def test_every_address_names_a_service_and_its_port(compose: dict[str, Any]) -> 
         assert host in compose["services"]
         address = re.sub(r"\$\{[A-Z_]+:-(.*)\}", r"\1", environment[variable])
         assert re.search(rf"(^|[@/]){host}:{port}(/|$)", address), variable
-    analyzer = compose["services"]["worker-analyzer"]["command"]
-    assert environment["MILLRACE_ANALYZER"].endswith(f":{analyzer[-1]}")
+
+
+#: local services, with the setting of their clients
+LOCAL = {
+    "backend-analyzer": "MILLRACE_ANALYZER",
+    "worker-analyzer": "MILLRACE_ANALYZER",
+    "simulator": "MILLRACE_SIMULATOR",
+    "store-reader": "MILLRACE_STORE_READER",
+}
+
+
+def mounted(service: dict[str, Any]) -> dict[str, str]:
+    """The volumes of a service by the folder at which they are mounted."""
+    return {place: name for name, place, *_ in (v.split(":") for v in service.get("volumes", []))}
+
+
+def test_a_local_service_and_its_client_share_the_volume_of_the_socket(
+    compose: dict[str, Any],
+) -> None:
+    for name, setting in LOCAL.items():
+        service = compose["services"][name]
+        assert compose["x-app"]["environment"][setting] == service["command"][-1]
+        folder = str(Path(service["command"][-1]).parent)
+        volume = mounted(service)[folder]
+        clients = [
+            other
+            for other, each in compose["services"].items()
+            if other != name and volume in mounted(each).values()
+        ]
+        assert clients, f"nobody can reach {name}"
+        for client in clients:
+            assert mounted(compose["services"][client])[folder] == volume
+            assert setting in compose["services"][client]["environment"]
+
+
+def test_the_simulator_shares_nothing_with_the_store_reader(compose: dict[str, Any]) -> None:
+    simulator, reader = (compose["services"][name] for name in ("simulator", "store-reader"))
+    assert not set(mounted(simulator).values()) & set(mounted(reader).values())
+    # No network at all, and no container whose network it could be part of.
+    assert (simulator["network_mode"], simulator["environment"]) == ("none", {})
+    assert reader["networks"] == ["storage"]
+    assert [
+        name for name, each in compose["services"].items() if "storage" in each.get("networks", [])
+    ] == ["store-reader"]
 
 
 def test_the_broker_on_a_server_is_the_version_that_is_embedded(compose: dict[str, Any]) -> None:

@@ -10,13 +10,13 @@ import pytest
 from millrace_compiler import Analyzer, RecordedAnalyzer, SocketAnalyzer
 
 RECORDED = Path(__file__).parents[1] / "compiler" / "recorded_analysis.json"
-RECORD = "MILLRACE_RECORD_ANALYSIS"  # host:port of a running analyzer
+RECORD = "MILLRACE_RECORD_ANALYSIS"  # socket of a running analyzer
 
 
 @pytest.fixture(scope="session")
 def analyzer() -> Iterator[Analyzer]:
-    host, _, port = os.environ.get(RECORD, "").rpartition(":")
-    known = RecordedAnalyzer(RECORDED, SocketAnalyzer(host, int(port)) if host else None)
+    path = os.environ.get(RECORD)
+    known = RecordedAnalyzer(RECORDED, SocketAnalyzer(path) if path else None)
     yield known
     if known.inner is not None:
         known.save()

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime import confinement
 
 from tests.runtime.conftest import SECRETS
+from tests.served import serving, socket_path
 
 REPOSITORY = Path(__file__).parents[2]
 SCENARIOS = REPOSITORY / "tests" / "conformance" / "scenarios"
@@ -67,6 +69,48 @@ def processing(code: str, class_name: str) -> dict[str, Any]:
 
 
 LINE = {"topic": "in", "key": "k", "value": "v", "timestamp": 1}
+#: knows the data folder, the socket of the store reader and its process, and tries to use them
+ATTACKING = """
+import glob, json, os, socket
+
+class Attacking(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        data, service, pid = json.loads(record.value)
+        found = {}
+        def attempt(name, action):
+            try:
+                found[name] = str(action())
+            except OSError as error:
+                found[name] = error.strerror
+        def read(path):
+            with open(path, "rb") as file:
+                return file.read(100)
+        def connected():
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(service)
+                client.sendall(b'{"do": "read_state", "secret": "guess"}\\n')
+                return client.recv(100)
+        attempt("secret", lambda: read(service + ".secret"))
+        attempt("key", lambda: read(data + "/secret.key"))
+        attempt("folder", lambda: os.listdir(data))
+        attempt("environment", lambda: read(f"/proc/{pid}/environ"))
+        attempt("memory", lambda: read(f"/proc/{pid}/mem"))
+        attempt("root", lambda: os.listdir(f"/proc/{pid}/root" + data))
+        attempt("write", lambda: open(data + "/written", "w"))
+        attempt("kill", lambda: os.kill(pid, 0))
+        attempt("asked", connected)
+        others = []
+        for path in glob.glob("/proc/[0-9]*/environ"):
+            try:
+                others.append(read(path))
+            except OSError:
+                pass
+        found["others"] = str([each for each in others if b"STORE_READER" in each])
+        self.context.forward(record.replace(value=json.dumps(found)))
+"""
 
 
 def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
@@ -77,7 +121,7 @@ def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
     assert respond(simulators, {"do": "dance"})["error"]["code"] == "request_invalid"
     simulate = {"do": "simulate", "owner": "a", "document": {}, "inputs": [], "trace": 0}
     readers = Readers(1)
-    assert respond(None, simulate, readers)["error"]["code"] == "request_invalid"
+    assert respond(readers, simulate)["error"]["code"] == "request_invalid"
     assert respond(simulators, {"do": "read_state"})["error"]["code"] == "request_invalid"
     assert [simulators.pids, readers.pids] == [[], []]
 
@@ -324,3 +368,28 @@ def test_a_run_says_how_far_it_is_and_gives_what_it_has_when_it_is_cancelled(
     assert {**whole, "stopped_after": done} == result
     # The process continues with the next request.
     assert ask(simulators, document, [LINE])["result"]["stopped_after"] is None
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.skipif(not confinement.version(), reason="this system has no Landlock")
+def test_code_that_knows_the_store_reader_cannot_use_it(simulators: Any) -> None:
+    requests: list[Any] = []
+    with socket_path("store-reader") as path:
+        data = Path(path).parent
+        (data / "secret.key").write_text("key")
+        with serving(requests.append, path):
+            value = json.dumps([str(data), path, os.getpid()])
+            document = processing(ATTACKING, "Attacking")
+            answer = ask(simulators, document, [{**LINE, "value": value}])
+        assert not (data / "written").exists()
+    assert answer["result"]["error"] is None
+    [output] = answer["result"]["outputs"]
+    found = json.loads(output["value"])
+    assert found.pop("asked") == "b''"
+    assert found.pop("others") == "[]"
+    assert found.pop("kill") == (
+        "Operation not permitted" if confinement.version() >= 6 else "None"
+    )
+    assert set(found.values()) == {"Permission denied"}, found
+    assert requests == []

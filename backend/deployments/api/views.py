@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from topologies.models import Topology
 
-from deployments import actions
+from deployments import actions, files
 from deployments.api import plan_serializers as plans
 from deployments.api import serializers as shapes
 from deployments.api.runtime_serializers import (
@@ -309,7 +309,7 @@ class ThreadsView(ApiView):
         """Its thread dump, taken before it was restarted; 404 for other runs."""
         row = deployment_of(self.person, deployment)
         try:
-            text = row.threads_file(run).read_text("utf-8", errors="replace")
+            text = files.read_text(row.directory, row.threads_file(run), errors="replace")
         except OSError as error:
             raise NotFound("no_threads", f"There is no thread dump of run {run}.") from error
         return HttpResponse(text, content_type="text/plain; charset=utf-8")

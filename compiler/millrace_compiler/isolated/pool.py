@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -107,7 +108,7 @@ class Pool:
     ) -> dict[str, Any]:
         """The response of the compile endpoint, without ``revision``. Never raises for a document.
 
-        ``analyzer``: the address of the analyzer, ``host:port``. ``owner``: the account whose share
+        ``analyzer``: the path of the analyzer's socket. ``owner``: the account whose share
         of the pool is used. ``registries``: whether schema registries may be contacted.
         ``conditions`` of a test are checked too (:mod:`millrace_compiler.conditions`).
         """
@@ -350,7 +351,8 @@ class Pool:
 class Process:
     """A process, used by one thread at a time. :class:`Exceeded` means that it was killed.
 
-    `leads`: it starts processes of its own, which are killed with it.
+    `leads`: it starts processes of its own, which are killed with it. `folder`: its temporary
+    files, which are deleted with it.
     """
 
     def __init__(
@@ -360,6 +362,7 @@ class Process:
         *,
         leads: bool = False,
         starting_seconds: float = _STARTING_SECONDS,
+        folder: str | None = None,
     ) -> None:
         self._process = subprocess.Popen(
             command,
@@ -368,7 +371,7 @@ class Process:
             env=environment,
             start_new_session=leads,
         )
-        self._leads = leads
+        self._leads, self._folder = leads, folder
         self._starting_seconds = starting_seconds
         self.pid = self._process.pid
         self._ready = False
@@ -487,6 +490,8 @@ class Process:
         self.alive = False
         self.kill()
         self._process.wait()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):

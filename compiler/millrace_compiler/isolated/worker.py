@@ -32,9 +32,8 @@ LAST_RESORT = 2.0
 
 @cache
 def analyzer_at(address: str, timeout: float) -> Analyzer:
-    """A caching analyzer for ``host:port``."""
-    host, _, port = address.rpartition(":")
-    return CachingAnalyzer(SocketAnalyzer(host or "127.0.0.1", int(port), timeout))
+    """A caching analyzer for the socket at this path."""
+    return CachingAnalyzer(SocketAnalyzer(address, timeout))
 
 
 def compilation_of(request: dict[str, Any]) -> Compilation:
