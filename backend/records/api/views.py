@@ -11,7 +11,8 @@ from deployments.cluster import list_topics
 from drf_spectacular.utils import extend_schema
 from millrace_backend.paging import Paging
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
+from millrace_backend.searching import SEARCH_PARAMETER, searched_words
+from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -35,7 +36,7 @@ class TopicFiguresView(ApiView):
     def get(self, request: Request, workspace: str) -> Response:
         """List topics by name, read from Kafka; 503 if it does not respond."""
         found = workspace_for(self.person, workspace)
-        words = request.query_params.get("search", "").lower().split()
+        words = [word.lower() for word in searched_words(request)]
         named = [
             each
             for each in list_topics(found.topic_prefixes)

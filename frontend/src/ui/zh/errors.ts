@@ -31,6 +31,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   invalid: "请求无效：{found}",
   not_found: "这里什么都没有，或者它属于别人。",
   not_json: "请求不是有效的 JSON：{message}",
+  search_too_long: "搜索内容太长：最多 10 个词、200 个字符。",
   server_error: "服务器出错，无法处理此请求。后端日志中有原因。",
   throttled: "请求过多，请稍候。",
   too_large: "请求太大。请发送更少的内容。",
