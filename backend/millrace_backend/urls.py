@@ -1,8 +1,7 @@
-"""All URLs: the API, the read-only admin, and the page for the rest."""
+"""All URLs: the API, and the page for the rest."""
 
 from typing import Any
 
-from django.contrib import admin
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
@@ -22,7 +21,6 @@ api: list[Any] = [
 ]
 urlpatterns = [
     path("api/", include(api)),
-    path("admin/", admin.site.urls),
     re_path(r"^(?P<path>.*)$", page),
 ]
 handler400 = "millrace_backend.errors.bad_request"
