@@ -31,6 +31,12 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   invalid: "请求无效：{found}",
   not_found: "这里什么都没有，或者它属于别人。",
   not_json: "请求不是有效的 JSON：{message}",
+  generation_busy: "等待生成记录的请求过多，请几秒后重试。",
+  generation_failed: "生成记录的进程已结束，请几秒后重试。",
+  generation_too_large: [
+    "此模式的一条记录最多有 {values} 个值、{bytes} 字节，最多可以生成 {most} 条（生成器：每秒 {most} 条）。",
+    "生成这些记录需要太多时间或内存。请减少记录数，或从模式中删除字段。",
+  ],
   search_too_long: "搜索内容太长：最多 10 个词、200 个字符。",
   server_error: "服务器出错，无法处理此请求。后端日志中有原因。",
   throttled: "请求过多，请稍候。",
@@ -142,7 +148,15 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   schema_too_long:
     "模式有 {length} 个字符，最多可以有 {most} 个。请删除其中的说明和不需要的类型，或使用模式注册中心。",
   too_many_generators: "此工作区运行的生成器太多。请先停止其中一个。",
-  topic_in_use: "该主题正在使用中。请先停止使用它的部署。",
+  topic_in_use: [
+    "该主题正在被“{user}”使用。请先停止此部署。",
+    "该主题正在被其他工作区的部署使用。请先停止该部署。",
+  ],
+  topic_generated: "该主题正在使用中：有生成器向它写入。请先停止该生成器。",
+  topic_use_unknown: [
+    "不清楚“{user}”是否使用此主题。请先停止该部署，或确认它不使用此主题。",
+    "不清楚其他工作区的部署是否使用此主题。请先停止该部署，或确认它不使用此主题。",
+  ],
   topic_not_allowed: "此工作区不能使用主题 {topic}。请向整个安装的管理员申请它的前缀。",
   unknown_field: "模式没有字段 {field}。",
   unreadable_format: "无法按此格式读取：{cause}",
