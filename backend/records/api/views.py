@@ -8,7 +8,7 @@ from accounts.choices import Role
 from accounts.models import Workspace
 from accounts.permissions import workspace_for
 from deployments.cluster import list_topics
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.paging import Paging
 from millrace_backend.schema import paged
 from millrace_backend.searching import SEARCH_PARAMETER, searched_words
@@ -113,11 +113,22 @@ class TopicView(TopicApiView):
         self.workspace_of(workspace, topic)
         return Response(shapes.TopicDetailSerializer(topics.detail(topic)).data)
 
-    @extend_schema(responses={204: None}, operation_id="topic_delete")
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "despite_unknown",
+                bool,
+                description="Also delete it if it is not known whether a deployment uses it.",
+            )
+        ],
+        responses={204: None},
+        operation_id="topic_delete",
+    )
     def delete(self, request: Request, workspace: str, topic: str) -> Response:
         """Delete the topic with its records (admin); 409 if a deployment uses it."""
         found = self.workspace_of(workspace, topic, Role.ADMIN)
-        actions.delete_topic(self.person, found, topic)
+        despite = request.query_params.get("despite_unknown") == "true"
+        actions.delete_topic(self.person, found, topic, despite_unknown=despite)
         return Response(status=204)
 
 

@@ -8160,7 +8160,10 @@ export interface operations {
     };
     topic_delete: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also delete it if it is not known whether a deployment uses it. */
+                despite_unknown?: boolean;
+            };
             header?: never;
             path: {
                 workspace: string;
