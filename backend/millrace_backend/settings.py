@@ -49,6 +49,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "millrace_backend.clients.ClientMiddleware",
     "millrace_backend.middleware.RequestLogMiddleware",
+    "millrace_backend.middleware.NoStoreMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "millrace_backend.middleware.PageMiddleware",

@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView
 
+from millrace_backend.description import DescriptionView
 from millrace_backend.errors import not_found
 from millrace_backend.pages import page
 
@@ -16,7 +16,7 @@ api: list[Any] = [
     path("", include("records.api.urls")),
     path("", include("monitoring.api.urls")),
     path("", include("live.api.urls")),
-    path("schema", SpectacularJSONAPIView.as_view()),
+    path("schema", DescriptionView.as_view()),
     re_path(r"^", not_found),
 ]
 urlpatterns = [

@@ -210,7 +210,7 @@ def test_built_files_and_answers_are_compressed_for_who_takes_that(
         assert answer.content == content
         assert "immutable" in answer.headers["Cache-Control"]
         assert "Accept-Encoding" in answer.headers["Vary"]
-    catalog = DjangoClient().get("/api/schema", HTTP_ACCEPT_ENCODING="gzip")
+    catalog = DjangoClient().get("/api/schema", headers={"Accept-Encoding": "gzip"})
     assert catalog.headers["Content-Encoding"] == "gzip"
 
 
