@@ -278,6 +278,26 @@ def test_a_notification_is_tried_again_and_given_up_in_the_end(
     assert (row.state, row.attempts) == ("failed", 1 + len(notifying.RETRIES))
 
 
+def test_names_with_line_breaks_that_are_stored_already_silence_no_mail(
+    deployment: Deployment, mails: MailServer
+) -> None:
+    rule = rule_for(deployment, Condition.FAILED, mail=["ops@example.org"])
+    for number, broken in enumerate("\r\n\x0b\x0c\x1c\x85\u2028\u2029", 1):
+        AlertRule.objects.filter(pk=rule.pk).update(name=f"Too{broken}Bcc: x@example.org")
+        Topology.objects.filter(pk=deployment.topology_id).update(name=f"Or{broken}ders")
+        alert = Alert.objects.create(
+            rule=rule, deployment=deployment, since=at(0), fired_at=at(0), resolved_at=at(1)
+        )
+        alert.deliveries.create(event="fired", channel="mail", target="ops@example.org")
+        deliver_all()
+        assert len(mails.mails) == number, repr(broken)
+        receivers, text = mails.mails[-1]
+        assert receivers == ["ops@example.org"]
+        lines = text.split("\n\n")[0].splitlines()
+        assert not [line for line in lines if line.startswith("Bcc")]
+    assert not Delivery.objects.exclude(state=DeliveryState.SENT).exists()
+
+
 def test_an_answer_that_trickles_is_given_up_at_the_deadline(hook: Hook) -> None:
     hook.slow = 0.1
     began = time.monotonic()

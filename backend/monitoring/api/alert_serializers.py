@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from millrace_backend.names import NameField
 from rest_framework import serializers
 
 from monitoring.choices import (
@@ -26,7 +27,7 @@ class AlertRuleSerializer(serializers.Serializer[AlertRule]):
     """The condition and the receivers of alerts."""
 
     id = serializers.IntegerField(read_only=True)
-    name = serializers.CharField(max_length=150)
+    name = NameField()
     topology = serializers.IntegerField(
         source="topology_id", allow_null=True, default=None, help_text="Null for all deployments."
     )
