@@ -408,6 +408,10 @@ def test_rules_by_the_api(
         ({"condition": "failed", "webhook": "http:///path"}, "webhook"),
         ({"condition": "failed", "webhook": "http://a:99999/"}, "webhook"),
         ({"condition": "failed", "webhook": "http://a/ b\r\nX: y"}, "webhook"),
+        ({"condition": "failed", "webhook": "http://127.0.0.1:8000/hook"}, "webhook"),
+        ({"condition": "failed", "webhook": "https://localhost/hook"}, "webhook"),
+        ({"condition": "failed", "webhook": "http://[::1]/"}, "webhook"),
+        ({"condition": "failed", "webhook": "http://169.254.169.254/latest"}, "webhook"),
         ({"condition": "failed", "mail": ["nobody"]}, "mail"),
         ({"condition": "failed", "mail": ["a@example.org"] * 11}, "mail"),
         ({"condition": "failed", "for_seconds": 10**9}, "for_seconds"),
@@ -423,6 +427,31 @@ def test_rules_that_cannot_be_are_refused_at_their_field(
     assert answer.status_code in {400, 404}, answer.content
     assert field in answer.json()["error"]["fields"]
     assert not AlertRule.objects.exists()
+
+
+def test_a_webhook_is_checked_when_it_is_saved_and_again_when_it_is_sent(
+    deployment: Deployment, people: People, client_of: Client, millrace_settings: Any
+) -> None:
+    client: Any = client_of(people.operator)
+    path = "/api/workspaces/main/alert-rules"
+    values = {"name": "R", "condition": "failed", "webhook": "http://127.0.0.1:1/"}
+    refused = client.post(path, values).json()["error"]
+    assert "an address in a private network" in refused["fields"]["webhook"][0]
+    assert "MILLRACE_WEBHOOK_NETWORKS" in refused["fields"]["webhook"][0]
+    later = client.post(path, {**values, "webhook": "https://later.invalid/"})
+    assert later.status_code == 201, "a name may be resolved later"
+    # The network was permitted when the rule was saved, and is no longer.
+    millrace_settings.MILLRACE_WEBHOOK_NETWORKS = LOCAL
+    assert client.post(path, values).status_code == 201
+    millrace_settings.MILLRACE_WEBHOOK_NETWORKS = ()
+    Observation.objects.filter(deployment=deployment).update(state="failed")
+    alerting.check_all()
+    deliver_all()
+    found = client.get("/api/workspaces/main/alerts").json()["results"]
+    errors = {each["error"] for alert in found for each in alert["deliveries"]}
+    assert len(errors) == 2
+    assert any("127.0.0.1, an address in a private network" in each for each in errors)
+    assert any("later.invalid cannot be resolved" in each for each in errors)
 
 
 def test_alerts_are_listed_by_page_with_their_notifications(
