@@ -1,11 +1,12 @@
 """Django settings; everything that differs between machines comes from ``environment``."""
 
+import os
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
-from millrace_backend import environment
+from millrace_backend import environment, quota_table
 
 ENVIRONMENT = environment.read()
 REPOSITORY = environment.REPOSITORY
@@ -15,6 +16,7 @@ SECRET_KEY = environment.secret_key(ENVIRONMENT.secret_file)
 ALLOWED_HOSTS = environment.allowed_hosts(ENVIRONMENT)
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
 
+QUOTAS = quota_table.read(os.environ)
 MILLRACE_DATA = ENVIRONMENT.data
 MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
 MILLRACE_PROXIES = ENVIRONMENT.proxies

@@ -10,6 +10,7 @@ from accounts.events import audit
 from accounts.models import User, Workspace
 from accounts.permissions import require
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from deployments.models import CreatedTopic
 from deployments.topic_users import uses_of_topic
 from millrace_backend import kafka
 from millrace_backend.errors import Conflict, NotFound
@@ -73,6 +74,7 @@ def delete_topic(
             [topic], operation_timeout=kafka.ANSWER_SECONDS, request_timeout=kafka.ANSWER_SECONDS
         )
     )
+    CreatedTopic.objects.filter(name=topic).delete()
     audit(actor, workspace.pk, "topic.delete", "topic", None, name=topic)
 
 

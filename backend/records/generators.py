@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 from millrace_backend.errors import Conflict
+from millrace_backend.quotas import require_room
 
 from records.choices import GeneratorState
 from records.encoding import encoded_by_schema, records_of
@@ -25,8 +26,8 @@ from records.types import types_of
 
 #: maximum records per second and maximum duration in seconds of a generator
 MOST_RATE, MOST_SECONDS = 1_000, 86_400
-#: maximum number of a workspace's running generators, and of its ended ones that are kept
-MOST_RUNNING, KEPT = 10, 50
+#: maximum number of a workspace's ended generators that are kept
+KEPT = 50
 
 
 def start_generator(
@@ -61,12 +62,7 @@ def start_generator(
             # Requests that start generators at the same time are serialized.
             Workspace.objects.select_for_update().get(pk=workspace.pk)
             running = workspace.generators.filter(state=GeneratorState.RUNNING)
-            if running.count() >= MOST_RUNNING:
-                raise Conflict(
-                    "too_many_generators",
-                    f"This workspace already has {MOST_RUNNING} running generators.",
-                    "Stop one of them first.",
-                )
+            require_room("generators", running.count())
             made = Generator.objects.create(
                 workspace=workspace,
                 topic=topic,

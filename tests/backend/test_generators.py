@@ -338,7 +338,7 @@ def test_a_topic_has_one_generator_and_a_workspace_ten(
     topics.create(broker.address, dict.fromkeys(others, 1))
     for name in others[:9]:
         start(topic=name)
-    assert start(409, topic=others[9])["error"]["code"] == "too_many_generators"
+    assert start(409, topic=others[9])["error"]["code"] == "quota_reached"
 
 
 @pytest.mark.kafka
