@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound
+from millrace_backend.quotas import require_room
 
 from accounts.choices import Role
 from accounts.events import audit
@@ -143,6 +144,9 @@ def set_display_name(actor: User, display_name: str) -> None:
 def create_token(actor: User, name: str, days: int) -> tuple[ApiToken, str]:
     """Create an API token. Return it with its secret, which cannot be retrieved later."""
     with transaction.atomic():
+        # Requests that create tokens at the same time are serialized.
+        User.objects.select_for_update().get(pk=actor.pk)
+        require_room("tokens", ApiToken.objects.filter(user=actor).count())
         token, secret = ApiToken.objects.create(actor, expiry=timedelta(days=days), name=name)
         audit(actor, None, "token.create", "token", token.pk, name=name, days=days)
     return token, secret
@@ -171,8 +175,12 @@ def add_member(
     link: str | None = None
     try:
         with transaction.atomic():
+            # Requests that add members at the same time are serialized.
+            Workspace.objects.select_for_update().get(pk=workspace.pk)
+            require_room("members", workspace.memberships.count())
             user = User.objects.select_for_update().filter(username=username).first()
             if user is None:
+                require_room("accounts", User.objects.filter(created_in=workspace).count())
                 user = User(username=username, display_name=display_name, created_in=workspace)
                 user.set_unusable_password()
                 user.save()

@@ -18,6 +18,7 @@ from accounts.topics import allows
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict, NotFound
+from millrace_backend.quotas import require_room
 from topologies.models import Topology, Version
 from topologies.required import require_tests
 
@@ -31,7 +32,7 @@ from deployments.beginnings import (
 )
 from deployments.changing import ChangeByPerson
 from deployments.choices import Desired, Observed, StepState
-from deployments.cluster import create_missing
+from deployments.created_topics import create_within_quota
 from deployments.events import deployment_changed, wake_reconciler
 from deployments.failed_records import end_decisions
 from deployments.models import Deployment, Observation, waiting_steps
@@ -55,6 +56,11 @@ def create_deployment(
     require_tests(version)
     try:
         with transaction.atomic():
+            # Requests that create deployments at the same time are serialized.
+            Workspace.objects.select_for_update().get(pk=topology.workspace_id)
+            rows = Deployment.objects.filter(workspace=topology.workspace_id)
+            if not rows.filter(topology=topology, is_shadow=False).exists():
+                require_room("deployments", rows.count())
             deployment = Deployment.objects.create(
                 workspace_id=topology.workspace_id,
                 topology=topology,
@@ -93,8 +99,8 @@ def create_deployment(
 def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[str, Any]]) -> None:
     """Create topics on the cluster: name, partitions, and optionally retention_ms.
 
-    Raises ApiError for a topic that the workspace may not use, Unavailable if the cluster does not
-    respond or refuses.
+    Raises ApiError for a topic that the workspace may not use, Conflict if a quota is reached,
+    Unavailable if the cluster does not respond or refuses.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     for topic in topics:
@@ -106,7 +112,8 @@ def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[st
                 fields={"topics": [f"{topic['name']} is not allowed."]},
                 topic=topic["name"],
             )
-    made = create_missing(
+    made = create_within_quota(
+        workspace.pk,
         {topic["name"]: topic["partitions"] for topic in topics},
         {topic["name"]: topic["retention_ms"] for topic in topics if "retention_ms" in topic},
     )

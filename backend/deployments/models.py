@@ -167,6 +167,19 @@ class Shadow(models.Model):
         return files.read_object(directory, directory / "checkpoint" / "shadow.json")
 
 
+class CreatedTopic(models.Model):
+    """A topic that a workspace created through Millrace and that counts towards its quotas."""
+
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="created_topics"
+    )
+    name = models.CharField(max_length=249, unique=True)
+    partitions = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Observation(models.Model):
     """What the reconciler last saw of a deployment."""
 

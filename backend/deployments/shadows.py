@@ -25,7 +25,8 @@ from millrace_compiler.topic_patterns import topic_pattern
 from deployments import handover
 from deployments.changing import ChangeByPerson
 from deployments.choices import ColdReason, Desired, ShadowStart
-from deployments.cluster import create_missing, list_topics
+from deployments.cluster import list_topics
+from deployments.created_topics import create_within_quota
 from deployments.events import wake_reconciler
 from deployments.models import Deployment, Observation, Shadow
 from deployments.plain_dialect import refuse_plain
@@ -106,7 +107,7 @@ def create_shadow(actor: User, row: Deployment, number: int, start: str) -> Shad
         or (declared.get(name.removesuffix(suffix)) or {}).get("partitions", 1)
         for name in names
     }
-    create_missing(partitions, dict.fromkeys(names, -1))
+    create_within_quota(row.workspace_id, partitions, dict.fromkeys(names, -1))
     with transaction.atomic():
         locked(row.pk)
         if has_shadow(row):

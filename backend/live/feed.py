@@ -28,8 +28,12 @@ from live.snapshots import Scope, deployments_for, may_listen, topology_for
 log = structlog.get_logger(__name__)
 
 PING_SECONDS = 15.0
-#: how long a stream outlives its token, session or membership
-CHECK_SECONDS = 2.0
+#: seconds between two checks of the reader's token, session and membership
+CHECK_SECONDS = 1.0
+#: seconds for reporting that a page was closed
+LEAVE_SECONDS = 0.3
+#: seconds for which the stream waits for an event at a time
+WAIT_SECONDS = 2.0
 RETRY_MS = 2_000
 #: seconds for which a driver reports every second after a page last showed it
 OPEN_SECONDS = 12
@@ -70,42 +74,67 @@ class Feed:
 
     # -- the stream as bytes --------------------------------------------------------------------
     async def events(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
-        """Server-sent events until the page is closed."""
+        """Server-sent events until the page is closed or the reader may no longer listen.
+
+        The right is checked beside the events: a Redis that does not respond delays only these.
+        """
+        ended = asyncio.create_task(self._ended())
         try:
-            yield f"retry: {RETRY_MS}\n\n".encode()
-            while True:
-                try:
-                    async with aclosing(self._events(last_event_id)) as events:
-                        async for text in events:
-                            yield text
-                    return
-                except (RedisError, OSError) as error:
-                    log.warning("live stream interrupted", reason=str(error))
-                # A fresh snapshot replaces whatever was interrupted when Redis went away.
-                last_event_id = ""
-                await asyncio.sleep(AGAIN_SECONDS)
-                yield b": waiting\n\n"
+            async with aclosing(self._all_events(last_event_id)) as events:
+                while True:
+                    following = asyncio.ensure_future(anext(events, None))
+                    try:
+                        await asyncio.wait({following, ended}, return_when=asyncio.FIRST_COMPLETED)
+                    finally:
+                        if not following.done() or ended.done():
+                            following.cancel()
+                            await asyncio.gather(following, return_exceptions=True)
+                    if ended.done():
+                        await ended
+                        return
+                    text = following.result()
+                    if text is None:
+                        return
+                    yield text
         finally:
+            ended.cancel()
             self.hub.unsubscribe(self.subscription)
             await self._leave()
 
+    async def _ended(self) -> None:
+        """Return when the reader may no longer listen."""
+        while True:
+            if not await sync_to_async(may_listen)(self.scope):
+                return
+            await asyncio.sleep(CHECK_SECONDS)
+
+    async def _all_events(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
+        """Yield events, with a fresh snapshot after each time that Redis was away."""
+        yield f"retry: {RETRY_MS}\n\n".encode()
+        while True:
+            try:
+                async with aclosing(self._events(last_event_id)) as events:
+                    async for text in events:
+                        yield text
+                return
+            except (RedisError, OSError) as error:
+                log.warning("live stream interrupted", reason=str(error))
+            # A fresh snapshot replaces whatever was interrupted when Redis went away.
+            last_event_id = ""
+            await asyncio.sleep(AGAIN_SECONDS)
+            yield b": waiting\n\n"
+
     async def _events(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
-        """Yield a snapshot, or resume; then yield events while the reader may listen."""
-        if not await sync_to_async(may_listen)(self.scope):
-            return
+        """Yield a snapshot, or resume; then yield events."""
         await self._arrive()
         if not await self._resume(last_event_id):
             yield await self._snapshot()
         async for text in self._catch_up():
             yield text
-        pinged = checked = time.monotonic()
+        pinged = time.monotonic()
         while True:
             await self._mark_open()
             item = await self._next(PING_SECONDS - (time.monotonic() - pinged))
-            if time.monotonic() - checked >= CHECK_SECONDS:
-                checked = time.monotonic()
-                if not await sync_to_async(may_listen)(self.scope):
-                    return
             if isinstance(item, Resync) or self._became_stale():
                 yield await self._snapshot()
             elif item is not None:
@@ -117,7 +146,7 @@ class Feed:
                 yield b": ping\n\n"
 
     async def _next(self, seconds: float) -> Entry | Resync | None:
-        patience = min(max(seconds, 0.05), 1.0 if self.run else CHECK_SECONDS)
+        patience = min(max(seconds, 0.05), 1.0 if self.run else WAIT_SECONDS)
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             # The page was closed, and a library in between swallowed the cancellation.
@@ -347,10 +376,11 @@ class Feed:
         if self.scope.topology is None:
             return
         try:
-            before = await self._users()
-            await presence.leave(self.hub.redis, self.scope.topology, self.connection)
-            await self._tell_presence(before)
-        except (RedisError, OSError, asyncio.CancelledError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                before = await self._users()
+                await presence.leave(self.hub.redis, self.scope.topology, self.connection)
+                await self._tell_presence(before)
+        except (RedisError, OSError, TimeoutError, asyncio.CancelledError):
             # The entry expires by itself.
             return
 

@@ -47,6 +47,20 @@ class RequestLogMiddleware:
         return response
 
 
+class NoStoreMiddleware:
+    """Keeps responses of the API out of caches, which other people may be able to read."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Handle the request; a response with a header of its own keeps it."""
+        response = self._get_response(request)
+        if request.path.startswith("/api/"):
+            response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+
 class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise has no types
     """Serves the built page and static files; browsers cache hashed files indefinitely."""
 

@@ -1,11 +1,12 @@
 """Django settings; everything that differs between machines comes from ``environment``."""
 
+import os
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
-from millrace_backend import environment, logs
+from millrace_backend import environment, logs, quota_table
 
 ENVIRONMENT = environment.read()
 REPOSITORY = environment.REPOSITORY
@@ -15,6 +16,7 @@ SECRET_KEY = environment.secret_key(ENVIRONMENT.secret_file)
 ALLOWED_HOSTS = environment.allowed_hosts(ENVIRONMENT)
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
 
+QUOTAS = quota_table.read(os.environ)
 MILLRACE_DATA = ENVIRONMENT.data
 MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
 MILLRACE_PROXIES = ENVIRONMENT.proxies
@@ -33,9 +35,6 @@ INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
-    "django.contrib.messages",
-    "django.contrib.admin",
-    "django.contrib.staticfiles",
     "rest_framework",
     "drf_spectacular",
     "knox",
@@ -52,6 +51,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "millrace_backend.clients.ClientMiddleware",
     "millrace_backend.middleware.RequestLogMiddleware",
+    "millrace_backend.middleware.NoStoreMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "millrace_backend.middleware.PageMiddleware",
@@ -60,25 +60,11 @@ MIDDLEWARE = [
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "millrace_backend.urls"
 ASGI_APPLICATION = "millrace_backend.asgi.application"
-TEMPLATES: list[dict[str, Any]] = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-            ]
-        },
-    }
-]
 DATABASES = {"default": environment.database(ENVIRONMENT)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {
@@ -94,7 +80,6 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 #: languages of the messages of Django and DRF; the page translates all others
 LANGUAGES = [("en", "English"), ("zh-hans", "中文")]
-STATIC_URL = "/static/"
 APPEND_SLASH = False
 
 # -- mail -------------------------------------------------------------------------------------
@@ -250,7 +235,6 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # -- the built page ---------------------------------------------------------------------------
-WHITENOISE_USE_FINDERS = True
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 # The page's HTML is served by its own view, which forbids caching.
 WHITENOISE_INDEX_FILE = False

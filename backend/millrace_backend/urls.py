@@ -1,11 +1,10 @@
-"""All URLs: the API, the read-only admin, and the page for the rest."""
+"""All URLs: the API, and the page for the rest."""
 
 from typing import Any
 
-from django.contrib import admin
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView
 
+from millrace_backend.description import DescriptionView
 from millrace_backend.errors import not_found
 from millrace_backend.pages import page
 
@@ -17,12 +16,11 @@ api: list[Any] = [
     path("", include("records.api.urls")),
     path("", include("monitoring.api.urls")),
     path("", include("live.api.urls")),
-    path("schema", SpectacularJSONAPIView.as_view()),
+    path("schema", DescriptionView.as_view()),
     re_path(r"^", not_found),
 ]
 urlpatterns = [
     path("api/", include(api)),
-    path("admin/", admin.site.urls),
     re_path(r"^(?P<path>.*)$", page),
 ]
 handler400 = "millrace_backend.errors.bad_request"

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from millrace_backend.errors import ApiError, Forbidden
 from millrace_backend.paging import Paging
+from millrace_backend.searching import searched_words
 
 
 def ordering_parameter(names: Sequence[str]) -> OpenApiParameter:
@@ -30,7 +31,6 @@ PAGE_PARAMETERS = [
     OpenApiParameter("page", OpenApiTypes.INT, description="1-based."),
     OpenApiParameter("page_size", OpenApiTypes.INT, description="At most 200."),
 ]
-SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all occur.")
 
 
 def valid(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class ApiView(APIView):
 
         ``search`` and ``ordering`` are the columns that are searched and can be sorted by.
         """
-        for word in self.request.query_params.get("search", "").split():
+        for word in searched_words(self.request):
             rows = rows.filter(
                 Q(*((f"{column}__icontains", word) for column in search), _connector=Q.OR)
             )

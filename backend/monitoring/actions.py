@@ -11,29 +11,24 @@ from accounts.models import User, Workspace
 from accounts.permissions import require
 from django.db import transaction
 from django.utils import timezone
-from millrace_backend.errors import Conflict, NotFound
+from millrace_backend.errors import NotFound
+from millrace_backend.quotas import require_room
 from topologies.models import Topology
 
 from monitoring import alerting, notifying
 from monitoring.models import Alert, AlertRule
 
-#: maximum number of rules in a workspace
-MOST_RULES = 200
-
 
 def create_rule(actor: User, workspace: Workspace, values: Mapping[str, Any]) -> AlertRule:
     """Create a rule.
 
-    Raises NotFound for a topology of another workspace, Conflict if there are too many rules.
+    Raises NotFound for a topology of another workspace, Conflict if the quota is reached.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     with transaction.atomic():
-        if AlertRule.objects.filter(workspace=workspace).count() >= MOST_RULES:
-            raise Conflict(
-                "too_many_rules",
-                f"This workspace already has {MOST_RULES} rules.",
-                "Delete one, or use one rule for all deployments.",
-            )
+        # Requests that create rules at the same time are serialized.
+        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        require_room("alert_rules", workspace.alert_rules.count())
         rule = AlertRule(workspace=workspace, updated_by=actor)
         _fill(rule, values)
         rule.save()

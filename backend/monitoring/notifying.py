@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db.models import F
 from django.utils import timezone
+from millrace_backend.names import one_line
 
 from monitoring.choices import AlertEvent, Channel, Condition, DeliveryState
 from monitoring.models import Alert, AlertRule, Delivery
@@ -130,7 +131,7 @@ def content(
     )
     return {
         "event": event.value,
-        "title": title.replace("\n", " "),
+        "title": one_line(title),
         "message": message,
         "alert": None if alert is None else alert.pk,
         "rule": {

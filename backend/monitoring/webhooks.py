@@ -34,6 +34,10 @@ class Undeliverable(Exception):
     """A request was not sent or not accepted; the message is a sentence."""
 
 
+class Refused(Undeliverable):
+    """The host has an address that requests must not reach."""
+
+
 def problem_of(url: str) -> str | None:
     """What is wrong with an address, as far as its text shows; None if nothing is."""
     try:
@@ -49,6 +53,25 @@ def problem_of(url: str) -> str | None:
         return "It must not contain a user name or a password."
     if port == 0 or any(ord(each) <= 32 or ord(each) == 127 for each in url):
         return "It contains an invalid port or invalid characters."
+    return None
+
+
+def refusal_of(url: str, allowed: Sequence[Network]) -> str | None:
+    """Why an address is not accepted for a rule; None if it is.
+
+    A host that cannot be resolved now is accepted. `post` checks again, because a name may have
+    another address later.
+    """
+    problem = problem_of(url)
+    if problem is not None:
+        return problem
+    parts = urlsplit(url)
+    try:
+        _addresses(parts.hostname or "", parts.port or 443, allowed)
+    except Refused as refused:
+        return str(refused)
+    except Undeliverable:
+        return None
     return None
 
 
@@ -124,7 +147,7 @@ def _addresses(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
     addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     for each in addresses:
         if not may_reach(ipaddress.ip_address(each.partition("%")[0]), allowed):
-            raise Undeliverable(
+            raise Refused(
                 f"{host} is {each}, an address in a private network. List it in "
                 "MILLRACE_WEBHOOK_NETWORKS to permit notifications to it."
             )

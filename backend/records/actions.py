@@ -10,15 +10,15 @@ from accounts.events import audit
 from accounts.models import User, Workspace
 from accounts.permissions import require
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
-from deployments.choices import Desired
-from deployments.models import Deployment
+from deployments.models import CreatedTopic
+from deployments.topic_users import uses_of_topic
 from millrace_backend import kafka
 from millrace_backend.errors import Conflict, NotFound
-from millrace_compiler.needs import topics_of
 
-from records.choices import RecordFormat
+from records.choices import GeneratorState, RecordFormat
 from records.codecs import encode
 from records.encoding import bytes_of_texts
+from records.models import Generator
 from records.topics import check_allowed, described
 
 
@@ -57,33 +57,61 @@ def produce(
     return place
 
 
-def delete_topic(actor: User, workspace: Workspace, topic: str) -> None:
+def delete_topic(
+    actor: User, workspace: Workspace, topic: str, *, despite_unknown: bool = False
+) -> None:
     """Delete a topic with its records.
 
-    Raises NotFound if it does not exist, Conflict if a deployment that should run uses it.
+    ``despite_unknown``: also if it is not known whether a deployment uses it. Raises NotFound if
+    the topic does not exist, Conflict if a deployment or a generator of any workspace uses it.
     """
     require(actor, workspace.pk, Role.ADMIN)
     check_allowed(workspace, topic)
     described(topic)
-    running = Deployment.objects.filter(desired=Desired.RUNNING).select_related(
-        "version", "topology"
-    )
-    for each in running.iterator(chunk_size=20):
-        if topic in {need.topic for need in topics_of(each.version.document)}:
-            own = each.workspace_id == workspace.pk
-            user = f"“{each.topology.name}”" if own else "a deployment of another workspace"
-            raise Conflict(
-                "topic_in_use",
-                f"The topic {topic} is in use by {user}.",
-                "Stop the deployment first.",
-                deployment=each.pk if own else None,
-            )
+    _refuse_used(workspace, topic, despite_unknown=despite_unknown)
     kafka.answers(
         kafka.admin().delete_topics(
             [topic], operation_timeout=kafka.ANSWER_SECONDS, request_timeout=kafka.ANSWER_SECONDS
         )
     )
+    CreatedTopic.objects.filter(name=topic).delete()
     audit(actor, workspace.pk, "topic.delete", "topic", None, name=topic)
+
+
+def _refuse_used(workspace: Workspace, topic: str, *, despite_unknown: bool) -> None:
+    generator = Generator.objects.filter(state=GeneratorState.RUNNING, topic=topic).first()
+    if generator is not None:
+        user = "a generator"
+        if generator.workspace_id != workspace.pk:
+            user += " of another workspace"
+        raise Conflict(
+            "topic_generated",
+            f"The topic {topic} is in use: {user} writes to it.",
+            "Stop the generator first.",
+        )
+    for use in uses_of_topic(topic):
+        if not use.certain and despite_unknown:
+            continue
+        own = use.deployment.workspace_id == workspace.pk
+        name, how = use.deployment.topology.name, use.how
+        user = f"“{name}” {how}" if own else "a deployment of another workspace uses it"
+        facts = {"user": name if own else None, "deployment": use.deployment.pk if own else None}
+        if use.certain:
+            raise Conflict(
+                "topic_in_use",
+                f"The topic {topic} is in use: {user}.",
+                "Stop the deployment first.",
+                **facts,
+            )
+        if not own:
+            user = "a deployment of another workspace may use it"
+        raise Conflict(
+            "topic_use_unknown",
+            f"It is not known whether the topic {topic} is in use: {user}.",
+            "Stop the deployment first, or confirm with ?despite_unknown=true that it does not use "
+            "this topic.",
+            **facts,
+        )
 
 
 def _headers(headers: Sequence[Mapping[str, str]]) -> list[tuple[str, bytes]]:

@@ -9,17 +9,22 @@ from typing import Any
 
 from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, Unavailable
+from millrace_compiler.generating import Recipe
 from millrace_compiler.types import DataType
 from topologies.simulating import ask
 
 from records.codecs import Undecodable, encode
-from records.generating import Recipe
 from records.types import BY_SCHEMA, by_schema, types_of, unknown_field
 
 #: key, value and timestamp (ms) in the form in which they are written to Kafka
 Record = tuple[bytes | None, bytes | None, int]
 #: error codes for a value that a person typed
 _UNFIT = {"unknown_field", "value_null", "value_unfit"}
+
+
+def encoded_by_schema(recipe: Recipe) -> bool:
+    """Return whether the simulator encodes the recipe's records."""
+    return by_schema(recipe.key) or by_schema(recipe.value)
 
 
 def records_of(recipe: Recipe, due: Sequence[tuple[int, int]], owner: str) -> list[Record]:

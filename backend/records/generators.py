@@ -15,18 +15,19 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 from millrace_backend.errors import Conflict
+from millrace_backend.quotas import require_room
 
 from records.choices import GeneratorState
-from records.encoding import records_of
-from records.generating import Recipe
+from records.encoding import encoded_by_schema, records_of
+from records.generating import check_rate, recipe_of
 from records.models import Generator
 from records.topics import check_allowed, described
 from records.types import types_of
 
 #: maximum records per second and maximum duration in seconds of a generator
 MOST_RATE, MOST_SECONDS = 1_000, 86_400
-#: maximum number of a workspace's running generators, and of its ended ones that are kept
-MOST_RUNNING, KEPT = 10, 50
+#: maximum number of a workspace's ended generators that are kept
+KEPT = 50
 
 
 def start_generator(
@@ -42,30 +43,26 @@ def start_generator(
     """Start a generator, which writes records to a topic until a limit is reached or a stop.
 
     ``seconds`` is None, for no time limit, only for the installation's samples. Raises ApiError for
-    an invalid recipe or a schema that cannot be obtained, NotFound for a topic that does not exist,
-    Conflict if a generator already writes to it or too many are running, Unavailable while the
-    simulator, which encodes Avro and Protobuf, is starting.
+    an invalid or too large recipe or a schema that cannot be obtained, NotFound for a topic that
+    does not exist, Conflict if a generator already writes to it or too many are running,
+    Unavailable while the simulator, which encodes Avro and Protobuf, is starting.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)
     settings = dict(recipe)
     types = types_of(actor, workspace, {part: recipe[part] for part in ("key", "value")})
-    trial = Recipe(topic=topic, **recipe, types=types)
+    trial = recipe_of(topic, recipe, types)
+    check_rate(trial, rate)
     described(topic)
     records_of(trial, [(0, round(time.time() * 1000))], f"person {actor.pk}")
-    if trial.by_schema:
+    if encoded_by_schema(trial):
         settings["types"] = {part: each.to_json() for part, each in types.items()}
     try:
         with transaction.atomic():
             # Requests that start generators at the same time are serialized.
             Workspace.objects.select_for_update().get(pk=workspace.pk)
             running = workspace.generators.filter(state=GeneratorState.RUNNING)
-            if running.count() >= MOST_RUNNING:
-                raise Conflict(
-                    "too_many_generators",
-                    f"This workspace already has {MOST_RUNNING} running generators.",
-                    "Stop one of them first.",
-                )
+            require_room("generators", running.count())
             made = Generator.objects.create(
                 workspace=workspace,
                 topic=topic,

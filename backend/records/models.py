@@ -8,10 +8,11 @@ from typing import ClassVar
 from accounts.models import User, Workspace
 from django.db import models
 from django.utils import timezone
+from millrace_compiler.generating import Recipe
 from millrace_compiler.types import DataType
 
 from records.choices import GeneratorState
-from records.generating import Recipe
+from records.generating import recipe_of
 
 
 class Generator(models.Model):
@@ -56,7 +57,7 @@ class Generator(models.Model):
         settings = dict(self.recipe)
         types = settings.pop("types", {})
         found = {part: DataType.from_json(each) for part, each in types.items()}
-        return Recipe(topic=self.topic, **settings, types=found)
+        return recipe_of(self.topic, settings, found)
 
     def over(self, number: int, now: datetime | None = None) -> bool:
         """Return whether it has reached its limits after ``number`` records."""

@@ -10,10 +10,10 @@ from accounts.permissions import require
 from catalog.templates import Template
 from deployments.actions import create_topics
 from millrace_backend.errors import Conflict
+from millrace_compiler.generating import recipe_settings
 from topologies.models import Topology
 from topologies.templating import create_from_template
 
-from records.generating import recipe_settings
 from records.generators import MOST_SECONDS, start_generator
 from records.models import Generator
 

@@ -7,9 +7,8 @@ from typing import Any
 from accounts.models import Workspace
 from deployments.models import Deployment
 from django.db.models import F
+from millrace_compiler.generating import settings_of_source
 from topologies.models import Version
-
-from records.generating import settings_of_source
 
 #: number of topologies that are searched, the last changed first
 MOST_LOOKED_AT = 200

@@ -19,10 +19,10 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, cause
+from millrace_compiler.generating import Recipe
 
 from records.choices import GeneratorState
-from records.encoding import Record, records_of
-from records.generating import Recipe
+from records.encoding import Record, encoded_by_schema, records_of
 from records.models import Generator
 
 log = structlog.get_logger(__name__)
@@ -108,7 +108,7 @@ class Lane:
 
     def next(self, now: float) -> Record | None:
         """Return the next record, or None if it is not encoded yet or cannot be."""
-        if self.recipe.by_schema:
+        if encoded_by_schema(self.recipe):
             self._encode(now)
             return self.ahead[0] if self.ahead else None
         try:

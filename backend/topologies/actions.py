@@ -10,11 +10,13 @@ from accounts.events import audit
 from accounts.models import User, Workspace
 from accounts.permissions import require
 from django.db import IntegrityError, transaction
+from django.db.models import Sum
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict
+from millrace_backend.quotas import require_room
 
 from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
-from topologies.models import Draft, Topology, Version, empty_document, hash_of
+from topologies.models import Draft, Topology, Version, empty_document, hash_of, size_of
 
 
 def create_topology(
@@ -28,10 +30,13 @@ def create_topology(
 ) -> Topology:
     """Create a topology; a document becomes its first version.
 
-    Raises Conflict for a name that the workspace already has.
+    Raises Conflict for a name that the workspace already has, and if a quota is reached.
     """
     require(actor, workspace.pk, Role.EDITOR)
     with _unique_name(name), transaction.atomic():
+        # Requests that create topologies at the same time are serialized.
+        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        require_room("topologies", workspace.topologies.count())
         topology = Topology.objects.create(
             workspace=workspace,
             name=name,
@@ -121,6 +126,7 @@ def save_draft(
             topology=topology,
             user=actor,
             document=document,
+            size=size_of(document),
             node_count=len(document["nodes"]),
             base_version=base_version,
             updated_at=timezone.now(),
@@ -130,6 +136,7 @@ def save_draft(
         if hash_of(document) == _hash_of_base(topology, base_version):
             discard_draft(actor, topology)
             return None
+        _require_room_for(draft, before)
         draft.save()
         if before is None:
             audit(actor, topology.workspace_id, "draft.begin", "topology", topology.pk)
@@ -204,6 +211,8 @@ def _append(actor: User, topology: Topology, document: Mapping[str, Any], messag
         message=message,
         author=actor,
     )
+    require_room("versions", topology.versions.count())
+    _require_megabytes("versions_mb", Version, topology, size_of(document))
     version.save()
     topology.latest_number = version.number
     topology.node_count = len(document["nodes"])
@@ -223,6 +232,24 @@ def _append(actor: User, topology: Topology, document: Mapping[str, Any], messag
     )
     version_created(version, actor)
     return version
+
+
+def _require_room_for(draft: Draft, before: Draft | None) -> None:
+    """Raise Conflict if a quota does not allow a draft in place of the one before."""
+    topology = draft.topology
+    if before is None:
+        own = Draft.objects.filter(user=draft.user, topology__workspace=topology.workspace_id)
+        require_room("drafts", own.count())
+    replaced = 0 if before is None else before.size
+    if draft.size > replaced:
+        _require_megabytes("drafts_mb", Draft, topology, draft.size - replaced)
+
+
+def _require_megabytes(
+    quota: str, kind: type[Version | Draft], topology: Topology, adding: int
+) -> None:
+    rows = kind.objects.filter(topology__workspace=topology.workspace_id)
+    require_room(quota, rows.aggregate(Sum("size"))["size__sum"] or 0, adding)
 
 
 def _check_base(topology: Topology, base_version: int | None) -> None:

@@ -20,6 +20,14 @@ def hash_of(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def size_of(*values: Any) -> int:
+    """Size of values as JSON in bytes."""
+    return sum(
+        len(json.dumps(each, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        for each in values
+    )
+
+
 def empty_document(name: str) -> dict[str, Any]:
     """Return a document with an empty canvas."""
     return {"format": DOCUMENT_FORMAT, "name": name, "nodes": [], "edges": []}
@@ -57,6 +65,8 @@ class Version(models.Model):
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     document = models.JSONField()
+    #: of the document, in bytes
+    size = models.PositiveIntegerField(default=0)
     hash = models.CharField(max_length=64)
     message = models.CharField(max_length=500, blank=True)
     name = models.CharField(max_length=150, blank=True)
@@ -76,7 +86,7 @@ class Version(models.Model):
         """Insert the version with its hash. Raises ValueError for one that already exists."""
         if not self._state.adding:
             raise ValueError("a version cannot be changed; save a new one")
-        self.hash = hash_of(self.document)
+        self.hash, self.size = hash_of(self.document), size_of(self.document)
         super().save(*args, **kwargs)
 
 
@@ -86,6 +96,8 @@ class Draft(models.Model):
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="drafts")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts")
     document = models.JSONField()
+    #: of the document, in bytes
+    size = models.PositiveIntegerField(default=0)
     node_count = models.PositiveIntegerField(default=0)
     #: number of the version that the draft is based on; null if there is none
     base_version = models.PositiveIntegerField(null=True, blank=True)
@@ -114,6 +126,8 @@ class TopologyTest(models.Model):
     inputs = models.JSONField()
     #: outputs, stores, dropped, conditions; omitted parts are not compared
     expected = models.JSONField()
+    #: of inputs and expected results, in bytes
+    size = models.PositiveIntegerField(default=0)
     updated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     updated_at = models.DateTimeField()
 

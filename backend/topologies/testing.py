@@ -10,13 +10,12 @@ from accounts.events import audit
 from accounts.models import User
 from accounts.permissions import require
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 from millrace_backend.errors import Conflict
+from millrace_backend.quotas import require_room
 
-from topologies.models import Topology, TopologyTest
-
-#: maximum number of tests of a topology
-MOST_TESTS = 200
+from topologies.models import Topology, TopologyTest, size_of
 
 
 def keep_test(
@@ -29,7 +28,7 @@ def keep_test(
 ) -> TopologyTest:
     """Create a test, or replace the content of `test`.
 
-    Raises Conflict for a name that another test of the topology has, and for too many tests.
+    Raises Conflict for a name that another test of the topology has, and if a quota is reached.
     """
     require(actor, topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
@@ -43,14 +42,12 @@ def keep_test(
                 "Choose another name, or replace that test.",
                 fields={"name": ["Another test has this name."]},
             )
-        if others.count() >= MOST_TESTS:
-            raise Conflict(
-                "too_many_tests",
-                f"A topology can have at most {MOST_TESTS} tests.",
-                "Delete tests that are no longer needed.",
-            )
+        require_room("tests", others.count())
+        size = size_of(list(inputs), dict(expected))
+        require_room("tests_mb", others.aggregate(Sum("size"))["size__sum"] or 0, size)
         kept = test or TopologyTest(topology=topology)
         kept.name, kept.inputs, kept.expected = name, list(inputs), dict(expected)
+        kept.size = size
         kept.updated_by, kept.updated_at = actor, timezone.now()
         kept.save()
         _audit(actor, topology, "keep", name)

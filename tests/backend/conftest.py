@@ -68,6 +68,15 @@ class RedisServer:
                 time.sleep(0.05)
         raise RuntimeError("the test's Redis did not start")
 
+    def pause(self) -> None:
+        """Stop responding, with open connections."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)

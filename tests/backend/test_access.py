@@ -24,8 +24,9 @@ from millrace_backend import environment
 from millrace_backend.clients import client_address
 from millrace_workers import tasks
 from millrace_workers.app import app
+from topologies.actions import create_topology
 
-from .conftest import PASSWORD, Client, People
+from .conftest import PASSWORD, Client, People, RedisServer, document
 
 ROOT = Path(__file__).parents[2]
 
@@ -142,9 +143,12 @@ def test_a_new_password_ends_tokens_links_and_other_sessions(
 
 
 # -- live events ----------------------------------------------------------------------------------
-async def seconds_until_end(client: AsyncClient, end: Any, **headers: str) -> float:
+async def seconds_until_end(
+    client: AsyncClient, end: Any, topology: int | None = None, **headers: str
+) -> float:
     """Open the live events of ``main``, call `end`; return the seconds until the stream ends."""
-    answer: Any = await client.get("/api/live", {"workspace": "main"}, headers=headers)
+    query: dict[str, Any] = {"workspace": "main"} if topology is None else {"topology": topology}
+    answer: Any = await client.get("/api/live", query, headers=headers)
     assert answer.status_code == 200
     stream = aiter(answer.streaming_content)
     try:
@@ -166,7 +170,7 @@ async def seconds_until_end(client: AsyncClient, end: Any, **headers: str) -> fl
 async def test_live_events_end_when_the_token_is_revoked(people: People) -> None:
     token, secret = await sync_to_async(actions.create_token)(people.viewer, "ci", 1)
     headers = {"Authorization": f"Token {secret}"}
-    assert await seconds_until_end(AsyncClient(), token.delete, **headers) < 8
+    assert await seconds_until_end(AsyncClient(), token.delete, **headers) < 3
 
 
 @pytest.mark.asyncio
@@ -184,7 +188,31 @@ async def test_live_events_end_with_the_session_and_the_membership(
         "password": lambda: actions.set_password(people.viewer, "", PASSWORD),
         "membership": lambda: actions.remove_member(people.admin, people.viewer.memberships.get()),
     }
-    assert await seconds_until_end(client, ends[end]) < 8
+    assert await seconds_until_end(client, ends[end]) < 3
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_live_events_end_in_time_while_redis_does_not_respond(
+    people: People, redis_server: RedisServer
+) -> None:
+    token, secret = await sync_to_async(actions.create_token)(people.viewer, "ci", 1)
+    topology = await sync_to_async(create_topology)(
+        people.editor, people.workspace, "Orders", document("a")
+    )
+
+    def end() -> None:
+        redis_server.pause()
+        # The stream waits for Redis by now, which it does at least every two seconds.
+        time.sleep(2.5)
+        ApiToken.objects.filter(pk=token.pk).delete()
+
+    headers = {"Authorization": f"Token {secret}"}
+    try:
+        seconds = await seconds_until_end(AsyncClient(), end, topology=topology.pk, **headers)
+    finally:
+        redis_server.resume()
+    assert seconds < 3
 
 
 # -- addresses and hosts --------------------------------------------------------------------------

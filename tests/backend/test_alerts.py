@@ -278,6 +278,26 @@ def test_a_notification_is_tried_again_and_given_up_in_the_end(
     assert (row.state, row.attempts) == ("failed", 1 + len(notifying.RETRIES))
 
 
+def test_names_with_line_breaks_that_are_stored_already_silence_no_mail(
+    deployment: Deployment, mails: MailServer
+) -> None:
+    rule = rule_for(deployment, Condition.FAILED, mail=["ops@example.org"])
+    for number, broken in enumerate("\r\n\x0b\x0c\x1c\x85\u2028\u2029", 1):
+        AlertRule.objects.filter(pk=rule.pk).update(name=f"Too{broken}Bcc: x@example.org")
+        Topology.objects.filter(pk=deployment.topology_id).update(name=f"Or{broken}ders")
+        alert = Alert.objects.create(
+            rule=rule, deployment=deployment, since=at(0), fired_at=at(0), resolved_at=at(1)
+        )
+        alert.deliveries.create(event="fired", channel="mail", target="ops@example.org")
+        deliver_all()
+        assert len(mails.mails) == number, repr(broken)
+        receivers, text = mails.mails[-1]
+        assert receivers == ["ops@example.org"]
+        lines = text.split("\n\n")[0].splitlines()
+        assert not [line for line in lines if line.startswith("Bcc")]
+    assert not Delivery.objects.exclude(state=DeliveryState.SENT).exists()
+
+
 def test_an_answer_that_trickles_is_given_up_at_the_deadline(hook: Hook) -> None:
     hook.slow = 0.1
     began = time.monotonic()
@@ -388,6 +408,10 @@ def test_rules_by_the_api(
         ({"condition": "failed", "webhook": "http:///path"}, "webhook"),
         ({"condition": "failed", "webhook": "http://a:99999/"}, "webhook"),
         ({"condition": "failed", "webhook": "http://a/ b\r\nX: y"}, "webhook"),
+        ({"condition": "failed", "webhook": "http://127.0.0.1:8000/hook"}, "webhook"),
+        ({"condition": "failed", "webhook": "https://localhost/hook"}, "webhook"),
+        ({"condition": "failed", "webhook": "http://[::1]/"}, "webhook"),
+        ({"condition": "failed", "webhook": "http://169.254.169.254/latest"}, "webhook"),
         ({"condition": "failed", "mail": ["nobody"]}, "mail"),
         ({"condition": "failed", "mail": ["a@example.org"] * 11}, "mail"),
         ({"condition": "failed", "for_seconds": 10**9}, "for_seconds"),
@@ -403,6 +427,31 @@ def test_rules_that_cannot_be_are_refused_at_their_field(
     assert answer.status_code in {400, 404}, answer.content
     assert field in answer.json()["error"]["fields"]
     assert not AlertRule.objects.exists()
+
+
+def test_a_webhook_is_checked_when_it_is_saved_and_again_when_it_is_sent(
+    deployment: Deployment, people: People, client_of: Client, millrace_settings: Any
+) -> None:
+    client: Any = client_of(people.operator)
+    path = "/api/workspaces/main/alert-rules"
+    values = {"name": "R", "condition": "failed", "webhook": "http://127.0.0.1:1/"}
+    refused = client.post(path, values).json()["error"]
+    assert "an address in a private network" in refused["fields"]["webhook"][0]
+    assert "MILLRACE_WEBHOOK_NETWORKS" in refused["fields"]["webhook"][0]
+    later = client.post(path, {**values, "webhook": "https://later.invalid/"})
+    assert later.status_code == 201, "a name may be resolved later"
+    # The network was permitted when the rule was saved, and is no longer.
+    millrace_settings.MILLRACE_WEBHOOK_NETWORKS = LOCAL
+    assert client.post(path, values).status_code == 201
+    millrace_settings.MILLRACE_WEBHOOK_NETWORKS = ()
+    Observation.objects.filter(deployment=deployment).update(state="failed")
+    alerting.check_all()
+    deliver_all()
+    found = client.get("/api/workspaces/main/alerts").json()["results"]
+    errors = {each["error"] for alert in found for each in alert["deliveries"]}
+    assert len(errors) == 2
+    assert any("127.0.0.1, an address in a private network" in each for each in errors)
+    assert any("later.invalid cannot be resolved" in each for each in errors)
 
 
 def test_alerts_are_listed_by_page_with_their_notifications(

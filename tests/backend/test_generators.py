@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from catalog.templates import template
 from millrace_backend.errors import ApiError
+from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Pool
 from records.encoding import records_of
-from records.generating import Recipe
+from records.generating import recipe_of
 from records.models import Generator
 from rest_framework.test import APIClient
 from topologies import actions, compiling
@@ -34,7 +35,7 @@ DAY = 86_400_000
 
 
 def recipe(**changes: Any) -> Recipe:
-    return Recipe(**{"topic": "orders", **ORDERS, **changes})
+    return recipe_of(changes.pop("topic", "orders"), {**ORDERS, **changes})
 
 
 def values(made: Recipe, count: int = 1_000) -> list[Any]:
@@ -337,7 +338,7 @@ def test_a_topic_has_one_generator_and_a_workspace_ten(
     topics.create(broker.address, dict.fromkeys(others, 1))
     for name in others[:9]:
         start(topic=name)
-    assert start(409, topic=others[9])["error"]["code"] == "too_many_generators"
+    assert start(409, topic=others[9])["error"]["code"] == "quota_reached"
 
 
 @pytest.mark.kafka

@@ -172,6 +172,18 @@ def test_every_address_of_the_page_gets_the_page_with_a_content_policy(
     assert client.post("/").status_code == 405
 
 
+@pytest.mark.parametrize("path", ["/admin/", "/admin/login/", "/static/admin/css/base.css"])
+def test_there_is_no_second_way_to_sign_in(path: str, page: Path, db: None) -> None:
+    client = DjangoClient()
+    answer = client.get(path)
+    assert b"password" not in answer.content
+    assert (answer.status_code, b"<title>Millrace</title>" in answer.content) in {
+        (200, True),
+        (404, False),
+    }
+    assert client.post(path, {"username": "admin", "password": "x"}).status_code in {404, 405}
+
+
 def test_hashed_files_are_kept_by_browsers_for_good(page: Path, rf: Any) -> None:
     serve = PageMiddleware(lambda _request: None)
     answer = serve(rf.get("/assets/main-abc123.js"))
@@ -198,7 +210,7 @@ def test_built_files_and_answers_are_compressed_for_who_takes_that(
         assert answer.content == content
         assert "immutable" in answer.headers["Cache-Control"]
         assert "Accept-Encoding" in answer.headers["Vary"]
-    catalog = DjangoClient().get("/api/schema", HTTP_ACCEPT_ENCODING="gzip")
+    catalog = DjangoClient().get("/api/schema", headers={"Accept-Encoding": "gzip"})
     assert catalog.headers["Content-Encoding"] == "gzip"
 
 

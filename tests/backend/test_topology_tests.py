@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from accounts.models import AuditEntry
-from topologies import testing
 
 from tests.backend.conftest import Client, People
 
@@ -42,7 +41,7 @@ def test_a_test_is_kept_found_replaced_and_deleted(
 
 
 def test_a_name_is_taken_once_and_tests_are_bounded(
-    people: People, client_of: Client, topology: Any, monkeypatch: pytest.MonkeyPatch
+    people: People, client_of: Client, topology: Any, millrace_settings: Any
 ) -> None:
     client, path = client_of(people.editor), f"/api/topologies/{topology.pk}/tests"
     given = {"name": "Late", "inputs": [], "expected": {"dropped": 0}}
@@ -51,9 +50,9 @@ def test_a_name_is_taken_once_and_tests_are_bounded(
     assert (again.status_code, again.json()["error"]["code"]) == (409, "name_taken")
     own: Any = client.put(f"{path}/{made['id']}", {**given, "name": "late"}, format="json")
     assert (own.status_code, own.json()["name"]) == (200, "late")
-    monkeypatch.setattr(testing, "MOST_TESTS", 1)
+    millrace_settings.QUOTAS = {**millrace_settings.QUOTAS, "tests": 1}
     more: Any = client.post(path, {**given, "name": "More"}, format="json")
-    assert (more.status_code, more.json()["error"]["code"]) == (409, "too_many_tests")
+    assert (more.status_code, more.json()["error"]["code"]) == (409, "quota_reached")
 
 
 @pytest.mark.parametrize(

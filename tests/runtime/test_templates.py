@@ -46,7 +46,8 @@ def test_a_templates_tests_pass_and_its_samples_and_generated_records_run(
 
 def generated_lines(chosen: Template) -> list[dict[str, Any]]:
     """Return the records of all generators, ordered by timestamp."""
-    from records.generating import Recipe, recipe_settings
+    from millrace_compiler.generating import recipe_settings
+    from records.generating import recipe_of
 
     topics = {
         topic
@@ -57,6 +58,6 @@ def generated_lines(chosen: Template) -> list[dict[str, Any]]:
     assert topics == set(chosen.generated)
     lines = []
     for each in chosen.generators:
-        recipe = Recipe(topic=each["topic"], **recipe_settings(chosen.document, each))
+        recipe = recipe_of(each["topic"], recipe_settings(chosen.document, each))
         lines += [recipe.line(n, 86_400_000 + 1_000 * n) for n in range(GENERATED)]
     return sorted(lines, key=lambda line: int(line["timestamp"]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
+from millrace_backend.searching import SEARCH_PARAMETER
+from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 

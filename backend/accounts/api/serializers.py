@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from millrace_backend.names import NameField
 from rest_framework import serializers
 
 from accounts.choices import Role
@@ -62,7 +63,7 @@ class SignInLinkSerializer(serializers.Serializer[Any]):
 class AccountSerializer(serializers.Serializer[Any]):
     """Changes to one's own account."""
 
-    display_name = serializers.CharField(max_length=150)
+    display_name = NameField()
 
 
 class PasswordSerializer(serializers.Serializer[Any]):
@@ -95,7 +96,7 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 class NewTokenSerializer(serializers.Serializer[Any]):
     """Name and lifetime of a new token."""
 
-    name = serializers.CharField(max_length=150)
+    name = NameField()
     days = serializers.IntegerField(min_value=1, max_value=366, default=30)
 
 
@@ -136,9 +137,7 @@ class NewMemberSerializer(serializers.Serializer[Any]):
         max_length=150,
         error_messages={"invalid": "Letters, digits and @ . + - _ only."},
     )
-    display_name = serializers.CharField(
-        max_length=150, required=False, default="", allow_blank=True
-    )
+    display_name = NameField(required=False, default="", allow_blank=True)
     role = serializers.ChoiceField(choices=Role.choices)
 
 

@@ -9,7 +9,8 @@ from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import LOCKED, ApiError, NotFound, TooMany
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
+from millrace_backend.searching import SEARCH_PARAMETER
+from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request

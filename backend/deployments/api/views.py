@@ -14,7 +14,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.errors import ApiError, NotFound, Unavailable
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
+from millrace_backend.searching import SEARCH_PARAMETER, search_parameter, searched_text
+from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -327,7 +328,7 @@ class LogsView(ApiView):
             OpenApiParameter(
                 "level", str, enum=LogLevel.values, description="Lines of at least this level."
             ),
-            OpenApiParameter("search", str, description="Lines that contain this text."),
+            search_parameter("Lines that contain this text."),
         ],
         responses=shapes.LogPageSerializer,
         operation_id="deployment_logs",
@@ -354,7 +355,7 @@ class LogsView(ApiView):
                 fields={"level": ["Unknown."]},
             )
         wanted = Filter(
-            asked.get("node", ""), LogLevel(level) if level else None, asked.get("search", "")
+            asked.get("node", ""), LogLevel(level) if level else None, searched_text(request)
         )
         lines, offset = read_log(row.log_file, None if place is None else place.offset, wanted)
         entry = "" if place is None else place.entry

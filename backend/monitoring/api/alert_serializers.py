@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+from millrace_backend.names import NameField
 from rest_framework import serializers
 
 from monitoring.choices import (
@@ -15,7 +17,7 @@ from monitoring.choices import (
     DeliveryState,
 )
 from monitoring.models import Alert, AlertRule, Delivery
-from monitoring.webhooks import masked, problem_of
+from monitoring.webhooks import masked, refusal_of
 
 #: maximum number of mail addresses in a rule
 MOST_ADDRESSES = 10
@@ -26,7 +28,7 @@ class AlertRuleSerializer(serializers.Serializer[AlertRule]):
     """The condition and the receivers of alerts."""
 
     id = serializers.IntegerField(read_only=True)
-    name = serializers.CharField(max_length=150)
+    name = NameField()
     topology = serializers.IntegerField(
         source="topology_id", allow_null=True, default=None, help_text="Null for all deployments."
     )
@@ -65,8 +67,8 @@ class AlertRuleSerializer(serializers.Serializer[AlertRule]):
         )
 
     def validate_webhook(self, value: str) -> str:
-        """Require an address to which a request could be sent."""
-        problem = problem_of(value) if value else None
+        """Require an address to which a request may be sent, as when it is sent."""
+        problem = refusal_of(value, settings.MILLRACE_WEBHOOK_NETWORKS) if value else None
         if problem is not None:
             raise serializers.ValidationError(problem)
         return value

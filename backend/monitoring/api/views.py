@@ -9,7 +9,8 @@ from django.db.models import Q
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
+from millrace_backend.searching import SEARCH_PARAMETER
+from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 

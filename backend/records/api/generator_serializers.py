@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 from millrace_backend.errors import ApiError
@@ -17,6 +18,8 @@ MOST_RECORDS = 100_000_000
 MOST_KEYS = 1_000_000_000
 #: limits of a field's rule
 MOST_VALUES, LONGEST_TEXT = 1_000, 1_000
+#: maximum size of all rules of a recipe as JSON, in bytes
+LARGEST_RULES = 200_000
 #: maximum length of a schema in a request, in characters
 LONGEST_SCHEMA = 200_000
 
@@ -104,6 +107,19 @@ def _share(help_text: str) -> serializers.FloatField:
     return serializers.FloatField(min_value=0, max_value=100, default=0, help_text=help_text)
 
 
+class RulesField(serializers.DictField):
+    """The rules of fields. Their size is limited before each of them is read."""
+
+    child = FieldRuleSerializer()
+
+    def to_internal_value(self, data: Any) -> Any:
+        if len(json.dumps(data)) > LARGEST_RULES:
+            raise serializers.ValidationError(f"At most {LARGEST_RULES:,} bytes.")
+        if isinstance(data, dict) and len(data) > MOST_VALUES:
+            raise serializers.ValidationError(f"At most {MOST_VALUES} fields.")
+        return super().to_internal_value(data)
+
+
 class RecipeSerializer(serializers.Serializer[Any]):
     """What generated records look like; the same seed gives the same records."""
 
@@ -134,18 +150,11 @@ class RecipeSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, Any]:
         """Add ``fields``, a name that every serializer already uses."""
-        rules = serializers.DictField(
-            child=FieldRuleSerializer(),
+        rules = RulesField(
             default=dict,
             help_text="By field path: key, value, value.customer.name.",
         )
         return {**super().get_fields(), "fields": rules}
-
-    def validate_fields(self, rules: dict[str, Any]) -> dict[str, Any]:
-        """Limit the number of rules."""
-        if len(rules) > MOST_VALUES:
-            raise serializers.ValidationError(f"At most {MOST_VALUES} fields.")
-        return rules
 
 
 class NewGeneratorSerializer(serializers.Serializer[Any]):

@@ -8,14 +8,15 @@ from catalog.templates import template
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
+from millrace_backend.searching import SEARCH_PARAMETER
+from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from records import generators
 from records.api import generator_serializers as shapes
 from records.api.views import TopicApiView
-from records.generating import Recipe, arriving
+from records.generating import generated, recipe_of
 from records.models import Generator
 from records.trying import try_template
 from records.types import types_of
@@ -85,9 +86,9 @@ class GeneratedView(ApiView):
         wanted = values["recipe"]
         formats = {part: wanted[part] for part in ("key", "value")}
         types = types_of(self.person, found, formats)
-        recipe = Recipe(topic=values["topic"], **wanted, types=types)
-        times = arriving(recipe.seed, values["count"], values["every"])
-        return Response({"lines": [recipe.line(n, at) for n, at in enumerate(times)]})
+        recipe = recipe_of(values["topic"], wanted, types)
+        lines = generated(self.person, recipe, values["count"], values["every"])
+        return Response({"lines": lines})
 
 
 class FormatTypesView(ApiView):

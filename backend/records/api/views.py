@@ -8,10 +8,11 @@ from accounts.choices import Role
 from accounts.models import Workspace
 from accounts.permissions import workspace_for
 from deployments.cluster import list_topics
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.paging import Paging
 from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView, valid
+from millrace_backend.searching import SEARCH_PARAMETER, searched_words
+from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -35,7 +36,7 @@ class TopicFiguresView(ApiView):
     def get(self, request: Request, workspace: str) -> Response:
         """List topics by name, read from Kafka; 503 if it does not respond."""
         found = workspace_for(self.person, workspace)
-        words = request.query_params.get("search", "").lower().split()
+        words = [word.lower() for word in searched_words(request)]
         named = [
             each
             for each in list_topics(found.topic_prefixes)
@@ -112,11 +113,22 @@ class TopicView(TopicApiView):
         self.workspace_of(workspace, topic)
         return Response(shapes.TopicDetailSerializer(topics.detail(topic)).data)
 
-    @extend_schema(responses={204: None}, operation_id="topic_delete")
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "despite_unknown",
+                bool,
+                description="Also delete it if it is not known whether a deployment uses it.",
+            )
+        ],
+        responses={204: None},
+        operation_id="topic_delete",
+    )
     def delete(self, request: Request, workspace: str, topic: str) -> Response:
         """Delete the topic with its records (admin); 409 if a deployment uses it."""
         found = self.workspace_of(workspace, topic, Role.ADMIN)
-        actions.delete_topic(self.person, found, topic)
+        despite = request.query_params.get("despite_unknown") == "true"
+        actions.delete_topic(self.person, found, topic, despite_unknown=despite)
         return Response(status=204)
 
 

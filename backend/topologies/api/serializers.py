@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from deployments.choices import Desired, Observed
 from drf_spectacular.utils import extend_schema_field
+from millrace_backend.names import NameField
 from rest_framework import serializers
 
 from topologies.api.fields import DocumentField
@@ -72,7 +73,7 @@ class TopologySerializer(serializers.ModelSerializer[Topology]):
 class NewTopologySerializer(serializers.Serializer[Any]):
     """A new topology: empty, from a document, or from a template."""
 
-    name = serializers.CharField(max_length=150)
+    name = NameField()
     description = serializers.CharField(
         max_length=5000, required=False, default="", allow_blank=True
     )
@@ -91,7 +92,7 @@ class NewTopologySerializer(serializers.Serializer[Any]):
 class TopologyChangeSerializer(serializers.Serializer[Any]):
     """A new name or description."""
 
-    name = serializers.CharField(max_length=150, required=False)
+    name = NameField(required=False)
     description = serializers.CharField(max_length=5000, required=False, allow_blank=True)
 
 
@@ -141,7 +142,7 @@ class NewVersionSerializer(serializers.Serializer[Any]):
 class VersionNameSerializer(serializers.Serializer[Any]):
     """A name for a version; an empty name removes it."""
 
-    name = serializers.CharField(max_length=150, allow_blank=True)
+    name = NameField(allow_blank=True)
 
 
 class DraftSerializer(serializers.ModelSerializer[Draft]):

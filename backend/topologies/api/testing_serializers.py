@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+from millrace_backend.names import NameField
 from rest_framework import serializers
 
 from topologies.api.simulation_serializers import ExpectedSerializer
@@ -18,7 +19,7 @@ LARGEST_TEST = 2 * 1024 * 1024
 class TopologyTestSerializer(serializers.ModelSerializer[TopologyTest]):
     """A test: input lines and expected results."""
 
-    name = serializers.CharField(max_length=150)
+    name = NameField()
     inputs = serializers.ListField(child=serializers.JSONField(), max_length=MOST_INPUTS)
     expected = ExpectedSerializer()
     updated_by = serializers.CharField(

@@ -13,9 +13,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
+from millrace_backend.searching import SEARCH_PARAMETER
 from millrace_backend.views import (
     PAGE_PARAMETERS,
-    SEARCH_PARAMETER,
     ApiView,
     ordering_parameter,
     valid,

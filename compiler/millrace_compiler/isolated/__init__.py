@@ -4,6 +4,6 @@
 output limit. If it exceeds one, the result is a diagnostic, and its process is replaced.
 """
 
-from millrace_compiler.isolated.pool import Limits, Pool
+from millrace_compiler.isolated.pool import Exceeded, Limits, Pool
 
-__all__ = ["Limits", "Pool"]
+__all__ = ["Exceeded", "Limits", "Pool"]

@@ -13,12 +13,13 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.diagnostics import Diagnostic
+from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import frames
 from millrace_compiler.types import DataType
 
@@ -195,6 +196,24 @@ class Pool:
         answer = self._answer(request, owner, limits, types={})
         types = {name: DataType.from_json(raw) for name, raw in answer["types"].items() if raw}
         return types, answer["diagnostics"]
+
+    def generate(
+        self, recipe: Recipe, count: int, every: int, *, owner: str, limits: Limits
+    ) -> list[dict[str, Any]]:
+        """Random records as input lines of a simulation, on average ``every`` ms apart.
+
+        Raises :class:`Exceeded`.
+        """
+        types = {part: each.to_json() for part, each in recipe.types.items()}
+        settings = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
+        request = {
+            "do": "generate",
+            "recipe": {**settings, "types": types},
+            "count": count,
+            "every": every,
+        }
+        found: list[dict[str, Any]] = self.run(request, owner, limits)["lines"]
+        return found
 
     def _answer(
         self, request: dict[str, Any], owner: str, limits: Limits | None, **nothing: Any

@@ -3,8 +3,8 @@
 It reads requests from standard input and writes answers to standard output (:mod:`frames`). A
 request contains an action, the document, the analyzer's address and the limit in seconds.
 ``compile`` returns the response of the compile endpoint, ``bundle`` writes the files of the job
-into a folder, ``state`` returns the state schema, ``types`` the types of formats. An alarm kills
-the process shortly after the deadline, even if its parent has ended.
+into a folder, ``state`` returns the state schema, ``types`` the types of formats, ``generate``
+random records. An alarm kills the process shortly after the deadline, even if its parent has ended.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from millrace_compiler.bundle import bundle_files, package_files
 from millrace_compiler.compilation import Compilation, compile_document
 from millrace_compiler.conditions import Checked, Condition
 from millrace_compiler.diagnostics import Diagnostics
+from millrace_compiler.generating import Recipe, lines
 from millrace_compiler.isolated import frames
 from millrace_compiler.registries import DEFAULT, Unasked, read_formats
 from millrace_compiler.state_schema import state_schema
+from millrace_compiler.types import DataType
 
 #: seconds after the deadline at which the alarm kills the process
 LAST_RESORT = 2.0
@@ -96,6 +98,13 @@ def types(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def generate(request: dict[str, Any]) -> dict[str, Any]:
+    """Random records as input lines of a simulation."""
+    types = {part: DataType.from_json(raw) for part, raw in request["recipe"]["types"].items()}
+    recipe = Recipe(**{**request["recipe"], "types": types})
+    return {"lines": lines(recipe, request["count"], request["every"])}
+
+
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request, the limit that it exceeds, or its OSError."""
     try:
@@ -105,6 +114,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             return {"answer": state(request)}
         if request["do"] == "types":
             return {"answer": types(request)}
+        if request["do"] == "generate":
+            return {"answer": generate(request)}
         return {"answer": compile_(request)}
     except MemoryError:
         return {"exceeded": "memory"}

@@ -110,7 +110,7 @@ test("an alert shows its rule, its value and what became of its notifications", 
   expect(row.textContent).toContain("Firing");
   expect(row.textContent).toContain("Lag in records above 1,000 records");
   expect(row.textContent).toContain("2,500 records");
-  expect(row.textContent).toContain("1 of 2 sent");
+  expect(row.textContent).toContain("1 of 2 sent: no such mailbox");
   expect(screen.getByTitle("ops@example.org: no such mailbox")).toBeTruthy();
   expect((await screen.findByTestId("alert-count")).textContent).toBe("1");
   fireEvent.click(screen.getByRole("radio", { name: "Resolved" }));

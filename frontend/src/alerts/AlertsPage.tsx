@@ -110,7 +110,7 @@ function List({ alerts, ws }: { alerts: readonly Alert[]; ws: string }) {
           <td>{alert.value === null ? "–" : amount(alert.condition, alert.value)}</td>
           <td title={moment(alert.since)}>{ago(alert.since)}</td>
           <td>{duration(alert)}</td>
-          <td>
+          <td className={pages.text}>
             <Sent alert={alert} />
           </td>
         </tr>
@@ -124,18 +124,22 @@ function duration(alert: Alert): string {
   return span(Math.max(0, end - Date.parse(alert.since)));
 }
 
-/** The number of notifications sent; the errors of those that failed are shown on hover. */
+/** The number of notifications sent, and why the others were not. */
 function Sent({ alert }: { alert: Alert }) {
   const { deliveries } = alert;
   if (deliveries.length === 0) return <span className={pages.faint}>{t("none")}</span>;
   const sent = deliveries.filter((each) => each.state === "sent").length;
   const errors = deliveries.filter((each) => each.error !== "");
+  const counted = t("{sent} of {n} sent", { sent, n: deliveries.length });
+  if (errors.length === 0) return <span>{counted}</span>;
+  // Retries and both events of an alert often fail for the same reason.
+  const reasons = [...new Set(errors.map((each) => each.error))];
   return (
     <span
-      className={errors.length > 0 ? classes.faulty : undefined}
+      className={classes.faulty}
       title={errors.map((each) => `${each.target}: ${each.error}`).join("\n")}
     >
-      {t("{sent} of {n} sent", { sent, n: deliveries.length })}
+      {t("{counted}: {reason}", { counted, reason: reasons.join(" ") })}
     </span>
   );
 }

@@ -5367,7 +5367,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
                 /**
                  * @description * `15m` - 15 minutes
@@ -6192,7 +6192,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -6257,7 +6257,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -6292,7 +6292,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -6572,7 +6572,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -6925,7 +6925,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -7269,7 +7269,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -7340,7 +7340,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
                 /**
                  * @description * `firing` - Firing
@@ -7383,7 +7383,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -7454,7 +7454,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -7593,7 +7593,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -7664,7 +7664,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -8033,7 +8033,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
             };
             header?: never;
@@ -8160,7 +8160,10 @@ export interface operations {
     };
     topic_delete: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also delete it if it is not known whether a deployment uses it. */
+                despite_unknown?: boolean;
+            };
             header?: never;
             path: {
                 workspace: string;
@@ -8572,7 +8575,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all occur, 10 at most. */
                 search?: string;
                 /** @description Prefix with `-` for descending order. */
                 ordering?: "-created_at" | "-name" | "-node_count" | "-updated_at" | "created_at" | "name" | "node_count" | "updated_at";

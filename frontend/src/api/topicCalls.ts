@@ -38,8 +38,11 @@ export const getTopic = (workspace: string, topic: string): Promise<TopicDetail>
     api.GET("/api/workspaces/{workspace}/topics/{topic}", { params: topicAt(workspace, topic) }),
   );
 
-export const deleteTopic = (workspace: string, topic: string) =>
-  api.DELETE("/api/workspaces/{workspace}/topics/{topic}", { params: topicAt(workspace, topic) });
+/** `despite`: also if it is not known whether a deployment uses the topic. */
+export const deleteTopic = (workspace: string, topic: string, despite: boolean) =>
+  api.DELETE("/api/workspaces/{workspace}/topics/{topic}", {
+    params: { ...topicAt(workspace, topic), query: despite ? { despite_unknown: true } : {} },
+  });
 
 export const listGroups = (workspace: string, topic: string): Promise<ConsumerGroups> =>
   answer(

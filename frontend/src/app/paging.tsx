@@ -7,6 +7,7 @@ import { ApiError } from "../api/client";
 import type { PageQuery } from "../api/types";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
+import { limited, MOST_CHARACTERS } from "./searching";
 import { Waiting } from "./Waiting";
 
 /**
@@ -22,7 +23,7 @@ export function usePages<List extends { count: number }>(
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 200);
   const search = (next: string) => {
-    setTyped(next);
+    setTyped(limited(next));
     setPage(1);
   };
   const queryKey = [...key, text, page];
@@ -55,6 +56,7 @@ export function SearchField(props: {
       aria-label={label}
       leftSection={<IconSearch size={16} stroke={1.5} />}
       value={paging.typed}
+      maxLength={MOST_CHARACTERS}
       onChange={(event) => paging.search(event.currentTarget.value)}
       {...others}
     />

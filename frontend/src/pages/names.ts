@@ -1,6 +1,7 @@
 /** Names of topologies, which are unique in a workspace. */
 
 import { listTopologies } from "../api/topologyCalls";
+import { limited } from "../app/searching";
 
 /** The maximum length of a name, in characters. */
 export const LONGEST_NAME = 150;
@@ -18,7 +19,7 @@ export function freeAmong(taken: readonly string[], name: string): string {
 /** A free name in a workspace, the preferred one if possible. */
 export async function freeName(ws: string, name: string): Promise<string> {
   // Only names with the same beginning can collide, including those that were shortened for a number.
-  const search = name.slice(0, LONGEST_NAME - 4);
+  const search = limited(name.slice(0, LONGEST_NAME - 4));
   const taken: string[] = [];
   for (let page = 1, more = true; more; page += 1) {
     const found = await listTopologies(ws, { search, ordering: "name", page, page_size: 200 });

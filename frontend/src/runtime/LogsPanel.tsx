@@ -7,6 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
 import { getLogs } from "../api/deploymentCalls";
 import type { LogLine } from "../api/types";
+import { MOST_CHARACTERS } from "../app/searching";
 import { Waiting } from "../app/Waiting";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
@@ -63,6 +64,7 @@ export function LogsPanel() {
           placeholder={t("Search")}
           leftSection={<IconSearch size={16} stroke={1.5} />}
           value={search}
+          maxLength={MOST_CHARACTERS}
           onChange={(event) => setSearch(event.currentTarget.value)}
           w={200}
         />

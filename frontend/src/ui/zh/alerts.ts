@@ -11,6 +11,7 @@ export const alerts = {
   "Last value": "最新值",
   Since: "开始于",
   Notifications: "通知",
+  "{counted}: {reason}": "{counted}：{reason}",
   "{sent} of {n} sent": "已发送 {sent}/{n}",
   "New rule": "新建规则",
   "All deployments": "所有部署",

@@ -31,6 +31,15 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   invalid: "请求无效：{found}",
   not_found: "这里什么都没有，或者它属于别人。",
   not_json: "请求不是有效的 JSON：{message}",
+  generation_busy: "等待生成记录的请求过多，请几秒后重试。",
+  generation_failed: "生成记录的进程已结束，请几秒后重试。",
+  generation_too_large: [
+    "此模式的一条记录最多有 {values} 个值、{bytes} 字节，最多可以生成 {most} 条（生成器：每秒 {most} 条）。",
+    "生成这些记录需要太多时间或内存。请减少记录数，或从模式中删除字段。",
+  ],
+  quota_reached:
+    "已达到上限（{limit}）。请删除不再需要的内容，或请整个安装的管理员调大 {setting}。",
+  search_too_long: "搜索内容太长：最多 10 个词、200 个字符。",
   server_error: "服务器出错，无法处理此请求。后端日志中有原因。",
   throttled: "请求过多，请稍候。",
   too_large: "请求太大。请发送更少的内容。",
@@ -69,7 +78,6 @@ export const errors: Readonly<Record<string, Alternatives>> = {
     "此工作区只部署经过测试的版本，但该拓扑没有测试。请在“模拟”中运行它，并将结果保存为测试。",
   tests_not_passed: "这些测试在该版本中尚未通过：{tests}。请打开该版本，运行所有测试，然后部署。",
   too_many_outputs: "输出太多，无法比较。请验证更少的记录。",
-  too_many_tests: "该拓扑的测试已达上限。请删除不再需要的测试。",
   too_many_verifications: "此工作区等待或运行的比较太多。请等待其中一个完成，或取消它。",
   version_conflict: "有人在您工作期间保存了另一个版本。请合并双方，然后在其基础上保存。",
   // ---- simulations
@@ -140,8 +148,15 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   offset_out_of_range: "{topic}-{partition} 没有这个偏移量：现有 {earliest} 到 {latest}。",
   schema_too_long:
     "模式有 {length} 个字符，最多可以有 {most} 个。请删除其中的说明和不需要的类型，或使用模式注册中心。",
-  too_many_generators: "此工作区运行的生成器太多。请先停止其中一个。",
-  topic_in_use: "该主题正在使用中。请先停止使用它的部署。",
+  topic_in_use: [
+    "该主题正在被“{user}”使用。请先停止此部署。",
+    "该主题正在被其他工作区的部署使用。请先停止该部署。",
+  ],
+  topic_generated: "该主题正在使用中：有生成器向它写入。请先停止该生成器。",
+  topic_use_unknown: [
+    "不清楚“{user}”是否使用此主题。请先停止该部署，或确认它不使用此主题。",
+    "不清楚其他工作区的部署是否使用此主题。请先停止该部署，或确认它不使用此主题。",
+  ],
   topic_not_allowed: "此工作区不能使用主题 {topic}。请向整个安装的管理员申请它的前缀。",
   unknown_field: "模式没有字段 {field}。",
   unreadable_format: "无法按此格式读取：{cause}",
@@ -149,5 +164,4 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   value_null: "null 不是此格式的值。没有键或值的记录请选择“空值”。",
   value_unfit: ["该值不符合其格式：{cause}", "该值不符合其格式：{reason}"],
   // ---- alerts
-  too_many_rules: "此工作区的规则已达上限。请删除一条，或用一条规则覆盖所有部署。",
 };

@@ -99,6 +99,7 @@ export const topics = {
   "None of {n} {n|record|records} matches.": "{n} 条记录中没有匹配的。",
   "This deletes the topic with its {n} {n|record|records} for all users of the cluster.":
     "这会删除该主题及其 {n} 条记录，对集群的所有使用者生效。",
+  "No deployment uses this topic": "没有部署使用此主题",
   stable: "稳定",
   empty: "空",
   rebalancing: "再平衡中",

@@ -1,1 +1,0 @@
-"""The catalog app has no admin pages."""

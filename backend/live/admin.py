@@ -1,1 +1,0 @@
-"""The live app has nothing to show in the admin pages."""

@@ -1,1 +1,0 @@
-"""The monitoring app has nothing to show in the admin pages."""

@@ -1,1 +1,0 @@
-"""The records app has no admin pages."""
