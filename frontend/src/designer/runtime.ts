@@ -40,6 +40,8 @@ export interface NodeFigures {
   readonly outTotal: number;
   /** Counts by reason, excluding dead letters. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** Records for which an inner join found nothing on the other side, by reason. They count as no drops. */
+  readonly misses: Readonly<Record<string, number>>;
   /** Records that were sent to the dead letter topic. */
   readonly deadLetters: number;
   /** Records of a source that the broker deleted before they were read. */

@@ -23,6 +23,7 @@ export const canvas = {
   "Heat: dead letters": "热度：死信",
   "Heat: bytes of state": "热度：状态字节数",
   "Heat: lag": "热度：滞后",
+  "{n} unmatched": "{n} 未匹配",
   "Heat: dropped": "热度：丢弃",
   "Heat: state": "热度：状态",
   Heat: "热度",

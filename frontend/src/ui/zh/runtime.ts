@@ -105,6 +105,7 @@ export const runtime = {
   "Bytes of stores": "存储的字节数",
   "State rows by task": "状态行数（按任务）",
   Batches: "批次",
+  "{n} % of its records": "占其记录的 {n} %",
   "Phases of batches": "批次各阶段",
   "15 min": "15 分钟",
   "1 h": "1 小时",
