@@ -1,5 +1,5 @@
 import { Button, Loader, Progress, Switch } from "@mantine/core";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
@@ -8,6 +8,7 @@ import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
 import { follow } from "./follow";
+import { InputsBar, UndoButtons, Undone, useOwnUndo } from "./InputsBar";
 import { InputsTable } from "./InputsTable";
 import { takePending } from "./kept";
 import { LogView } from "./LogView";
@@ -66,6 +67,8 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
     [],
   );
   useAuto(ws);
+  const box = useRef<HTMLDivElement>(null);
+  const onKeyDown = useOwnUndo(box);
   if (sources.length === 0)
     return (
       <Empty title={t("Try this topology on records")}>
@@ -73,7 +76,14 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       </Empty>
     );
   return (
-    <div className={classes.panel} data-testid="simulate">
+    // biome-ignore lint/a11y/noStaticElementInteractions: it can have the focus, so that Ctrl+Z means its inputs after a click on any part of it.
+    <div
+      ref={box}
+      className={classes.panel}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+      data-testid="simulate"
+    >
       <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
       <Messages bad={bad.length} />
       {view === "inputs" ? (
@@ -87,7 +97,10 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
             )}
           </Empty>
         ) : (
-          <InputsTable bad={bad} />
+          <>
+            <InputsBar />
+            <InputsTable bad={bad} />
+          </>
         )
       ) : view === "results" ? (
         <OutputsView shown={shown} />
@@ -125,7 +138,9 @@ function Bar(props: {
   const begun = followed !== null && followed.begins !== null;
   const readOnly = useDesigner((state) => state.readOnly);
   const add = (topic: string, timestamp: string) =>
-    useSimulation.getState().setRows([...rows, newRow({ topic, timestamp })]);
+    useSimulation
+      .getState()
+      .setRows([...rows, newRow({ topic, timestamp })], { label: t("New row") });
   const last = rows.filter((row) => row.topic !== CLOCK).at(-1);
   const topic = last?.topic ?? sourcesOf(useDesigner.getState().document)[0]?.topic ?? "";
   return (
@@ -171,10 +186,15 @@ function Bar(props: {
           <Button
             variant="subtle"
             disabled={rows.length === 0}
-            onClick={() => useSimulation.getState().setRows([])}
+            onClick={() =>
+              useSimulation
+                .getState()
+                .setRows([], { label: t("Clear {n} {n|row|rows}", { n: rows.length }) })
+            }
           >
             {t("Clear")}
           </Button>
+          <UndoButtons />
         </div>
       ) : null}
       {view === "results" && shown !== null && !readOnly && !begun ? (
@@ -293,6 +313,7 @@ function Messages({ bad }: { bad: number }) {
   const refused = shown === null && diagnostics.some((each) => each.severity === "error");
   return (
     <div className={classes.messages} aria-live="polite">
+      <Undone />
       {bad === 0 ? null : (
         <Note tone="failed">{t("{n} {n|cell|cells} marked red cannot be read.", { n: bad })}</Note>
       )}

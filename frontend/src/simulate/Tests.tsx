@@ -109,7 +109,11 @@ function TestRow(props: {
   const open = () => {
     const sources = sourcesOf(useDesigner.getState().document);
     const { setRows, setView } = useSimulation.getState();
-    setRows(test.inputs.map((line) => rowOf(line as Record<string, unknown>, sources)));
+    // A test's records are processed in the order in which they were recorded.
+    setRows(
+      test.inputs.map((line) => rowOf(line as Record<string, unknown>, sources)),
+      { order: "listed", label: t("Records of the test “{name}”", { name: test.name }) },
+    );
     setView("inputs");
   };
   return (

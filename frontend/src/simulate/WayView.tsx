@@ -80,7 +80,10 @@ function Begins(props: { followed: Followed; topology: number; ws: string }) {
     const { setRows, setView, shown } = useSimulation.getState();
     if (shown === null) return;
     const sources = sourcesOf(shown.document);
-    setRows(shown.lines.map((line) => rowOf({ ...line }, sources)));
+    setRows(
+      shown.lines.map((line) => rowOf({ ...line }, sources)),
+      { order: "listed", label: t("Records of the deployment") },
+    );
     setView("inputs");
   };
   return (
@@ -254,7 +257,7 @@ function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
   const { drop, last, step, tasks, writes } = each;
   const node = findNode(document, step.node);
   const caused = drop === null || drop.parent === null ? undefined : result.steps[drop.parent];
-  const ending = drop === null ? endingOf(document, last, children) : null;
+  const ending = drop === null ? endingOf(last, children) : null;
   return (
     <>
       <strong>{node === undefined ? step.node : labelOf(node)}</strong>
@@ -267,7 +270,7 @@ function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
         <Cut mono>{`${valueText(step.record.key)} → ${valueText(step.record.value)}`}</Cut>
       )}
       {drop === null ? null : <em>{dropText(drop, caused)}</em>}
-      {ending === null ? null : <em>{endingText(ending, node?.kind ?? "")}</em>}
+      {ending === null ? null : <em>{endingText(document, last, ending)}</em>}
       {step.event === "punctuate" ? <em>{t("A schedule is due")}</em> : null}
       {writes.length === 0 ? null : (
         <Chip>{t("{n} {n|row|rows} written", { n: writes.length })}</Chip>

@@ -5,7 +5,7 @@ import { moved } from "./moves";
 import { CLOCK, linesOf, newRow, rowOf, rowsOfText, sourcesOf } from "./scenario";
 import { childrenOf, endingOf, storesAt, streamTimes, writesOf } from "./steps";
 import type { Shown } from "./store";
-import { dropText } from "./words";
+import { dropText, endingText, stepTitle } from "./words";
 
 const DOCUMENT: TopologyDocument = {
   format: "millrace.topology/1",
@@ -162,12 +162,26 @@ describe("steps", () => {
     const steps = [
       record(0, 1, "orders", null),
       record(1, 1, "valid", 0),
-      record(2, 2, "valid", null),
-      record(3, 2, "out", 2),
+      { ...record(2, 1, "valid", 1), event: "end", reason: "filtered" },
+      record(3, 2, "valid", null),
+      record(4, 2, "out", 3),
     ];
     const children = childrenOf(steps);
-    const endings = steps.map((step) => endingOf(DOCUMENT, step, children)?.why ?? null);
-    expect(endings).toEqual([null, "filtered", null, null]);
+    const endings = steps.map((step) => endingOf(step, children));
+    expect(endings).toEqual([null, "filtered", null, null, null]);
+    expect(endingText(DOCUMENT, steps[2] as SimulationStep, "filtered")).toBe(
+      "Filtered out: “value.quantity > 0” is not true for it.",
+    );
+  });
+
+  it("do not say that a record ended because it went on in another task", () => {
+    const steps = [record(0, 1, "valid", null), { ...record(1, 1, "valid", null), inside: true }];
+    const children = childrenOf(steps);
+    expect(steps.map((step) => endingOf(step, children))).toEqual([null, null]);
+    expect(steps.map((step) => stepTitle(DOCUMENT, step))).toEqual([
+      "Record 1 enters valid",
+      "Record 1 continues in valid, in task 0_0, after its repartition topic",
+    ]);
   });
 
   it("are walked by step, by record, to the next that ended, and at one node", () => {

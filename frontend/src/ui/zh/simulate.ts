@@ -186,8 +186,42 @@ export const simulate = {
   "Too old for the store, which keeps records from {kept} on.":
     "对存储来说太旧，存储从 {kept} 开始保留。",
   "Dropped: {reason}.": "已丢弃：{reason}。",
+  "Order of the inputs": "输入的顺序",
+  "By time": "按时间",
+  "As listed": "按列表",
+  "As in production: of each partition in the listed order, and of the partitions the one whose next record has the smallest timestamp. The numbers show this order.":
+    "与生产环境相同：每个分区内按列表顺序，各分区之间取下一条记录时间戳最小的分区。编号显示此顺序。",
+  "In the order of the rows, as if each record arrived after the one above it.":
+    "按行的顺序，如同每条记录都在上一条之后到达。",
+  "Undone in the inputs: {what}": "已在输入中撤销：{what}",
+  "Done again in the inputs: {what}": "已在输入中重做：{what}",
+  "{n} {n|row was|rows were} removed.": "已移除 {n} 行。",
+  "Change of the inputs": "输入的更改",
+  "New row": "新行",
+  "Clear {n} {n|row|rows}": "清空 {n} 行",
+  "Move of row {n}": "移动第 {n} 行",
+  "Removal of row {n}": "移除第 {n} 行",
+  "{column} of row {n}": "第 {n} 行的{column}",
+  "Move row {n}: drag, or press the arrow keys": "移动第 {n} 行：拖动或按方向键",
+  "Processed as record {n}": "作为第 {n} 条记录处理",
+  "{n} new {n|record|records}": "{n} 条新记录",
+  "Records of the test “{name}”": "测试“{name}”的记录",
+  "Records of the deployment": "部署的记录",
   "No branch matches it.": "没有分支匹配它。",
-  "The table has no row for its key at this time.": "此时表中没有它的键对应的行。",
+  "It found nothing to join on the other side at this time.":
+    "此时它在另一侧没有找到可连接的内容。",
+  "A record that had waited here found nothing to join.":
+    "一条在此等待的记录没有找到可连接的内容。",
+  "Its array is empty, so nothing follows from it.": "它的数组为空，因此没有后续记录。",
+  "It belongs to no group, before or after the change.": "变更前后它都不属于任何分组。",
+  "It changes nothing that the join depends on.": "它没有改变连接所依赖的任何内容。",
+  "Its code sent nothing on for it.": "它的代码没有为它发送任何记录。",
+  "Its time is before the first window.": "它的时间早于第一个窗口。",
+  "It updates the table in which the join looks rows up.": "它更新了连接所查找的表。",
+  "The join no longer needs this row.": "连接不再需要这一行。",
+  "Record {n} continues in {node}": "记录 {n} 在 {node} 中继续",
+  "Record {n} continues in {node}, in task {task}, after its repartition topic":
+    "记录 {n} 经过重分区主题后，在 {node} 的任务 {task} 中继续",
   "It waits in the join for a match.": "它在连接中等待匹配的记录。",
   "It is buffered until its window closes or the time limit is reached.":
     "它被保留，直到窗口关闭或时间到。",
