@@ -13,6 +13,8 @@ import {
   type Column,
   type InputRow,
   linesOf,
+  readsPatterns,
+  sourcesFor,
   sourcesOf,
 } from "./scenario";
 import classes from "./simulate.module.css";
@@ -42,7 +44,7 @@ function useNumbers(): readonly number[] {
   const order = useSimulation((state) => state.order);
   const document = useDesigner((state) => state.document);
   return useMemo(() => {
-    const sources = sourcesOf(document);
+    const sources = sourcesFor(document, rows);
     const numbers: number[] = [];
     inOrder(linesOf(rows, sources).lines, order, sources).forEach((index, place) => {
       numbers[index] = place + 1;
@@ -180,6 +182,14 @@ function Row(props: {
       </button>
       {clock ? (
         <span className={classes.clock}>{t("Wall clock")}</span>
+      ) : readsPatterns(document) ? (
+        <input
+          aria-label={label("topic")}
+          value={row.topic}
+          data-wrong={wrong("topic") || undefined}
+          spellCheck={false}
+          onChange={(event) => set("topic", event.currentTarget.value)}
+        />
       ) : (
         <select
           aria-label={label("topic")}

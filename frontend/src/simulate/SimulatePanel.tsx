@@ -16,7 +16,16 @@ import { PlainView } from "./PlainView";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
-import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
+import {
+  type BadCell,
+  bytesCell,
+  CLOCK,
+  linesOf,
+  newRow,
+  readsPatterns,
+  sourcesFor,
+  sourcesOf,
+} from "./scenario";
 import classes from "./simulate.module.css";
 import { runAndShow, type Shown, useSimulation, type View } from "./store";
 import { KeepDialog } from "./TestDialog";
@@ -44,7 +53,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
   const document = useDesigner((state) => state.document);
   const { rows, shown, view } = useSimulation();
   const [dialog, setDialog] = useState<"paste" | "generate" | "sample" | "keep" | null>(null);
-  const sources = useMemo(() => sourcesOf(document), [document]);
+  const sources = useMemo(() => sourcesFor(document, rows), [document, rows]);
   const { bad } = useMemo(() => linesOf(rows, sources), [rows, sources]);
   useEffect(() => {
     useSimulation.getState().open(topology);
@@ -69,7 +78,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
   useAuto(ws);
   const box = useRef<HTMLDivElement>(null);
   const onKeyDown = useOwnUndo(box);
-  if (sources.length === 0)
+  if (sources.length === 0 && !readsPatterns(document))
     return (
       <Empty title={t("Try this topology on records")}>
         {t("There is no source with a topic yet. Add one: its topic gets the records.")}
@@ -85,7 +94,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       data-testid="simulate"
     >
       <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
-      <Messages bad={bad.length} />
+      <Messages bad={bad} />
       {view === "inputs" ? (
         rows.length === 0 ? (
           <Empty
@@ -306,7 +315,20 @@ function ProgressLine() {
   );
 }
 
-function Messages({ bad }: { bad: number }) {
+/** Makes bytes of keys and values that are not written in the format of their source. */
+function sendAsBytes(bad: readonly BadCell[]) {
+  const { rows, setRows } = useSimulation.getState();
+  const wrong = (row: number, column: BadCell["column"]) =>
+    bad.some((each) => each.row === row && each.column === column);
+  const changed = rows.map((row, at) => ({
+    ...row,
+    key: wrong(at, "key") ? bytesCell(row.key) : row.key,
+    value: wrong(at, "value") ? bytesCell(row.value) : row.value,
+  }));
+  setRows(changed, { label: t("Texts as bytes") });
+}
+
+function Messages({ bad }: { bad: readonly BadCell[] }) {
   const { diagnostics, failure, phase, progress, shown } = useSimulation();
   const counting = progress !== null;
   const error = shown?.result.error ?? null;
@@ -314,8 +336,25 @@ function Messages({ bad }: { bad: number }) {
   return (
     <div className={classes.messages} aria-live="polite">
       <Undone />
-      {bad === 0 ? null : (
-        <Note tone="failed">{t("{n} {n|cell|cells} marked red cannot be read.", { n: bad })}</Note>
+      {bad.length === 0 ? null : (
+        <Note tone="failed">
+          <span className={classes.removed}>
+            {t("{n} {n|cell|cells} marked red cannot be read.", { n: bad.length })}
+            {bad.some(({ column }) => column === "key" || column === "value") ? (
+              <Button
+                variant="default"
+                size="compact-xs"
+                title={t(
+                  "The record then arrives with these bytes, as a faulty producer sends it.",
+                )}
+                onClick={() => sendAsBytes(bad)}
+                data-testid="send-as-bytes"
+              >
+                {t("Send the text as bytes")}
+              </Button>
+            ) : null}
+          </span>
+        </Note>
       )}
       {phase === "searching" ? <Note tone="starting">{t("Reading the topics…")}</Note> : null}
       {phase === "starting" ? (

@@ -26,7 +26,15 @@ import { type InputHistory, NO_HISTORY, remembered, stepped } from "./inputHisto
 import { keep, readKept } from "./kept";
 import { inOrder, type Order } from "./ordering";
 import { simulated } from "./polling";
-import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
+import {
+  type InputRow,
+  type Line,
+  linesOf,
+  newRow,
+  rowOf,
+  sourcesFor,
+  sourcesOf,
+} from "./scenario";
 import { edgeOf, stopsOf } from "./steps";
 import type { PartitionStart } from "./way";
 import { dropText, endingText, isLoss, reasonText } from "./words";
@@ -292,7 +300,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   run: async (workspace, plain = false) => {
     running?.abort();
     const { document } = useDesigner.getState();
-    const sources = sourcesOf(document);
+    const sources = sourcesFor(document, get().rows);
     const { lines: listed, bad } = linesOf(get().rows, sources);
     if (bad.length > 0) {
       set({ phase: "idle", view: "inputs" });

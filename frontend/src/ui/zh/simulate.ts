@@ -291,8 +291,16 @@ export const simulate = {
   bytes: "字节",
   "Its steps are not listed: too many steps come before it.":
     "没有列出它的步骤：它之前的步骤太多。",
-  "No node received this record: no source reads its topic, or the run stopped before it.":
-    "没有节点收到这条记录：没有数据源读取它的主题，或运行在它之前已停止。",
+  "No node received this record: no source reads its topic.":
+    "没有节点收到此记录：没有源读取它的主题。",
+  "No node received this record: the run stopped at record {n}.":
+    "没有节点收到此记录：运行在记录 {n} 处停止。",
+  "It stopped the run: {why}": "它使运行停止：{why}",
+  "It stopped the run at {node}: {why}": "它使运行在 {node} 处停止：{why}",
+  "Texts as bytes": "文本作为字节",
+  "Send the text as bytes": "将文本作为字节发送",
+  "The record then arrives with these bytes, as a faulty producer sends it.":
+    "记录会以这些字节到达，如同有故障的生产者所发送的那样。",
   "Rows that it wrote": "它写入的行",
   "unchanged since": "此后未更改",
   "changed by record {n}": "被记录 {n} 更改",
