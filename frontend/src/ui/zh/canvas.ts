@@ -23,6 +23,8 @@ export const canvas = {
   "Heat: dead letters": "热度：死信",
   "Heat: bytes of state": "热度：状态字节数",
   "Heat: lag": "热度：滞后",
+  "not in version {n}, which is running": "不在正在运行的版本 {n} 中",
+  "version {n}: {text}": "版本 {n}：{text}",
   "{n} unmatched": "{n} 未匹配",
   "Heat: dropped": "热度：丢弃",
   "Heat: state": "热度：状态",
