@@ -3302,6 +3302,7 @@ export interface components {
             subtopologies: components["schemas"]["Subtopology"][];
             /** @description Text like that of Kafka Streams' Topology#describe. */
             text: string;
+            topics: components["schemas"]["TopicRead"][];
         };
         /** @description The version and the start to plan. */
         PlanRequestRequest: {
@@ -4610,6 +4611,13 @@ export interface components {
             offset: number | null;
             partition: number;
             topic: string;
+        };
+        /** @description A topic that the topology reads by name. */
+        TopicRead: {
+            /** @description Where the number is from: broker, declared (by the document) or assumed. */
+            known: string;
+            name: string;
+            partitions: number;
         };
         /** @description A setting of a topic. */
         TopicSetting: {

@@ -186,11 +186,7 @@ export function exactly<Cells extends Pick<InputRow, "topic" | "key" | "value">>
 ): Cells {
   const source = sources.find((each) => each.topic === cells.topic);
   const cell = (text: string, bytes: string | null, formatName: string) =>
-    standsFor(text, bytes, formatName)
-      ? text
-      : bytes === null
-        ? ""
-        : `${BYTES}${bytes}`;
+    standsFor(text, bytes, formatName) ? text : bytes === null ? "" : `${BYTES}${bytes}`;
   return {
     ...cells,
     key: cell(cells.key, raw.raw_key, source?.keyFormat ?? "string"),
