@@ -111,6 +111,11 @@ class _Figures(Collector):
             "Records that ended at the node since the run started.",
             labels=(*_NODE, "reason"),
         )
+        misses = CounterMetricFamily(
+            "millrace_join_misses",
+            "Records for which the inner join found nothing on the other side.",
+            labels=(*_NODE, "reason"),
+        )
         letters = CounterMetricFamily(
             "millrace_dead_letters",
             "Records sent to the dead letter topic since the run started.",
@@ -123,7 +128,9 @@ class _Figures(Collector):
                 letters.add_metric([*labels, name], node["dead_letters"])
                 for reason, count in node["dropped"].items():
                     dropped.add_metric([*labels, name, reason], count)
-        return into, out, dropped, letters
+                for reason, count in node["misses"].items():
+                    misses.add_metric([*labels, name, reason], count)
+        return into, out, dropped, misses, letters
 
     def _latencies(self) -> Iterable[Metric]:
         """Return gauges of the last ten seconds, like Kafka Streams, and histograms of the run."""

@@ -113,6 +113,7 @@ def derive(
                 "in": node.get("in") or 0,
                 "out": node.get("out") or 0,
                 "dropped": node.get("dropped") or {},
+                "misses": node.get("misses") or {},
                 "dead_letters": node.get("dead_letters") or 0,
                 "in_rate": rate(node.get("in"), nodes_before.get(name, _NOTHING).get("in")),
                 "out_rate": rate(node.get("out"), nodes_before.get(name, _NOTHING).get("out")),

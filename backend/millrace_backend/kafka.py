@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -23,6 +23,9 @@ from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
 ANSWER_SECONDS = 5.0
 #: size of the pool of consumers, and seconds for which a request waits for one
 READERS, WAIT_SECONDS = 4, 5.0
+#: seconds for which numbers of partitions are kept, and if the broker did not respond; the seconds
+#: for which a compilation waits for them
+KNOWN_SECONDS, UNKNOWN_SECONDS, KNOWN_WAIT_SECONDS = 5.0, 30.0, 0.5
 #: required by the client; no offsets are stored under it
 GROUP = "millrace-page"
 
@@ -59,6 +62,58 @@ def configuration() -> dict[str, Any]:
         "socket.timeout.ms": int(ANSWER_SECONDS * 1000),
         "reconnect.backoff.max.ms": 1_000,
     }
+
+
+class _Partitions:
+    """The numbers of partitions by topic. A broker that does not respond delays nobody for long."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cluster = ""
+        self._found: dict[str, int] = {}
+        self._until = 0.0
+        self._asking: Future[None] | None = None
+
+    def known(self) -> dict[str, int]:
+        """Return them as of the last seconds; empty as long as the broker has not responded."""
+        with self._lock:
+            cluster = str(settings.KAFKA_BOOTSTRAP_SERVERS)
+            if cluster != self._cluster:
+                self._cluster, self._found, self._until, self._asking = cluster, {}, 0.0, None
+            if self._asking is None and time.monotonic() >= self._until:
+                self._asking = Future()
+                threading.Thread(
+                    target=self._ask, args=(cluster, self._asking), daemon=True
+                ).start()
+            asking = self._asking
+        if asking is not None:
+            with suppress(TimeoutError):
+                asking.result(KNOWN_WAIT_SECONDS)
+        return self._found
+
+    def _ask(self, cluster: str, asking: Future[None]) -> None:
+        found: dict[str, int] = {}
+        kept = UNKNOWN_SECONDS
+        try:
+            topics = admin().list_topics(timeout=ANSWER_SECONDS).topics
+            found = {name: len(topic.partitions) for name, topic in topics.items()}
+            kept = KNOWN_SECONDS
+        except KafkaException:
+            pass  # unknown: plans say which numbers are assumed
+        finally:
+            with self._lock:
+                if cluster == self._cluster:
+                    self._found, self._asking = found, None
+                    self._until = time.monotonic() + kept
+            asking.set_result(None)
+
+
+_partitions = _Partitions()
+
+
+def known_partitions() -> dict[str, int]:
+    """Return the number of partitions by topic, as far as it is known within a moment."""
+    return _partitions.known()
 
 
 class _Connections:

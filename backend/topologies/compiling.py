@@ -14,7 +14,9 @@ from typing import Any
 from accounts.choices import Role
 from accounts.models import User, Workspace
 from accounts.permissions import role_in
+from accounts.topics import allows
 from django.conf import settings
+from millrace_backend import kafka
 from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import Unavailable
 from millrace_compiler.compilation import Dialect
@@ -68,7 +70,15 @@ def compiled(
         dialect=dialect,
         registries=_is_editor(person, workspace) or saved.exists(),
         conditions=conditions,
+        partitions=partitions_for(workspace),
     )
+
+
+def partitions_for(workspace: Workspace) -> dict[str, int]:
+    """Return the known partitions of topics on the broker that the workspace may use."""
+    prefixes = workspace.topic_prefixes
+    known = kafka.known_partitions()
+    return {name: count for name, count in known.items() if allows(prefixes, name)}
 
 
 def types_of_formats(
@@ -92,7 +102,11 @@ def _is_editor(person: User, workspace: Workspace) -> bool:
 
 
 def bundled(
-    document: Mapping[str, Any], person: User, directory: Path, dialect: Dialect = "exact"
+    document: Mapping[str, Any],
+    person: User,
+    workspace: Workspace,
+    directory: Path,
+    dialect: Dialect = "exact",
 ) -> list[dict[str, Any]]:
     """Write the files of the job into a folder and return the diagnostics.
 
@@ -108,6 +122,7 @@ def bundled(
         jar,
         owner=str(person.pk),
         dialect=dialect,
+        partitions=partitions_for(workspace),
         limits=EXPORT,
     )
 

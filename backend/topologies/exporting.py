@@ -73,7 +73,8 @@ def file_name(version: Version) -> str:
 def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
     """Return the zip file. Raises ApiError with the diagnostics if the version has errors."""
     with tempfile.TemporaryDirectory(prefix="millrace-export-") as folder:
-        diagnostics = bundled(version.document, person, Path(folder), dialect)
+        workspace = version.topology.workspace
+        diagnostics = bundled(version.document, person, workspace, Path(folder), dialect)
         errors = [each for each in diagnostics if each["severity"] == "error"]
         if not errors:
             if dialect == "exact":

@@ -116,6 +116,24 @@ def _jars(runtime: Path) -> str:
     return "".join(f"{name}\n" for name in names)
 
 
+_KNOWN = {
+    "broker": "on the broker, at the time of the export",
+    "declared": "declared by the topology; the broker's number counts when the job starts",
+    "assumed": "assumed; the broker's number counts when the job starts",
+}
+
+
+def _partitions(compilation: Compilation) -> list[str]:
+    """A line for each topic that is read, with its partitions and where their number is from."""
+    found = compilation.topics_read(compilation.plan) if compilation.plan else []
+    lines = []
+    for topic in found:
+        count = topic["partitions"]
+        known = _KNOWN[str(topic["known"])]
+        lines.append(f"- `{topic['name']}`: {count} partition{'' if count == 1 else 's'} ({known})")
+    return lines or ["- no topic by name"]
+
+
 def _readme(compilation: Compilation) -> str:
     document, plan = compilation.document, compilation.plan
     tasks = plan.tasks if plan else 1
@@ -151,7 +169,10 @@ def _readme(compilation: Compilation) -> str:
         f"kubectl apply -f {MANIFESTS}",
         "```",
         "",
-        f"The widest sub-topology has {tasks} task{'' if tasks == 1 else 's'}.",
+        f"The widest sub-topology has {tasks} task{'' if tasks == 1 else 's'}, as many as its",
+        "widest topic has partitions. The topics that are read:",
+        "",
+        *_partitions(compilation),
         "",
         "| file | content |",
         "|---|---|",

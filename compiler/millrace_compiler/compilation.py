@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from millrace_compiler.analysis import Analyzer, AnalyzerUnavailable
@@ -121,6 +121,7 @@ class Compilation:
                 subtopology_json(plan, index) for index in range(len(plan.subtopologies))
             ],
             "internal_topics": plan.internal_topics(),
+            "topics": self.topics_read(plan),
             "text": plan_text(plan),
             "nodes": self.nodes_json(plan),
             "edges": [
@@ -131,6 +132,25 @@ class Compilation:
                 for edge in self.document.edges
             ],
         }
+
+    def topics_read(self, plan: Plan) -> list[dict[str, object]]:
+        """The topics that are read by name, with their partitions and where these are from."""
+        reads = [step.reads for step in plan.physical.steps.values() if step.reads]
+        named = dict.fromkeys(
+            topic
+            for each in reads
+            if not each.reader
+            for topic in each.topics
+            if topic not in plan.physical.topics
+        )
+        return [
+            {
+                "name": topic,
+                "partitions": self.document.partitions(topic),
+                "known": self.document.partitions_from(topic),
+            }
+            for topic in named
+        ]
 
     def nodes_json(self, plan: Plan) -> dict[str, dict[str, object]]:
         """How each node runs, its guarantee, and the sub-topologies that it is in."""
@@ -176,6 +196,7 @@ def compile_document(
     *,
     real_time: bool = False,
     dialect: Dialect = "exact",
+    partitions: Mapping[str, int] | None = None,
 ) -> Compilation:
     """Compiles a raw document. Never raises for its content, nor for an unavailable analyzer.
 
@@ -183,9 +204,11 @@ def compile_document(
     the registry over HTTP. ``real_time``: whether the program is to run in real time, which
     excludes some settings; the code is the same. ``dialect``: ``exact`` gives Kafka Streams'
     results, ``plain`` is ordinary Structured Streaming, with its differences as diagnostics.
+    ``partitions`` of topics on the broker determine the plan, in place of those that the document
+    declares; the code is the same.
     """
     report = Diagnostics()
-    document = read_document(raw, report)
+    document = replace(read_document(raw, report), actual=dict(partitions or {}))
     settings = read_settings(document, report)
     if real_time and settings.get("processing_guarantee") == "exactly_once":
         report.add("real_time_exactly_once", None, "processing_guarantee")

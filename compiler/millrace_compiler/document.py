@@ -65,10 +65,18 @@ class Document:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     raw: Mapping[str, object] = field(repr=False)
+    #: Number of partitions of topics on the broker, where it is known; it overrides `topics`.
+    actual: Mapping[str, int] = field(default_factory=dict)
 
     def partitions(self, topic: str) -> int:
-        """Number of partitions that the document declares for a topic; 1 by default."""
-        return self.topics.get(topic, 1)
+        """Number of partitions of a topic: on the broker, or else declared, or else 1."""
+        return self.actual.get(topic) or self.topics.get(topic, 1)
+
+    def partitions_from(self, topic: str) -> str:
+        """Where the number of partitions is from: ``broker``, ``declared`` or ``assumed``."""
+        if topic in self.actual:
+            return "broker"
+        return "declared" if topic in self.topics else "assumed"
 
 
 def load_document(text: str | bytes) -> dict[str, object]:

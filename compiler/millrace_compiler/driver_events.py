@@ -103,6 +103,7 @@ NodeFigures = TypedDict(
         "out": int,
         "dead_letters": NotRequired[int],
         "dropped": NotRequired[dict[str, int]],
+        "misses": NotRequired[dict[str, int]],
         "latency": NotRequired[dict[str, Any]],
     },
 )

@@ -79,9 +79,9 @@ class Graph:
                     )
                 )
                 node = at if at in known else None
-                self.report.add(
-                    "edge_end", node, port if node else f"edges[{edge.index}]", missing=missing
-                )
+                place = port if node else f"edges[{edge.index}]"
+                near = guess(missing, sorted(known))
+                self.report.add("edge_end", node, place, missing=missing, guess=near)
                 continue
             self._touched.add((edge.target, edge.target_port))
             source, target = self.operators.get(edge.source), self.operators.get(edge.target)

@@ -149,7 +149,8 @@ def _width(document: Document, reads: Reads, known: dict[str, int]) -> int:
             pattern = topic_pattern(reads.pattern)
         except NoPattern:
             return 1
-        found = [count for topic, count in document.topics.items() if pattern.matches(topic)]
+        topics = {**document.topics, **document.actual}
+        found = [count for topic, count in topics.items() if pattern.matches(topic)]
         return max(found, default=1)
     return max((known.get(t) or document.partitions(t) for t in reads.topics), default=1)
 

@@ -117,7 +117,10 @@ PROSE: dict[str, Prose] = {
         "The node is part of a cycle: {through}.",
         "Remove one of these edges, or write to a topic and read it back.",
     ),
-    "edge_end": Prose("An edge refers to {missing}, which does not exist.", "Remove the edge."),
+    "edge_end": Prose(
+        "An edge refers to {missing}, which does not exist.",
+        "{guess}Remove the edge, or connect a node.",
+    ),
     "edge_from_sink": Prose(
         "A sink has no output, but an edge goes from it to {target}.",
         "Connect {target} to the node before the sink.",
@@ -524,6 +527,11 @@ PROSE: dict[str, Prose] = {
         "Leave the key type empty, or use “Process”.",
     ),
     "code_syntax": Prose("Line {line} is not valid Python: {reason}.", "Correct the code."),
+    "code_store": Prose(
+        "Line {line} asks for the store {store}, which is not connected to this processor.",
+        "{guess}Connected stores: {stores}.",
+        "warning",
+    ),
     "code_class": Prose("The code has no class {found}.", "Classes in the code: {classes}."),
     "setting_unknown": Prose("Unknown setting.", "{guess}Known settings: {known}."),
     "real_time_exactly_once": Prose(

@@ -121,7 +121,7 @@ class Watch:
 
     def _report(self, simulator: Simulator) -> None:
         found = simulator.progress()
-        counts = counts_of(self._document, found.counts, found.drops)
+        counts = counts_of(self._document, found.counts, found.figures)
         if not self._ended.is_set():
             self._progress({"done": found.done, "lines": self._lines, **counts})
 
@@ -365,7 +365,7 @@ def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
         "outputs": result.outputs[:MOST_OUTPUTS],
         "output_count": len(result.outputs),
         "dropped": result.dropped,
-        **counts_of(document, trace["counts"], result.drops_by_reason),
+        **counts_of(document, trace["counts"], result.figures),
         "stores": result.stores,
         "steps": steps,
         "truncated": trace["truncated"],

@@ -83,19 +83,19 @@ class Result:
     logs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     # Every step of every record, if a trace was requested; see `tracing`.
     trace: Trace | None = None
-    # By node and reason; `dead_letter` is one of them.
-    drops_by_reason: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
+    # By node: `in`, `out` and `dropped` {reason: n}, where `dead_letter` is one of the reasons.
+    figures: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     # The number of input lines that were processed, if the run was stopped from outside.
     stopped_after: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """The progress of a run: input lines done, record counts, drops by node and reason."""
+    """The progress of a run: input lines done, record counts, figures by node as in Result."""
 
     done: int
     counts: list[Count]
-    drops: dict[str, dict[str, int]]
+    figures: dict[str, dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Simulator:
         """Return the progress of a run with a micro-batch for each line. Thread-safe."""
         found = self._memory.progress()
         return Progress(
-            self._finished(found), counted(found["counts"], self._job.graph), self._drops()
+            self._finished(found), counted(found["counts"], self._job.graph), self._figures()
         )
 
     def _finished(self, found: Mapping[str, Any]) -> int:
@@ -384,22 +384,23 @@ class Simulator:
         """Add the numbers of dropped records to the result."""
         statistics = self._statistics()
         result.dropped = statistics["dropped"]
-        result.drops_by_reason = self._drops(statistics)
+        result.figures = self._figures(statistics)
         result.drops = {
-            node: sum(counts.values()) for node, counts in result.drops_by_reason.items()
+            node: sum(counts["dropped"].values()) for node, counts in result.figures.items()
         }
 
     def _statistics(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self._run))
         return found
 
-    def _drops(self, statistics: dict[str, Any] | None = None) -> dict[str, dict[str, int]]:
-        """Return the number of dropped records by node and reason."""
-        drops = {}
+    def _figures(self, statistics: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+        """Return the numbers of records of each node: see Result."""
+        found = {}
         for node, counts in (statistics or self._statistics())["nodes"].items():
             dead = {"dead_letter": counts["dead_letters"]} if counts["dead_letters"] else {}
-            drops[node] = {**counts["dropped"], **dead}
-        return drops
+            dropped = {**counts["dropped"], **dead}
+            found[node] = {"in": counts["in"], "out": counts["out"], "dropped": dropped}
+        return found
 
 
 class Halted(Exception):

@@ -26,10 +26,14 @@ class Trace(TypedDict):
 
     - `record`: `record` {key, value, timestamp, headers, and `old` of a table's update} enters
       `node`; `from` is the node it came from and `port` that node's output (None at a source),
-      `input` the number of the input; `task` and its `stream_time`, in ms
+      `input` the number of the input; `task` and its `stream_time`, in ms. `inside`: whether it
+      was in the node before, and comes from another part of it, maybe in another task: through a
+      repartition topic, for example
     - `punctuate`: a schedule of `clock` (stream_time, wall_clock) is due at `now`
     - `drop`: a record ends for `reason`, as a dead letter if `dead_letter`; a late one with its
       `window_start`, `window_end` and `closed_until`, an expired one with `time` and `kept_from`
+    - `end`: the record of `parent` goes no further than this node, for a `reason` that is no
+      failure: it is filtered, waits, finds nothing to join
     - `log`: a node printed `message`, of the `level` info or warning
     - `stop`: the code of a processor reached a breakpoint at `line` of `function`; `locals`
       [{name, value}] are its variables, and `more_locals` whether there are others
@@ -60,6 +64,7 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
             origin = step.pop("from")
             step["from"] = node_of.get(origin[0]) if origin else None
             step["port"] = origin[1] if origin else None
+            step["inside"] = step["from"] == step["node"]
         steps.append(step)
     return {
         "steps": steps,
@@ -89,8 +94,9 @@ class Edges:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._between: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+        same = same_sources(document)
         for index, edge in enumerate(document["edges"]):
-            pair = (edge["source"], edge["target"])
+            pair = (same.get(edge["source"], edge["source"]), edge["target"])
             ports = (edge.get("source_port") or "out", edge.get("target_port") or "in")
             self._between.setdefault(pair, []).append((*ports, index))
 
@@ -109,27 +115,35 @@ class Edges:
         return fitting[number if number < len(fitting) else 0][2]
 
 
+def same_sources(document: Mapping[str, Any]) -> dict[str, str]:
+    """Map each stream source to the first with the same topics: they are read once, by that one."""
+    first: dict[tuple[str, ...], str] = {}
+    found = {}
+    for node in document["nodes"]:
+        topics = (node.get("params") or {}).get("topics")
+        if node["kind"] == "source.stream" and isinstance(topics, list):
+            found[node["id"]] = first.setdefault(tuple(sorted(map(str, topics))), node["id"])
+    return found
+
+
 def counts_of(
-    document: Mapping[str, Any],
-    counts: Iterable[Count],
-    drops: Mapping[str, Mapping[str, int]],
+    document: Mapping[str, Any], counts: Iterable[Count], figures: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return record counts by edge and node.
 
-    `{"edges": [records by index], "nodes": {id: {"in", "out", "dropped": {reason: n}}}}`.
+    `{"edges": [records by index], "nodes": {id: {"in", "out", "dropped": {reason: n}}}}`. A record
+    counts once as `out`, over however many edges it leaves. `figures`: of `Simulator`, by node.
     """
     edges = Edges(document)
     by_edge = [0] * len(document["edges"])
-    nodes: dict[str, dict[str, Any]] = {
-        node["id"]: {"in": 0, "out": 0, "dropped": dict(drops.get(node["id"], {}))}
+    for count in counts:
+        index = edges.find(count.origin, count.port, count.node, count.input)
+        if index is not None:
+            by_edge[index] += count.records
+    nothing = {"in": 0, "out": 0, "dropped": {}}
+    same = same_sources(document)
+    nodes = {
+        node["id"]: {**nothing, **figures.get(same.get(node["id"], node["id"]), {})}
         for node in document["nodes"]
     }
-    for count in counts:
-        if count.origin is None:
-            nodes[count.node]["in"] += count.records
-        index = edges.find(count.origin, count.port, count.node, count.input)
-        if index is not None and count.origin is not None:
-            by_edge[index] += count.records
-            nodes[count.node]["in"] += count.records
-            nodes[count.origin]["out"] += count.records
     return {"edges": by_edge, "nodes": nodes}

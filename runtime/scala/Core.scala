@@ -256,8 +256,14 @@ abstract class Node(val spec: NodeSpec) {
 
   /** Parents by input; null for a parent on another level. */
   private[millrace] var parents: Array[Node] = Array.empty
+
+  /** The inputs with records of another part of the same node of the document, which are not counted; may be null. */
+  private[millrace] var continued: Array[Boolean] = _
   private[millrace] var received = 0L
   private[millrace] var sent = 0L
+
+  /** Records for which an inner join found nothing on the other side. */
+  private[millrace] var misses = 0L
 
   /** Null if latency is not measured. */
   private[millrace] var latency: LatencySensor = _
@@ -298,6 +304,15 @@ abstract class Node(val spec: NodeSpec) {
   private[millrace] final def mirror(r: Record): Unit = mirrors.foreach(l => l.node.process(r, l.input))
   protected final def dropped(reason: String): Unit = context.dropped(this, reason)
 
+  /** Notes, for a trace, why the current record goes no further, which is neither a failure nor a drop. */
+  protected final def ended(reason: String): Unit = { val t = trace; if (t != null) t.ended(this, reason) }
+
+  /** The reason why an inner join sends nothing for a record: see [[NodeReason]]. */
+  private[millrace] def missReason: String = NodeReason.noMatch
+
+  /** Counts a record for which an inner join found nothing on the other side. Kafka Streams does not count them. */
+  protected final def missed(reason: String = missReason): Unit = { misses += 1; ended(reason) }
+
   /**
    * Drops a record as late, because its window, from `start` to `end`, is closed: the clock minus the time allowed for
    * late records is already at `closed`. All in ms.
@@ -316,7 +331,7 @@ abstract class Node(val spec: NodeSpec) {
   }
 
   private[millrace] final def receive(r: Record, input: Int): Unit = {
-    received += 1
+    if (continued == null || !continued(input)) received += 1
     if (latency != null) latency.note(r.timestamp)
     val traced = trace
     if (traced != null) traced.entered(this, input, r)
@@ -331,6 +346,19 @@ abstract class Node(val spec: NodeSpec) {
         failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e), r.timestamp)
     } finally if (traced != null) traced.left()
   }
+}
+
+/** Why a record goes no further although it is not dropped. */
+private[millrace] object NodeReason {
+
+  /** A table has no row, or no row refers to it. */
+  val noMatch = "no_match"
+
+  /** The same for a record that has waited for its table. */
+  val noMatchAfterWaiting = "no_match_after_waiting"
+
+  /** No partner in a join of streams, where one may still come. */
+  val noMatchYet = "no_match_yet"
 }
 
 object Node { private val nowhere = Array.empty[Link] }

@@ -92,6 +92,7 @@ private[millrace] final class InternalQueue(
   override val external: Boolean = edge != null && edge.external
   private val carries = task.deadLetters
   private val topic = if (edge == null || !edge.hop) null else UTF8String.fromString(s"$application-${edge.topic}")
+  if (topic != null) record.internalTopics.add(topic)
 
   /** The offset of the last record of the internal topic; counted only if an expression reads it. */
   private lazy val offset = task.clock(s"$$offset/${edge.to}/${edge.input}")
@@ -124,6 +125,7 @@ private[millrace] final class InternalQueue(
     val t = row.getUTF8String(Envelope.OUT_TOPIC)
     record.topic = if (t.numBytes == 0) null else t.clone()
     record.internalTopic = record.topic
+    if (record.topic != null) record.internalTopics.add(record.topic)
     record.partition = row.getInt(Envelope.OUT_PARTITION)
     record.offset = Bytes.getLong(row.getBinary(Envelope.PARTITION_KEY), 0)
   }

@@ -78,20 +78,26 @@ private[millrace] final class ProcessorRecordContext {
     finally { topic = wasTopic; partition = wasPartition; offset = wasOffset }
   }
 
+  /** The names of the internal topics that the task reads; no record of them can be found on Kafka. */
+  val internalTopics = new java.util.HashSet[UTF8String]()
+
+  /** Whether the record came through an internal topic, also if it has waited in a buffer since. */
+  private def internal: Boolean = topic != null && ((topic eq internalTopic) || internalTopics.contains(topic))
+
   def atOrigin: Boolean = (topic eq originTopic) && partition == originPartition && offset == originOffset
 
   /**
    * Topic, partition and offset of the record; for one that came through an internal topic, those of the input record.
    */
   def cause: Option[(String, Int, Long)] =
-    if (topic != null && !(topic eq internalTopic) && offset >= 0) Some((topic.toString, partition, offset))
+    if (topic != null && !internal && offset >= 0) Some((topic.toString, partition, offset))
     else if (topic != null && originTopic != null && originOffset >= 0)
       Some((originTopic.toString, originPartition, originOffset))
     else None
 
   /** The record to report for a failure, with a place that can be found on Kafka. */
   def failed: FaultRecord =
-    if (topic != null && (topic eq internalTopic))
+    if (internal)
       new FaultRecord(String.valueOf(originTopic), originPartition, originOffset, timestamp, key)
     else new FaultRecord(if (topic == null) null else topic.toString, partition, offset, timestamp, key)
 

@@ -52,6 +52,7 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
       }).toSeq
       if (s.derived) node.mirrors = mirrorsOf(s)
       node.links = links.map(_._2).toArray
+      node.continued = level.continued.getOrElse(s.id, null)
       node.portLinks = s.ports.map { case (port, _) =>
         port -> links.collect { case (`port`, link) => link }.toArray
       }.toMap

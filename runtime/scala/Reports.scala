@@ -21,6 +21,9 @@ private[millrace] final case class ReadUpTo(offset: Long, records: Long)
 private[millrace] trait Reported extends Serializable {
   private[millrace] val nodes = mutable.Map[String, NodeCounts]()
   private[millrace] val drops = mutable.Map[(String, String), Long]()
+
+  /** Records for which inner joins found nothing, by node and reason. */
+  private[millrace] val misses = mutable.Map[(String, String), Long]()
   private[millrace] val logs = mutable.ArrayBuffer[LogLine]()
 
   /** By node of the document and number of the task. */
@@ -48,6 +51,8 @@ final class TaskReport(val level: Int, val index: Int) extends Reported {
   private def count(id: String, c: NodeCounts): Unit = nodes(id) = nodes.getOrElse(id, NodeCounts.none) + c
   def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) =
     drops.getOrElse((node, reason), 0L) + n
+  def missed(node: String, reason: String, n: Long): Unit = if (n > 0) misses((node, reason)) =
+    misses.getOrElse((node, reason), 0L) + n
 
   /** Adds the figures of a sub-topology's task. `stateRows`: -1 if the task has no store. */
   def task(
@@ -131,6 +136,7 @@ private[millrace] final class RunTotals extends Reported {
   def add(r: Reported): Unit = {
     r.nodes.foreach { case (n, c) => nodes(n) = nodes.getOrElse(n, NodeCounts.none) + c }
     r.drops.foreach { case (k, n) => drops(k) = drops.getOrElse(k, 0L) + n }
+    r.misses.foreach { case (k, n) => misses(k) = misses.getOrElse(k, 0L) + n }
     r.lines.foreach(put)
     keep(r.logs)
     stores ++= r.stores
@@ -196,8 +202,8 @@ object Reports {
   )
 
   /**
-   * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "latency": {"event",
-   * "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor",
+   * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "misses": {reason: n
+   * of an inner join}, "latency": {"event", "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor",
    * "host", "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions":
    * [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}], "dropped": n}`. Stores
    * without a node in the document have id and name of their operator. Bytes are an estimate. The total of dropped
@@ -217,6 +223,7 @@ object Reports {
         o.put("out", c.out)
         o.put("dead_letters", c.dead)
         o.putObject("dropped")
+        o.putObject("misses")
         t.latencies.get(id).foreach { l =>
           val shown = o.putObject("latency")
           put(shown.putObject("event"), l.event)
@@ -224,10 +231,10 @@ object Reports {
         }
         sum += c.dead
       }
-      t.drops.toSeq.sortBy(_._1).foreach { case ((node, reason), n) =>
-        nodes.get(node).get("dropped").asInstanceOf[com.fasterxml.jackson.databind.node.ObjectNode].put(reason, n)
-        sum += n
-      }
+      def note(name: String, node: String, reason: String, n: Long): Unit =
+        nodes.get(node).get(name).asInstanceOf[com.fasterxml.jackson.databind.node.ObjectNode].put(reason, n)
+      t.drops.toSeq.sortBy(_._1).foreach { case ((node, reason), n) => note("dropped", node, reason, n); sum += n }
+      t.misses.toSeq.sortBy(_._1).foreach { case ((node, reason), n) => note("misses", node, reason, n) }
       t.tasks.values.toSeq.sortBy(x => (x.sub, x.level, x.index)).foreach { x =>
         val o = tasks.addObject()
         o.put("task", s"${x.sub}_${x.index}")

@@ -346,9 +346,11 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   def report(): TaskReport = {
     val r = new TaskReport(level.level, index)
     topology.all.foreach { n =>
-      r.node(n.node, if (level.continued(n.id)) 0L else n.received, if (level.continues(n.id)) 0L else n.sent)
+      r.node(n.node, n.received, if (level.continues(n.id)) 0L else n.sent)
       n.received = 0
       n.sent = 0
+      r.missed(n.node, n.missReason, n.misses)
+      n.misses = 0
       if (n.latency != null) r.latency(n.node, n.latency.drain())
     }
     metrics.drainTo(r)

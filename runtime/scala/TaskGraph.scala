@@ -415,7 +415,10 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
       .sortBy(e => rank(e.from, e.to))
       .toArray,
     settings,
-    specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
+    specs
+      .map(s => s.id -> s.parents.map(p => spec(p._1).node == s.node).toArray)
+      .filter(_._2.contains(true))
+      .toMap,
     specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet,
     n == levels.last,
     offsets
@@ -447,9 +450,9 @@ private[millrace] final class Edge(
 
 /**
  * Everything that the tasks of one level need, serialized into the operator. A node of the document may consist of
- * several physical ones: `continued` are those that receive records from another one of the same node, `continues`
- * those that send records to one; such records do not count as the node's input or output. `countsOffsets`: something
- * reads offsets in internal topics.
+ * several physical ones: `continued` are the inputs of those that receive records from another one of the same node,
+ * `continues` those that send records to one; such records do not count as the node's input or output. `countsOffsets`:
+ * something reads offsets in internal topics.
  */
 private[millrace] final class LevelSpec(
     val level: Int,
@@ -457,7 +460,7 @@ private[millrace] final class LevelSpec(
     val foreign: Map[String, Seq[(String, Port)]],
     val edges: Array[Edge],
     val settings: Settings,
-    val continued: Set[String],
+    val continued: Map[String, Array[Boolean]],
     val continues: Set[String],
     val last: Boolean,
     val countsOffsets: Boolean

@@ -35,6 +35,9 @@ private[millrace] trait Trace {
    */
   def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit = ()
 
+  /** The current record goes no further than this node, for a reason that is no failure. */
+  def ended(node: Node, reason: String): Unit = ()
+
   /** A store's row was written, or deleted if the entry is null. */
   def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = ()
 
@@ -89,6 +92,7 @@ private[millrace] final class StoreView(
  *     {name: text or null}}`; an update of a table also has "old"
  *   - `punctuate`: `"clock": "stream_time" or "wall_clock", "now"`
  *   - `drop`: `"reason", "dead_letter"` and the details
+ *   - `end`: `"reason"` why the record of the parent goes no further, without a failure
  *   - `store`: `"store", "row": {"key", "value", "timestamp"}`; a null value is a deletion, unless "tombstone" is true:
  *     then the version has no value. A row that expires with a write is deleted after it. Rows that the run starts with
  *     come first
@@ -174,6 +178,8 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
         o.put("dead_letter", deadLetter)
         details.foreach { case (name, time) => o.put(name, time) }
       }
+
+    override def ended(node: Node, reason: String): Unit = step("end", node.node)(_.put("reason", reason))
 
     override def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = {
       written(view, key, entry)

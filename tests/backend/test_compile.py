@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import time
+import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ from millrace_compiler import RecordedAnalyzer
 from topologies import actions
 
 from tests.compiler.kit import OneTypeAnalyzer
+from tests.runtime import topics
 from tests.served import serving_analyzer
 
 from .conftest import Client, People
@@ -113,6 +116,26 @@ def test_conditions_of_a_test_are_checked_with_the_document(
         assert (topic["columns"]["value"], topic["diagnostics"]) == ("STRING", [])
         assert [each["path"] for each in store["diagnostics"]] == ["conditions[1].store"]
         assert "conditions" not in compile_it(client_of(people.viewer), BROKEN).json()
+
+
+@pytest.mark.kafka
+def test_the_plan_counts_the_partitions_that_topics_have_on_the_broker(
+    people: People, client_of: Client, settings: Any, millrace_settings: Any, broker: Any
+) -> None:
+    topic = f"planned-{uuid.uuid4().hex[:8]}"
+    topics.create(broker.address, {topic: 2})
+    document = json.loads(json.dumps(BROKEN).replace('["t"]', f'["{topic}"]'))
+    with serving_analyzer(OneTypeAnalyzer()) as settings.MILLRACE_ANALYZER:
+        millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+        plan = compile_it(client_of(people.viewer), document).json()["plan"]
+        assert plan["topics"] == [{"name": topic, "partitions": 2, "known": "broker"}]
+        assert [each["tasks"] for each in plan["subtopologies"]] == [2]
+        # A broker that does not respond: the plan says that the number is assumed, at once.
+        millrace_settings.KAFKA_BOOTSTRAP_SERVERS = "127.0.0.1:1"
+        began = time.monotonic()
+        plan = compile_it(client_of(people.viewer), document).json()["plan"]
+        assert plan["topics"] == [{"name": topic, "partitions": 1, "known": "assumed"}]
+        assert time.monotonic() - began < 3
 
 
 def test_without_an_analyzer_the_answer_reports_it(

@@ -53,6 +53,7 @@ def test_every_figure_of_a_report_is_a_metric(
         ("kafka_streams_stream_processor_node_metrics_process_total", (words,)): 350.0,
         ("kafka_streams_stream_processor_node_metrics_forward_total", (words,)): 700.0,
         ("millrace_dropped_records_total", (words, ("reason", "null_key"))): 1.0,
+        ("millrace_join_misses_total", (words, ("reason", "no_match"))): 2.0,
         ("millrace_dead_letters_total", (words,)): 3.0,
         ("kafka_streams_stream_task_metrics_process_total", task): 350.0,
         ("millrace_stream_time_seconds", task): 0.099,

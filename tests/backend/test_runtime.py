@@ -45,6 +45,7 @@ def progress(at: int, records: int, **more: Any) -> ProgressEvent:
                 "in": records,
                 "out": 2 * records,
                 "dropped": {"null_key": 1},
+                "misses": {"no_match": 2},
                 "dead_letters": 3,
                 "latency": latency(records),
             }
@@ -86,6 +87,7 @@ def test_rates_are_taken_from_the_report_two_seconds_back() -> None:
         "in": 1000,
         "out": 2000,
         "dropped": {"null_key": 1},
+        "misses": {"no_match": 2},
         "dead_letters": 3,
         "in_rate": 400.0,
         "out_rate": 800.0,

@@ -38,6 +38,15 @@ def test_a_bundle_has_the_job_and_all_it_needs() -> None:
     assert not [path for path in files if "__pycache__" in path]
 
 
+def test_the_readme_says_how_many_partitions_topics_have_and_how_it_is_known() -> None:
+    there = compile_document(RAW, OneTypeAnalyzer(), partitions={"in": 2})
+    readme = bundle_files(there, RUNTIME)["README.md"].decode()
+    assert "The widest sub-topology has 2 tasks" in readme
+    assert "- `in`: 2 partitions (on the broker, at the time of the export)" in readme
+    readme = bundle_files(compiled(RAW), RUNTIME)["README.md"].decode()
+    assert "- `in`: 1 partition (assumed; " in readme
+
+
 def test_the_compiled_operator_takes_the_place_of_its_sources(tmp_path: Path) -> None:
     jar = tmp_path / "operator.jar"
     jar.write_bytes(b"PK")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from millrace_compiler import compile_document
 from millrace_compiler.plan import Plan
 
 from tests.compiler.kit import (
+    OneTypeAnalyzer,
     compiled,
     document,
     faults,
@@ -385,3 +387,25 @@ def test_edges_show_whether_records_are_shuffled_on_them() -> None:
     result = compiled(raw).to_json()["plan"]
     assert isinstance(result, dict)
     assert [e["shuffle"] for e in result["edges"]] == [False, True, False, False]
+
+
+def test_partitions_on_the_broker_override_those_that_the_document_declares() -> None:
+    nodes = [stream("in"), REKEY, COUNT, node("rows", "to_stream"), sink()]
+    edges = ["in > rekey", "rekey > count", "count > rows", "rows > out"]
+    raw = document(nodes, edges, topics={"in": 3})
+    found = compile_document(raw, OneTypeAnalyzer(), partitions={"in": 2, "other": 9})
+    assert found.plan is not None
+    assert [sub.tasks for sub in found.plan.subtopologies] == [2, 2]
+    assert found.topics_read(found.plan) == [{"name": "in", "partitions": 2, "known": "broker"}]
+    # The program is that of the document.
+    assert found.code == compiled(raw).code
+
+
+def test_a_plan_says_which_partitions_are_declared_and_which_assumed() -> None:
+    raw = document([stream("a"), stream("b")], [], topics={"a": 3})
+    found = compiled(raw)
+    assert found.plan is not None
+    assert found.topics_read(found.plan) == [
+        {"name": "a", "partitions": 3, "known": "declared"},
+        {"name": "b", "partitions": 1, "known": "assumed"},
+    ]

@@ -57,6 +57,44 @@ def test_dead_letters_are_counted_by_themselves_and_move_no_stream_time(figures:
     run.close()
 
 
+def test_what_an_inner_join_does_not_find_is_counted_at_its_node(figures: Figures) -> None:
+    """Of every kind of join; the records do not count as dropped."""
+    orders, items, target = (figures.topic() for _ in range(3))
+    topology = Topology("misses")
+    lines = topology.stream(orders, key=string(), value=string(), name="lines")
+    known = topology.table(items, key=string(), value=string(), name="known")
+    by_value = lines.select_key("value", name="by-value")
+    by_value.join(known, joiner="right", name="looked-up").to(target)
+    by_value.left_join(known, joiner="right", name="left").to(target)
+    lines.join(by_value, within("1 second"), joiner="right", name="paired").to(target)
+    rows = lines.to_table(name="rows")
+    joined = rows.join(known, joiner="right", name="tables")
+    joined.to_stream().to(target)
+    foreign = rows.join(known, foreign_key="value", joiner="right", name="foreign")
+    foreign.to_stream().to(target)
+    topics.produce(figures.address, items, [{"key": "a", "value": "A", "timestamp": 0}])
+    topics.produce(
+        figures.address,
+        orders,
+        [{"key": f"key-{n}", "value": "abc"[n % 3], "timestamp": 9_000 * n} for n in range(6)],
+    )
+    run = figures.job(topology)
+    nodes = run.read_all()["nodes"]
+    missed = {node: each["misses"] for node, each in nodes.items() if each["misses"]}
+    assert missed == {
+        "looked-up": {"no_match": 4},
+        "paired": {"no_match_yet": 12},
+        # Each of seven updates, because no key is in both tables.
+        "tables": {"no_match": 7},
+        # Rows of two foreign keys without a row, and the row that came before all that refer to it.
+        "foreign": {"no_match": 5},
+    }
+    # Over the left edge, by its repartition topic, and the one row of the table.
+    assert nodes["looked-up"]["in"] == 6 + 1
+    assert nodes["looked-up"]["dropped"] == {}
+    run.close()
+
+
 def test_a_task_has_as_many_state_rows_as_its_stores_hold(figures: Figures) -> None:
     """The figure is correct after a restart, too."""
     source, target = figures.topic(2), figures.topic()

@@ -41,6 +41,11 @@ class NodeFiguresSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(),
         help_text="Dropped records by reason, without dead letters.",
     )
+    misses = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Records for which an inner join found nothing on the other side, by reason. "
+        "They are not among the dropped records, as in Kafka Streams.",
+    )
     dead_letters = serializers.IntegerField(
         help_text="Records sent to the dead letter topic instead of the next node."
     )

@@ -142,6 +142,16 @@ class InternalTopicSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(help_text="repartition or changelog")
 
 
+class TopicReadSerializer(serializers.Serializer[Any]):
+    """A topic that the topology reads by name."""
+
+    name = serializers.CharField()
+    partitions = serializers.IntegerField()
+    known = serializers.CharField(
+        help_text="Where the number is from: broker, declared (by the document) or assumed."
+    )
+
+
 class NodePlanSerializer(serializers.Serializer[Any]):
     """How a node is executed."""
 
@@ -163,6 +173,7 @@ class PlanSerializer(serializers.Serializer[Any]):
 
     subtopologies = SubtopologySerializer(many=True)
     internal_topics = InternalTopicSerializer(many=True)
+    topics = TopicReadSerializer(many=True)
     text = serializers.CharField(help_text="Text like that of Kafka Streams' Topology#describe.")
     nodes = serializers.DictField(child=NodePlanSerializer())
     edges = EdgePlanSerializer(many=True)

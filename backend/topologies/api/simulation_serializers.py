@@ -205,7 +205,7 @@ class SimulationStepSerializer(serializers.Serializer[Any]):
 
     seq = serializers.IntegerField()
     after = serializers.IntegerField(help_text="Number of its input line, starting at 1.")
-    event = serializers.CharField(help_text="record, drop, store, punctuate, log or stop")
+    event = serializers.CharField(help_text="record, drop, end, store, punctuate, log or stop")
     node = serializers.CharField()
     task = serializers.CharField(required=False)
     stream_time = serializers.IntegerField(allow_null=True, required=False)
@@ -213,6 +213,10 @@ class SimulationStepSerializer(serializers.Serializer[Any]):
     input = serializers.IntegerField(required=False, help_text="0: the first, or left, input.")
     edge = serializers.IntegerField(
         allow_null=True, required=False, help_text="The index of the document's edge."
+    )
+    inside = serializers.BooleanField(
+        required=False,
+        help_text="Whether the record was in the node before, and comes from another part of it.",
     )
     record = StepRecordSerializer(required=False)
     reason = serializers.CharField(required=False)

@@ -105,6 +105,7 @@ class Pool:
         dialect: Dialect = "exact",
         registries: bool = True,
         conditions: Sequence[Mapping[str, Any]] = (),
+        partitions: Mapping[str, int] | None = None,
         limits: Limits | None = None,
     ) -> dict[str, Any]:
         """The response of the compile endpoint, without ``revision``. Never raises for a document.
@@ -112,6 +113,7 @@ class Pool:
         ``analyzer``: the path of the analyzer's socket. ``owner``: the account whose share
         of the pool is used. ``registries``: whether schema registries may be contacted.
         ``conditions`` of a test are checked too (:mod:`millrace_compiler.conditions`).
+        ``partitions``: of topics on the broker, for the plan.
         """
         request = {
             "do": "compile",
@@ -120,6 +122,7 @@ class Pool:
             "dialect": dialect,
             "registries": registries,
             "conditions": list(conditions),
+            "partitions": dict(partitions or {}),
             "analyzer": analyzer,
         }
         nothing: dict[str, Any] = {"ports": {}, "plan": None, "summary": {}, "code": None}
@@ -136,13 +139,14 @@ class Pool:
         owner: str = "",
         dialect: Dialect = "exact",
         driven: bool = False,
+        partitions: Mapping[str, int] | None = None,
         limits: Limits | None = None,
     ) -> list[dict[str, Any]]:
         """Write the files of the job into a folder and return the diagnostics.
 
         If one of them is an error, nothing is written. ``driven``: include the packages that run a
-        plain program as a deployment. See :func:`millrace_compiler.bundle_files`. Raises OSError if
-        the folder is not writable.
+        plain program as a deployment. ``partitions``: as for :meth:`compile`. See
+        :func:`millrace_compiler.bundle_files`. Raises OSError if the folder is not writable.
         """
         request = {
             "do": "bundle",
@@ -155,6 +159,7 @@ class Pool:
             "runtime": str(runtime),
             "operator_jar": str(operator_jar) if operator_jar else None,
             "driven": driven,
+            "partitions": dict(partitions or {}),
         }
         found: list[dict[str, Any]] = self._answer(request, owner, limits)["diagnostics"]
         return found

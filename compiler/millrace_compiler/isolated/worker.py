@@ -48,6 +48,7 @@ def compilation_of(request: dict[str, Any]) -> Compilation:
         schemas,
         real_time=request["real_time"],
         dialect=request["dialect"],
+        partitions=request.get("partitions"),
     )
 
 

@@ -2968,6 +2968,10 @@ export interface components {
             in_rate: number | null;
             /** @description Null if not measured. Latency is measured at sources and at last nodes. */
             latency: components["schemas"]["Latency"] | null;
+            /** @description Records for which an inner join found nothing on the other side, by reason. They are not among the dropped records, as in Kafka Streams. */
+            misses: {
+                [key: string]: number;
+            };
             out: number;
             /** Format: double */
             out_rate: number | null;
@@ -3298,6 +3302,7 @@ export interface components {
             subtopologies: components["schemas"]["Subtopology"][];
             /** @description Text like that of Kafka Streams' Topology#describe. */
             text: string;
+            topics: components["schemas"]["TopicRead"][];
         };
         /** @description The version and the start to plan. */
         PlanRequestRequest: {
@@ -4117,12 +4122,14 @@ export interface components {
             dead_letter?: boolean;
             /** @description The index of the document's edge. */
             edge?: number | null;
-            /** @description record, drop, store, punctuate, log or stop */
+            /** @description record, drop, end, store, punctuate, log or stop */
             event: string;
             from?: string | null;
             function?: string;
             /** @description 0: the first, or left, input. */
             input?: number;
+            /** @description Whether the record was in the node before, and comes from another part of it. */
+            inside?: boolean;
             kept_from?: number;
             /** @description Of a printed line: info or warning. */
             level?: string;
@@ -4604,6 +4611,13 @@ export interface components {
             offset: number | null;
             partition: number;
             topic: string;
+        };
+        /** @description A topic that the topology reads by name. */
+        TopicRead: {
+            /** @description Where the number is from: broker, declared (by the document) or assumed. */
+            known: string;
+            name: string;
+            partitions: number;
         };
         /** @description A setting of a topic. */
         TopicSetting: {

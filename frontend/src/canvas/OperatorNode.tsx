@@ -1,7 +1,7 @@
 import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { hasStore, hueOf, portRoles } from "../designer/derived";
-import { useRuntime } from "../designer/runtime";
+import { type RunningVersion, useRuntime } from "../designer/runtime";
 import { sentenceText } from "../designer/sentences";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
@@ -105,6 +105,17 @@ export function useSummary(node: string): string | undefined {
   return summary === undefined ? undefined : sentenceText(summary);
 }
 
+/** What a running version has in place of a node of the canvas, as text; null if it has the same. */
+function versionOf(running: RunningVersion | null, node: string): string | null {
+  if (running === null) return null;
+  const n = running.version;
+  if (running.drawnOnly.has(node)) return t("not in version {n}, which is running", { n });
+  const changed = running.changed[node];
+  if (changed === undefined) return null;
+  const text = sentenceText(changed.summary) || changed.label;
+  return t("version {n}: {text}", { n, text });
+}
+
 export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<FlowNode>) {
   const { node } = data;
   const catalog = useDesigner((state) => state.catalog);
@@ -113,6 +124,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const trouble = useDesigner((state) => troubleOf(state, id));
   const runtime = useDesigner((state) => state.layer === "runtime");
   const plan = useDesigner((state) => planned(state, id));
+  const version = useRuntime((state) => (runtime ? versionOf(state.running, id) : null));
   const lit = useDesigner((state) => state.hovered === id);
   const failed = useRuntime((state) => (state.failed?.node === id ? state.failed.message : null));
   const at = useSimulated((state) =>
@@ -152,8 +164,16 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
           <span className="node-label">{labelOf(node)}</span>
           {runtime ? <TaskDots node={id} /> : null}
         </div>
-        <div className="node-sentence" title={summary}>
-          {plan ?? summary ?? kind?.title ?? t("Unknown kind {kind}", { kind: node.kind })}
+        <div
+          className="node-sentence"
+          data-version={version === null ? undefined : ""}
+          title={version ?? summary}
+        >
+          {version ??
+            plan ??
+            summary ??
+            kind?.title ??
+            t("Unknown kind {kind}", { kind: node.kind })}
         </div>
       </div>
       {runtime ? null : <EndedBadge node={id} />}

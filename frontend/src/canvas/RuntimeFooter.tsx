@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import { trendOf } from "../designer/backlog";
-import { reasonText } from "../designer/reasons";
+import { missText, reasonText } from "../designer/reasons";
 import {
   type HistoryPoint,
   type NodeFigures,
@@ -35,6 +35,17 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
   };
 }
 
+/** Records for which an inner join found nothing on the other side: expected, so without a color. */
+function misses(figures: NodeFigures): { text: string; title: string } | null {
+  const found = Object.entries(figures.misses).filter(([, n]) => n > 0);
+  if (found.length === 0) return null;
+  const all = found.reduce((sum, [, n]) => sum + n, 0);
+  return {
+    text: t("{n} unmatched", { n: count(all) }),
+    title: found.map(([reason, n]) => `${missText(reason)}: ${exact(n)}`).join("\n"),
+  };
+}
+
 /** An arrow for the trend of the lag, and the trend in words. */
 function heading(points: readonly HistoryPoint[]): { sign: string; title: string; tone: string } {
   const trend = trendOf(points);
@@ -63,6 +74,8 @@ function right(
   }
   const lost = losses(figures);
   if (lost !== null) return { ...lost, tone: "degraded" };
+  const missed = misses(figures);
+  if (missed !== null && figures.lag === null) return { ...missed, tone: "" };
   if (figures.lag !== null) {
     const { sign, title, tone } = heading(points);
     const unread = t("{n} {n|record|records} not yet read", { n: exact(figures.lag) });

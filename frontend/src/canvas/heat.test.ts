@@ -9,6 +9,7 @@ const QUIET: NodeFigures = {
   inTotal: 0,
   outTotal: 0,
   dropped: {},
+  misses: {},
   deadLetters: 0,
   lost: 0,
   lag: null,

@@ -32,7 +32,7 @@ export async function simulateRecord(
   record: Failure["record"],
 ): Promise<void> {
   try {
-    const [input, { useSimulation }, { newRow }] = await Promise.all([
+    const [input, { useSimulation }, { exactly, newRow, sourcesFor }] = await Promise.all([
       found(ws, record),
       import("../simulate/store"),
       import("../simulate/scenario"),
@@ -40,7 +40,9 @@ export async function simulateRecord(
     if (input === null) return;
     useSimulation.getState().open(topology);
     const { rows, setRows, setView } = useSimulation.getState();
-    setRows([...rows, newRow(inputOf(input.topic, input.raw))]);
+    const sources = sourcesFor(useDesigner.getState().document, [input]);
+    const cells = exactly(inputOf(input.topic, input.raw), input.raw, sources);
+    setRows([...rows, newRow(cells)], { label: t("Record of the failure") });
     setView("inputs");
     useView.getState().openBottom("simulate");
   } catch (error) {
@@ -58,15 +60,15 @@ export async function testOfRecord(
   record: Failure["record"],
 ): Promise<void> {
   try {
-    const [input, { useSimulation }, { linesOf, newRow, sourcesOf }] = await Promise.all([
+    const [input, { useSimulation }, { exactly, linesOf, newRow, sourcesFor }] = await Promise.all([
       found(ws, record),
       import("../simulate/store"),
       import("../simulate/scenario"),
     ]);
     if (input === null) return;
     const { topic, raw } = input;
-    const sources = sourcesOf(useDesigner.getState().document);
-    const { lines } = linesOf([newRow(inputOf(topic, raw))], sources);
+    const sources = sourcesFor(useDesigner.getState().document, [input]);
+    const { lines } = linesOf([newRow(exactly(inputOf(topic, raw), raw, sources))], sources);
     const name = t("Record {topic}-{partition} at offset {offset}", {
       topic,
       partition: raw.partition,

@@ -15,6 +15,17 @@ const REASONS: Readonly<Record<string, Phrase>> = {
   processing: phrase("processing"),
 };
 
+const MISSES: Readonly<Record<string, Phrase>> = {
+  no_match: phrase("Found nothing to join"),
+  no_match_yet: phrase("Found no partner on arrival"),
+};
+
+/** Why an inner join sent nothing for a record. */
+export function missText(reason: string): string {
+  const known = MISSES[reason];
+  return known === undefined ? reasonText(reason) : t(known);
+}
+
 export function reasonText(reason: string): string {
   const known = REASONS[reason];
   return known === undefined ? reason.replaceAll("_", " ") : t(known);

@@ -40,6 +40,8 @@ export interface NodeFigures {
   readonly outTotal: number;
   /** Counts by reason, excluding dead letters. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** Records for which an inner join found nothing on the other side, by reason. They count as no drops. */
+  readonly misses: Readonly<Record<string, number>>;
   /** Records that were sent to the dead letter topic. */
   readonly deadLetters: number;
   /** Records of a source that the broker deleted before they were read. */
@@ -79,6 +81,17 @@ export interface HistoryPoint {
   readonly lag: number | null;
 }
 
+/** A running version that differs from the topology on the canvas: figures and expressions are of the version. */
+export interface RunningVersion {
+  readonly version: number;
+  /** Nodes of both that differ: the label and the sentence that they have in the version. */
+  readonly changed: Readonly<Record<string, { readonly label: string; readonly summary: string }>>;
+  /** Nodes on the canvas that the version does not have. */
+  readonly drawnOnly: ReadonlySet<string>;
+  /** The names of nodes that only the version has. */
+  readonly runningOnly: readonly string[];
+}
+
 const HISTORY_MS = 15 * 60 * 1000;
 
 interface RuntimeState {
@@ -86,10 +99,13 @@ interface RuntimeState {
   /** The node at which the deployment failed, until it runs again or is stopped. */
   readonly failed: { readonly node: string; readonly message: string } | null;
   readonly history: Readonly<Record<string, readonly HistoryPoint[]>>;
+  /** Null if the canvas shows the nodes of the version that runs, or nothing runs. */
+  readonly running: RunningVersion | null;
   /** The task under the pointer in any view; all views highlight it. */
   readonly hoveredTask: string | null;
   setFigures(figures: RuntimeFigures | null): void;
   setFailed(failed: RuntimeState["failed"]): void;
+  setRunning(running: RunningVersion | null): void;
   setHoveredTask(task: string | null): void;
 }
 
@@ -97,6 +113,7 @@ export const useRuntime = create<RuntimeState>()((set) => ({
   figures: null,
   failed: null,
   history: {},
+  running: null,
   hoveredTask: null,
   setFigures: (figures) =>
     set((state) => {
@@ -113,6 +130,7 @@ export const useRuntime = create<RuntimeState>()((set) => ({
       return { figures, history };
     }),
   setFailed: (failed) => set({ failed }),
+  setRunning: (running) => set({ running }),
   setHoveredTask: (hoveredTask) => set({ hoveredTask }),
 }));
 

@@ -130,9 +130,11 @@ function Stores({ node }: { node: DocumentNode }) {
       )}
       {connected.length === 0 ? (
         <p className="inspector-hint">
-          {t(
-            "Without a store, state is kept in a store named after the node's id, which cannot be queried.",
-          )}
+          {several
+            ? t("It has no store: what its code keeps in variables is lost with a restart.")
+            : t(
+                "Without a store, state is kept in a store named after the node's id, which cannot be queried.",
+              )}
         </p>
       ) : null}
     </Section>

@@ -19,6 +19,7 @@ import { emptyDocument, readDocument } from "../graph/document";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
 import { useLive } from "../runtime/store";
+import { VersionNote } from "../runtime/VersionNote";
 import { topicAddress } from "../topics/records";
 import { useLanguage } from "../ui/i18n";
 import { later, useRest } from "../ui/later";
@@ -228,7 +229,12 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         }}
         versions={<VersionsTab topology={topology.id} editor={editor} operator={operator} />}
         bottom={bottom}
-        banner={<Banner editor={editor} />}
+        banner={
+          <>
+            <Banner editor={editor} />
+            <VersionNote />
+          </>
+        }
         nodeRuntime={NodeRuntime}
       />
       <Suspense>

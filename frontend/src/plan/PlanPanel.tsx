@@ -8,7 +8,7 @@ import { areasOf } from "../graph/areas";
 import { type DocumentNode, isStoreKind, labelOf, paramsOf } from "../graph/document";
 import { inOrder } from "../graph/order";
 import { Chip, Empty, Segments } from "../ui";
-import { t } from "../ui/i18n";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import classes from "./plan.module.css";
 
 type Shape = "tables" | "text";
@@ -53,7 +53,11 @@ export function PlanPanel() {
             <Chip>
               {t("{n} {n|sub-topology|sub-topologies}", { n: plan.subtopologies.length })}
             </Chip>
-            <Chip>{t("{n} {n|task|tasks}", { n: tasks })}</Chip>
+            <Chip>
+              {plan.topics.some((topic) => topic.known === "assumed")
+                ? t("{n} {n|task|tasks}, assumed", { n: tasks })
+                : t("{n} {n|task|tasks}", { n: tasks })}
+            </Chip>
           </>
         )}
       </div>
@@ -109,7 +113,9 @@ function Row(props: { area: Subtopology; plan: Plan; nodes: readonly DocumentNod
     <tr>
       <td className="m-figures">{area.id}</td>
       <td className={`${classes.right} m-figures`}>{area.tasks}</td>
-      <td className="m-mono">{list(area.sources)}</td>
+      <td>
+        <Sources area={area} plan={plan} />
+      </td>
       <td>
         <span className={classes.nodes}>
           {nodes
@@ -131,6 +137,31 @@ function Row(props: { area: Subtopology; plan: Plan; nodes: readonly DocumentNod
       <td className="m-mono">{list(area.sinks)}</td>
     </tr>
   );
+}
+
+const KNOWN: Readonly<Record<string, Phrase>> = {
+  broker: phrase("{n} {n|partition|partitions} (on the broker)"),
+  declared: phrase("{n} {n|partition|partitions} (declared by the topology)"),
+  assumed: phrase("{n} {n|partition|partitions} (assumed)"),
+};
+
+/** The topics that a sub-topology reads, with their partitions and where these are from. */
+function Sources({ area, plan }: { area: Subtopology; plan: Plan }) {
+  if (area.sources.length === 0) return "–";
+  return area.sources.map((name) => {
+    const topic = plan.topics.find((each) => each.name === name);
+    const known = topic === undefined ? undefined : KNOWN[topic.known];
+    return (
+      <div key={name}>
+        <span className="m-mono">{name}</span>
+        {topic === undefined || known === undefined ? null : (
+          <small className={classes.known} data-testid="plan-partitions">
+            {t(known, { n: topic.partitions })}
+          </small>
+        )}
+      </div>
+    );
+  });
 }
 
 function list(names: readonly string[]): string {

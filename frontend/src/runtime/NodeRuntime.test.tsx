@@ -46,6 +46,21 @@ test("between sources and last nodes there is no latency", () => {
   expect(shown("Latency from its arrival")).toBeNull();
 });
 
+test("what an inner join did not find stands at its node with the reason", () => {
+  const report = aReport();
+  const lines = { ...(report.nodes.lines as Runtime["nodes"][string]), in: 8 };
+  useRuntime.getState().setFigures(
+    viewOf({
+      deployment: aDeployment(),
+      runtime: { ...report, nodes: { lines: { ...lines, misses: { no_match: 6 } } } },
+      deployed: { document: aDocument(), subtopologies: { lines: [0] } },
+      stale: false,
+    }),
+  );
+  render(<NodeRuntime node="lines" />);
+  expect(shown("Found nothing to join")).toBe("6 · 75 % of its records");
+});
+
 test("an old latency is not known", () => {
   const found = { ...DURATIONS, p50: 5, p99: 9 };
   show({ event: found, arrival: found }, true);

@@ -1,6 +1,6 @@
 import { Suspense, useId, useMemo } from "react";
 import { trendOf } from "../designer/backlog";
-import { reasonText } from "../designer/reasons";
+import { missText, reasonText } from "../designer/reasons";
 import { type HistoryPoint, type Percentiles, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { findNode, isStoreKind } from "../graph/document";
@@ -37,6 +37,7 @@ function Figures({ node }: { node: string }) {
   const { stale } = figures;
   const live = (value: number | null) => (stale ? null : value);
   const drops = Object.entries(own.dropped).filter(([, n]) => n > 0);
+  const misses = Object.entries(own.misses).filter(([, n]) => n > 0);
   return (
     <section className={classes.nodeRuntime} aria-label={t("Running")} data-testid="node-runtime">
       <div className={classes.nodeHead}>
@@ -80,6 +81,16 @@ function Figures({ node }: { node: string }) {
           <FragmentOf key={reason} title={t("Dropped, {reason}", { reason: reasonText(reason) })}>
             <dd data-tone="degraded" title={exactly(n)}>
               {count(n)}
+            </dd>
+          </FragmentOf>
+        ))}
+        {misses.map(([reason, n]) => (
+          <FragmentOf key={reason} title={missText(reason)}>
+            <dd title={exactly(n)} data-testid="node-misses">
+              {count(n)}
+              {own.inTotal > 0
+                ? ` · ${t("{n} % of its records", { n: Math.round((100 * n) / own.inTotal) })}`
+                : ""}
             </dd>
           </FragmentOf>
         ))}

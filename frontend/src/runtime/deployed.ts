@@ -13,6 +13,8 @@ export interface Deployed {
   readonly document: TopologyDocument;
   /** Sub-topologies by node, from the version's plan. */
   readonly subtopologies: Readonly<Record<string, readonly number[]>>;
+  /** The sentence of each node. */
+  readonly summary: Readonly<Record<string, string>>;
 }
 
 export const useDeployed = create<{ deployed: Deployed | null }>()(() => ({ deployed: null }));
@@ -26,10 +28,10 @@ async function load(
   signal: AbortSignal,
 ): Promise<Deployed> {
   const { document } = await getVersion(topology, version);
-  const { plan } = await compileDocument(workspace, document, 0, signal);
+  const { plan, summary } = await compileDocument(workspace, document, 0, signal);
   const nodes = Object.entries(plan?.nodes ?? {});
   const subtopologies = Object.fromEntries(nodes.map(([id, node]) => [id, node.subtopologies]));
-  return { topology, version, document, subtopologies };
+  return { topology, version, document, subtopologies, summary };
 }
 
 /** Keeps the running version loaded while the page is open. */

@@ -7,6 +7,7 @@ import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { useDeployed, useDeployedVersion } from "./deployed";
 import { useLive } from "./store";
+import { runningVersion } from "./versions";
 import { failedAt, type RuntimeView, STALE_AFTER, viewOf } from "./view";
 
 export const useRunning = create<{ view: RuntimeView | null }>()(() => ({ view: null }));
@@ -49,6 +50,16 @@ function useRecordsOnClick(): void {
   );
 }
 
+/** Compares the canvas with the version that runs. */
+function compare(): void {
+  const { deployed } = useDeployed.getState();
+  const { document, topologyId } = useDesigner.getState();
+  const runs = useRunning.getState().view !== null && deployed?.topology === topologyId;
+  const found = runs && deployed !== null ? runningVersion(document, deployed) : null;
+  const { running, setRunning } = useRuntime.getState();
+  if (found !== null || running !== null) setRunning(found);
+}
+
 /** Keeps the view up to date as long as the page is open. */
 export function useRuntimeFeed(workspace: string, topology: number): void {
   useRecordsOnClick();
@@ -66,7 +77,17 @@ export function useRuntimeFeed(workspace: string, topology: number): void {
       if (state.runtime !== last.runtime || state.deployment !== last.deployment) renew();
       last = state;
     });
-    const stopDeployed = useDeployed.subscribe(renew);
+    const stopDeployed = useDeployed.subscribe(() => {
+      renew();
+      compare();
+    });
+    compare();
+    const stopDrawn = useDesigner.subscribe((state, before) => {
+      if (state.document !== before.document) compare();
+    });
+    const stopRunning = useRunning.subscribe((state, before) => {
+      if ((state.view === null) !== (before.view === null)) compare();
+    });
     let wasStale = isStale();
     // No events arrive after the end of a run, so figures become stale by time.
     const timer = setInterval(() => {
@@ -77,6 +98,9 @@ export function useRuntimeFeed(workspace: string, topology: number): void {
     return () => {
       stopLive();
       stopDeployed();
+      stopDrawn();
+      stopRunning();
+      useRuntime.getState().setRunning(null);
       clearInterval(timer);
       useRunning.setState({ view: null });
       useRuntime.getState().setFigures(null);

@@ -18,6 +18,7 @@ test("a node shows its rates, its drops and its own tasks", () => {
   expect(view().nodes.count).toMatchObject({
     inRate: 50,
     dropped: { null_key: 2 },
+    misses: { no_match: 4 },
     deadLetters: 1,
     tasks: [{ task: "1_0", state: "running", rate: 12.5 }],
   });

@@ -116,6 +116,7 @@ function nodeFigures(
     inTotal: figures?.in ?? 0,
     outTotal: figures?.out ?? 0,
     dropped: figures?.dropped ?? {},
+    misses: figures?.misses ?? {},
     deadLetters: figures?.dead_letters ?? 0,
     lag: sourceLag(topics, [...mine, runtime]),
     lost: runtime.lost

@@ -25,7 +25,9 @@ export function Buttons(props: { disabled: boolean; make: () => Made | Promise<M
     setBusy(true);
     const made = await make();
     setBusy(false);
-    if (made !== null) useSimulation.getState().setRows([...before, ...made]);
+    if (made === null) return;
+    const label = t("{n} new {n|record|records}", { n: made.length });
+    useSimulation.getState().setRows([...before, ...made], { label });
   };
   return (
     <div className={classes.dialogButtons}>

@@ -9,8 +9,8 @@ import classes from "./simulate.module.css";
 
 const WAYS: Readonly<Record<Way, Phrase>> = {
   filtered: phrase("nothing was filtered out"),
-  unmatched: phrase("every record matched a branch"),
-  no_row: phrase("the table always had a row"),
+  no_branch: phrase("every record matched a branch"),
+  no_match: phrase("the table always had a row"),
   late: phrase("no record was late"),
   null_key: phrase("no key was null"),
   skipped_timestamp: phrase("no timestamp was invalid"),

@@ -1,10 +1,22 @@
 import { ActionIcon } from "@mantine/core";
+import IconGrip from "@tabler/icons-react/dist/esm/icons/IconGripVertical.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef } from "react";
+import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { useDesigner } from "../designer/store";
 import { type Phrase, phrase, t } from "../ui/i18n";
-import { type BadCell, CLOCK, COLUMNS, type Column, type InputRow, sourcesOf } from "./scenario";
+import { inOrder, moveTo } from "./ordering";
+import {
+  type BadCell,
+  CLOCK,
+  COLUMNS,
+  type Column,
+  type InputRow,
+  linesOf,
+  readsPatterns,
+  sourcesFor,
+  sourcesOf,
+} from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
 
@@ -19,7 +31,29 @@ const TITLES: Readonly<Record<Column, Phrase>> = {
 
 const ROW = 30;
 
-/** The input records, one per row. Invalid cells are marked. */
+/** Moves a row to the place of another. */
+function move(from: number, to: number) {
+  const { rows, setRows } = useSimulation.getState();
+  if (from === to || to < 0 || to >= rows.length) return;
+  setRows(moveTo(rows, from, to), { label: t("Move of row {n}", { n: from + 1 }) });
+}
+
+/** The number of each row in the order of the run. */
+function useNumbers(): readonly number[] {
+  const rows = useSimulation((state) => state.rows);
+  const order = useSimulation((state) => state.order);
+  const document = useDesigner((state) => state.document);
+  return useMemo(() => {
+    const sources = sourcesFor(document, rows);
+    const numbers: number[] = [];
+    inOrder(linesOf(rows, sources).lines, order, sources).forEach((index, place) => {
+      numbers[index] = place + 1;
+    });
+    return numbers;
+  }, [rows, order, document]);
+}
+
+/** The input records, one per row. Invalid cells are marked; rows can be dragged to another place. */
 export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
   const rows = useSimulation((state) => state.rows);
   const box = useRef<HTMLDivElement>(null);
@@ -29,6 +63,8 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
     estimateSize: () => ROW,
     overscan: 12,
   });
+  const numbers = useNumbers();
+  const [dragged, setDragged] = useState<number | null>(null);
   const wrong = useMemo(() => new Set(bad.map((each) => `${each.row}/${each.column}`)), [bad]);
   return (
     <div className={`ui-scroll m-scroll`} ref={box} data-testid="simulation-inputs">
@@ -49,6 +85,9 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
               key={row.id}
               row={row}
               index={item.index}
+              number={numbers[item.index] ?? item.index + 1}
+              dragged={dragged}
+              onDrag={setDragged}
               start={item.start}
               wrong={(column) => wrong.has(`${item.index}/${column}`)}
             />
@@ -62,10 +101,16 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
 function Row(props: {
   row: InputRow;
   index: number;
+  /** Its number in the order of the run. */
+  number: number;
   start: number;
+  /** The index of the row that is being dragged. */
+  dragged: number | null;
+  onDrag: (index: number | null) => void;
   wrong: (column: Column) => boolean;
 }) {
-  const { index, row, start, wrong } = props;
+  const { dragged, index, number, onDrag, row, start, wrong } = props;
+  const [over, setOver] = useState(false);
   const document = useDesigner((state) => state.document);
   const topics = useMemo(
     () => [...new Set(sourcesOf(document).map((each) => each.topic))],
@@ -73,21 +118,78 @@ function Row(props: {
   );
   const set = (column: Column, text: string) => {
     const { rows, setRows } = useSimulation.getState();
-    setRows(rows.map((each) => (each.id === row.id ? { ...each, [column]: text } : each)));
+    setRows(
+      rows.map((each) => (each.id === row.id ? { ...each, [column]: text } : each)),
+      {
+        label: t("{column} of row {n}", { column: t(TITLES[column]), n: index + 1 }),
+        gesture: `${row.id} ${column}`,
+      },
+    );
   };
   const remove = () => {
     const { rows, setRows } = useSimulation.getState();
-    setRows(rows.filter((each) => each.id !== row.id));
+    const label = t("Removal of row {n}", { n: index + 1 });
+    setRows(
+      rows.filter((each) => each.id !== row.id),
+      { label },
+    );
+  };
+  const moveByKey = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    move(index, index + (event.key === "ArrowUp" ? -1 : 1));
   };
   const clock = row.topic === CLOCK;
   const known = topics.includes(row.topic) || row.topic === "" ? topics : [...topics, row.topic];
   const label = (column: Column) =>
     t("{column} of record {n}", { column: t(TITLES[column]), n: index + 1 });
   return (
-    <div className={classes.inputRow} style={{ transform: `translateY(${start}px)` }} data-row="">
-      <span className={`${classes.number} m-figures`}>{index + 1}</span>
+    // biome-ignore lint/a11y/noStaticElementInteractions: a place to drop; the handle moves rows by keys
+    <div
+      className={classes.inputRow}
+      style={{ transform: `translateY(${start}px)` }}
+      data-row=""
+      data-over={(over && dragged !== null) || undefined}
+      onDragOver={(event) => {
+        if (dragged === null) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        if (dragged !== null) move(dragged, index);
+        onDrag(null);
+      }}
+    >
+      <button
+        type="button"
+        className={`${classes.number} ${classes.grip} m-figures`}
+        draggable
+        aria-label={t("Move row {n}: drag, or press the arrow keys", { n: index + 1 })}
+        title={t("Processed as record {n}", { n: number })}
+        onDragStart={(event) => {
+          event.dataTransfer.effectAllowed = "move";
+          event.dataTransfer.setData("text/plain", String(index + 1));
+          onDrag(index);
+        }}
+        onDragEnd={() => onDrag(null)}
+        onKeyDown={moveByKey}
+      >
+        <IconGrip size={12} stroke={1.5} />
+        {number}
+      </button>
       {clock ? (
         <span className={classes.clock}>{t("Wall clock")}</span>
+      ) : readsPatterns(document) ? (
+        <input
+          aria-label={label("topic")}
+          value={row.topic}
+          data-wrong={wrong("topic") || undefined}
+          spellCheck={false}
+          onChange={(event) => set("topic", event.currentTarget.value)}
+        />
       ) : (
         <select
           aria-label={label("topic")}

@@ -1,5 +1,5 @@
 import { Button, Loader, Progress, Switch } from "@mantine/core";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
@@ -8,6 +8,7 @@ import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
 import { follow } from "./follow";
+import { InputsBar, UndoButtons, Undone, useOwnUndo } from "./InputsBar";
 import { InputsTable } from "./InputsTable";
 import { takePending } from "./kept";
 import { LogView } from "./LogView";
@@ -15,7 +16,16 @@ import { PlainView } from "./PlainView";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
-import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
+import {
+  type BadCell,
+  bytesCell,
+  CLOCK,
+  linesOf,
+  newRow,
+  readsPatterns,
+  sourcesFor,
+  sourcesOf,
+} from "./scenario";
 import classes from "./simulate.module.css";
 import { runAndShow, type Shown, useSimulation, type View } from "./store";
 import { KeepDialog } from "./TestDialog";
@@ -43,7 +53,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
   const document = useDesigner((state) => state.document);
   const { rows, shown, view } = useSimulation();
   const [dialog, setDialog] = useState<"paste" | "generate" | "sample" | "keep" | null>(null);
-  const sources = useMemo(() => sourcesOf(document), [document]);
+  const sources = useMemo(() => sourcesFor(document, rows), [document, rows]);
   const { bad } = useMemo(() => linesOf(rows, sources), [rows, sources]);
   useEffect(() => {
     useSimulation.getState().open(topology);
@@ -66,16 +76,25 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
     [],
   );
   useAuto(ws);
-  if (sources.length === 0)
+  const box = useRef<HTMLDivElement>(null);
+  const onKeyDown = useOwnUndo(box);
+  if (sources.length === 0 && !readsPatterns(document))
     return (
       <Empty title={t("Try this topology on records")}>
         {t("There is no source with a topic yet. Add one: its topic gets the records.")}
       </Empty>
     );
   return (
-    <div className={classes.panel} data-testid="simulate">
+    // biome-ignore lint/a11y/noStaticElementInteractions: it can have the focus, so that Ctrl+Z means its inputs after a click on any part of it.
+    <div
+      ref={box}
+      className={classes.panel}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+      data-testid="simulate"
+    >
       <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
-      <Messages bad={bad.length} />
+      <Messages bad={bad} />
       {view === "inputs" ? (
         rows.length === 0 ? (
           <Empty
@@ -87,7 +106,10 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
             )}
           </Empty>
         ) : (
-          <InputsTable bad={bad} />
+          <>
+            <InputsBar />
+            <InputsTable bad={bad} />
+          </>
         )
       ) : view === "results" ? (
         <OutputsView shown={shown} />
@@ -125,7 +147,9 @@ function Bar(props: {
   const begun = followed !== null && followed.begins !== null;
   const readOnly = useDesigner((state) => state.readOnly);
   const add = (topic: string, timestamp: string) =>
-    useSimulation.getState().setRows([...rows, newRow({ topic, timestamp })]);
+    useSimulation
+      .getState()
+      .setRows([...rows, newRow({ topic, timestamp })], { label: t("New row") });
   const last = rows.filter((row) => row.topic !== CLOCK).at(-1);
   const topic = last?.topic ?? sourcesOf(useDesigner.getState().document)[0]?.topic ?? "";
   return (
@@ -171,10 +195,15 @@ function Bar(props: {
           <Button
             variant="subtle"
             disabled={rows.length === 0}
-            onClick={() => useSimulation.getState().setRows([])}
+            onClick={() =>
+              useSimulation
+                .getState()
+                .setRows([], { label: t("Clear {n} {n|row|rows}", { n: rows.length }) })
+            }
           >
             {t("Clear")}
           </Button>
+          <UndoButtons />
         </div>
       ) : null}
       {view === "results" && shown !== null && !readOnly && !begun ? (
@@ -286,15 +315,46 @@ function ProgressLine() {
   );
 }
 
-function Messages({ bad }: { bad: number }) {
+/** Makes bytes of keys and values that are not written in the format of their source. */
+function sendAsBytes(bad: readonly BadCell[]) {
+  const { rows, setRows } = useSimulation.getState();
+  const wrong = (row: number, column: BadCell["column"]) =>
+    bad.some((each) => each.row === row && each.column === column);
+  const changed = rows.map((row, at) => ({
+    ...row,
+    key: wrong(at, "key") ? bytesCell(row.key) : row.key,
+    value: wrong(at, "value") ? bytesCell(row.value) : row.value,
+  }));
+  setRows(changed, { label: t("Texts as bytes") });
+}
+
+function Messages({ bad }: { bad: readonly BadCell[] }) {
   const { diagnostics, failure, phase, progress, shown } = useSimulation();
   const counting = progress !== null;
   const error = shown?.result.error ?? null;
   const refused = shown === null && diagnostics.some((each) => each.severity === "error");
   return (
     <div className={classes.messages} aria-live="polite">
-      {bad === 0 ? null : (
-        <Note tone="failed">{t("{n} {n|cell|cells} marked red cannot be read.", { n: bad })}</Note>
+      <Undone />
+      {bad.length === 0 ? null : (
+        <Note tone="failed">
+          <span className={classes.removed}>
+            {t("{n} {n|cell|cells} marked red cannot be read.", { n: bad.length })}
+            {bad.some(({ column }) => column === "key" || column === "value") ? (
+              <Button
+                variant="default"
+                size="compact-xs"
+                title={t(
+                  "The record then arrives with these bytes, as a faulty producer sends it.",
+                )}
+                onClick={() => sendAsBytes(bad)}
+                data-testid="send-as-bytes"
+              >
+                {t("Send the text as bytes")}
+              </Button>
+            ) : null}
+          </span>
+        </Note>
       )}
       {phase === "searching" ? <Note tone="starting">{t("Reading the topics…")}</Note> : null}
       {phase === "starting" ? (

@@ -29,7 +29,7 @@ import {
 } from "./steps";
 import { type Shown, useSimulation } from "./store";
 import { closings, rowName } from "./windows";
-import { dropText, endingText, timeText, valueText } from "./words";
+import { dropText, endingText, stepTitle, timeText, valueText } from "./words";
 
 const MOVES: readonly [Move, Phrase, typeof IconBack, string?][] = [
   ["first", phrase("First step"), IconFirst],
@@ -106,30 +106,6 @@ export function Stepper({ shown }: { shown: Shown | null }) {
   );
 }
 
-function titleOf(document: TopologyDocument, step: SimulationStep): string {
-  const node = findNode(document, step.node);
-  const name = node === undefined ? step.node : labelOf(node);
-  if (step.event === "punctuate") return t("A schedule of {node} is due", { node: name });
-  if (step.event === "stop") {
-    const place = { line: step.line ?? 0, function: step.function ?? "", node: name };
-    return step.after === 0
-      ? t("Paused at line {line} of {node}, in {function}, before the first record", place)
-      : t("Record {n}: paused at line {line} of {node}, in {function}", {
-          ...place,
-          n: step.after,
-        });
-  }
-  return t(
-    step.event === "drop"
-      ? phrase("Record {n} ends at {node}")
-      : phrase("Record {n} enters {node}"),
-    {
-      n: step.after,
-      node: name,
-    },
-  );
-}
-
 /** The event of a step: the record, its contents, and why it ended. */
 function Happened({ shown, index }: { shown: Shown; index: number }) {
   const { document, result } = shown;
@@ -138,16 +114,16 @@ function Happened({ shown, index }: { shown: Shown; index: number }) {
   if (step === undefined) return null;
   const caused = step.parent === null ? undefined : result.steps[step.parent];
   const record = recordOf(result.steps, index);
-  const ending = endingOf(document, step, children);
+  const ending = endingOf(step, children);
   const why =
     step.event === "drop"
       ? dropText(step, caused)
       : ending === null
         ? null
-        : endingText(ending, findNode(document, step.node)?.kind ?? "");
+        : endingText(document, step, ending);
   return (
     <section className={`${classes.happened} m-scroll`} aria-live="polite">
-      <h3>{titleOf(document, step)}</h3>
+      <h3>{stepTitle(document, step)}</h3>
       {why === null ? null : (
         <p className={classes.why} data-testid="simulation-why">
           {why}

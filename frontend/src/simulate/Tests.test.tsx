@@ -23,7 +23,10 @@ const DIFFERENCE = {
   facts: { topic: "out", place: "2", found: '{"key": "a"}' },
   message: 'out[2]: expected nothing, got {"key": "a"}',
 };
-const RESULT = { edges: [], nodes: {}, steps: [], stores: {}, differences: [DIFFERENCE] };
+const RESULT = {
+  ...{ edges: [], nodes: {}, steps: [], stores: {}, outputs: [], output_count: 0, dropped: 0 },
+  differences: [DIFFERENCE],
+};
 
 function show() {
   open(<TestsView topology={7} ws="main" />);
@@ -49,6 +52,18 @@ test("what differs from a test is in the language of the page, whichever it ran 
   setLanguage("zh");
   show();
   await screen.findByText('out[2]：预期没有记录，得到 {"key": "a"}');
+});
+
+test("a failed test is a diff, and only what it does not show is told in sentences", async () => {
+  const condition = { ...DIFFERENCE, code: "condition_no_record", message: "out: no such record" };
+  const drops = { code: "dropped", facts: {}, message: "dropped: expected 0, got 3" };
+  const result = { ...RESULT, dropped: 3, differences: [condition, drops] };
+  answers.push(() => ({ state: "done", diagnostics: [], result, plain: null }));
+  show();
+  fireEvent.click(await screen.findByText("Run all tests"));
+  await screen.findByText("out: no such record");
+  expect(screen.getByTestId("test-diff").textContent).toContain("Dropped records: 0 3");
+  expect(screen.queryByText(drops.message)).toBeNull();
 });
 
 test("a test that cannot run has failed, and shows why", async () => {

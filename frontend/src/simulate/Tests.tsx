@@ -18,6 +18,8 @@ import { Empty, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import { CoverageNote } from "./CoverageNote";
+import { DiffView } from "./DiffView";
+import { isShown } from "./diff";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
@@ -109,7 +111,11 @@ function TestRow(props: {
   const open = () => {
     const sources = sourcesOf(useDesigner.getState().document);
     const { setRows, setView } = useSimulation.getState();
-    setRows(test.inputs.map((line) => rowOf(line as Record<string, unknown>, sources)));
+    // A test's records are processed in the order in which they were recorded.
+    setRows(
+      test.inputs.map((line) => rowOf(line as Record<string, unknown>, sources)),
+      { order: "listed", label: t("Records of the test “{name}”", { name: test.name }) },
+    );
     setView("inputs");
   };
   return (
@@ -175,10 +181,25 @@ function TestRow(props: {
         <div className={classes.differences}>{verdict.failure}</div>
       )}
       {verdict === undefined || verdict.differences.length === 0 ? null : (
-        <Differences found={verdict.differences} />
+        <Failed verdict={verdict} expected={test.expected} />
       )}
       <Compared comparison={comparison} onCancel={cancel} />
     </li>
+  );
+}
+
+/** A diff of records and rows, and sentences for what it does not show: conditions, and why a run failed. */
+function Failed(props: { verdict: Verdict; expected: TopologyTest["expected"] }) {
+  const { expected, verdict } = props;
+  const { actual, differences } = verdict;
+  const failed = differences.some((each) => each.code === "failed");
+  if (actual === null || failed) return <Differences found={differences} />;
+  const others = differences.filter((each) => !isShown(each.code, expected));
+  return (
+    <>
+      {others.length === 0 ? null : <Differences found={others} />}
+      <DiffView expected={expected} actual={actual} />
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
+import { describeCause } from "../problems/prose";
 import { Chip, Cut, Empty, Note } from "../ui";
 import { exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
@@ -80,7 +81,10 @@ function Begins(props: { followed: Followed; topology: number; ws: string }) {
     const { setRows, setView, shown } = useSimulation.getState();
     if (shown === null) return;
     const sources = sourcesOf(shown.document);
-    setRows(shown.lines.map((line) => rowOf({ ...line }, sources)));
+    setRows(
+      shown.lines.map((line) => rowOf({ ...line }, sources)),
+      { order: "listed", label: t("Records of the deployment") },
+    );
     setView("inputs");
   };
   return (
@@ -181,20 +185,30 @@ function lineText(value: unknown, bytes: unknown): string {
 }
 
 function Way({ input, shown }: { input: number; shown: Shown }) {
-  const { steps } = shown.result;
+  const { error, steps } = shown.result;
+  const stopped = error !== null && error.after === input ? error : null;
   const way = useMemo(() => wayOf(steps, input), [steps, input]);
   const written = useMemo(() => writtenBy(steps, input), [steps, input]);
   const step = useSimulation((state) => state.step);
   const { document } = shown;
+  if (way.length === 0 && stopped !== null) {
+    return (
+      <section className={classes.stores} data-testid="way-steps">
+        <Stopped document={document} error={stopped} />
+      </section>
+    );
+  }
   if (way.length === 0) {
     return (
       <section className={classes.stores}>
         <p className={classes.hint}>
           {shown.result.truncated
             ? t("Its steps are not listed: too many steps come before it.")
-            : t(
-                "No node received this record: no source reads its topic, or the run stopped before it.",
-              )}
+            : error !== null && error.after < input
+              ? t("No node received this record: the run stopped at record {n}.", {
+                  n: error.after,
+                })
+              : t("No node received this record: no source reads its topic.")}
         </p>
       </section>
     );
@@ -214,6 +228,7 @@ function Way({ input, shown }: { input: number; shown: Shown }) {
           </li>
         ))}
       </ol>
+      {stopped === null ? null : <Stopped document={document} error={stopped} />}
       {written.length === 0 ? null : (
         <>
           <h3>{t("Rows that it wrote")}</h3>
@@ -254,7 +269,7 @@ function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
   const { drop, last, step, tasks, writes } = each;
   const node = findNode(document, step.node);
   const caused = drop === null || drop.parent === null ? undefined : result.steps[drop.parent];
-  const ending = drop === null ? endingOf(document, last, children) : null;
+  const ending = drop === null ? endingOf(last, children) : null;
   return (
     <>
       <strong>{node === undefined ? step.node : labelOf(node)}</strong>
@@ -267,13 +282,32 @@ function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
         <Cut mono>{`${valueText(step.record.key)} → ${valueText(step.record.value)}`}</Cut>
       )}
       {drop === null ? null : <em>{dropText(drop, caused)}</em>}
-      {ending === null ? null : <em>{endingText(ending, node?.kind ?? "")}</em>}
+      {ending === null ? null : <em>{endingText(document, last, ending)}</em>}
       {step.event === "punctuate" ? <em>{t("A schedule is due")}</em> : null}
       {writes.length === 0 ? null : (
         <Chip>{t("{n} {n|row|rows} written", { n: writes.length })}</Chip>
       )}
       {sinkText(document, step.node)}
     </>
+  );
+}
+
+/** Where the record stopped the run, and why: as it stopped the deployment. */
+function Stopped(props: {
+  document: TopologyDocument;
+  error: NonNullable<Shown["result"]["error"]>;
+}) {
+  const { document, error } = props;
+  const node = typeof error.node === "string" ? findNode(document, error.node) : undefined;
+  const why = describeCause({ ...error, code: error.code ?? "" });
+  return (
+    <Note tone="failed">
+      <span data-testid="way-stopped">
+        {node === undefined
+          ? t("It stopped the run: {why}", { why })
+          : t("It stopped the run at {node}: {why}", { node: labelOf(node), why })}
+      </span>
+    </Note>
   );
 }
 

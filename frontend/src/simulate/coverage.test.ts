@@ -31,7 +31,7 @@ test("nodes, edges and ways to end are counted; stores are none", () => {
   expect([...all.nodes]).toEqual(["in", "some", "both", "sum"]);
   expect(all.edges.size).toBe(3);
   expect([...all.ways].sort()).toEqual([
-    "both/unmatched",
+    "both/no_branch",
     "in/deserialization",
     "some/filtered",
     "sum/late",
@@ -40,7 +40,7 @@ test("nodes, edges and ways to end are counted; stores are none", () => {
 });
 
 test("runs add up to what is covered, and the rest is missed", () => {
-  const step = { seq: 0, after: 1, event: "record", parent: null, from: "in" };
+  const step = { seq: 1, after: 1, event: "end", parent: 0, reason: "filtered" };
   const first = covered(
     NOTHING_COVERED,
     DOCUMENT,
@@ -66,7 +66,7 @@ test("runs add up to what is covered, and the rest is missed", () => {
   );
   expect(missed(DOCUMENT, second).nodes.size).toBe(0);
   expect([...missed(DOCUMENT, second).ways].sort()).toEqual([
-    "both/unmatched",
+    "both/no_branch",
     "in/deserialization",
     "sum/null_key",
   ]);

@@ -9,13 +9,12 @@ import {
   type TopologyDocument,
   targetPort,
 } from "../graph/document";
-import { childrenOf, endingOf } from "./steps";
 
 /** Ways in which a record ends at a node that are known before a run. */
 export type Way =
   | "filtered"
-  | "unmatched"
-  | "no_row"
+  | "no_branch"
+  | "no_match"
   | "late"
   | "null_key"
   | "skipped_timestamp"
@@ -43,8 +42,8 @@ function waysAt(document: TopologyDocument, node: DocumentNode): readonly Way[] 
   const settings = (document.settings ?? {}) as Record<string, unknown>;
   const found: Way[] = [];
   if (node.kind === "filter" || node.kind === "filter_not") found.push("filtered");
-  if (node.kind === "split" && !params.default_port) found.push("unmatched");
-  if (LOOKUPS.has(node.kind) && params.type !== "left") found.push("no_row");
+  if (node.kind === "split" && !params.default_port) found.push("no_branch");
+  if (LOOKUPS.has(node.kind) && params.type !== "left") found.push("no_match");
   const window = params.window as { type?: unknown } | undefined;
   if (window !== undefined && window !== null && window.type !== "unlimited") found.push("late");
   const byKey = params.group_by as { key?: unknown } | undefined;
@@ -101,12 +100,10 @@ export function covered(
       ways.add(`${id}/${reason}`);
     }
   }
-  const children = childrenOf(result.steps);
-  for (const step of result.steps) {
-    const ending = endingOf(document, step, children);
-    if (ending !== null) ways.add(`${step.node}/${ending.why}`);
+  for (const { event, node, reason } of result.steps) {
     // A failed record that a handler skips or sends to dead letters is a drop with the reason of the failure.
-    if (step.event === "drop" && step.reason !== undefined) ways.add(`${step.node}/${step.reason}`);
+    if ((event === "drop" || event === "end") && reason !== undefined)
+      ways.add(`${node}/${reason}`);
   }
   return { nodes, edges, ways };
 }

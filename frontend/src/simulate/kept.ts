@@ -3,11 +3,13 @@
 import type { RawRecord, TopicRecord } from "../api/types";
 import { notifyError } from "../app/notify";
 import { t } from "../ui/i18n";
+import { ORDERS, type Order } from "./ordering";
 
 interface Kept {
   /** Rows of the table of inputs, maybe without some cells. */
   readonly rows: readonly object[];
   readonly auto: boolean;
+  readonly order: Order;
 }
 
 /** What the browser could not store, by topology. It lasts until the page is closed or reloaded. */
@@ -23,7 +25,9 @@ export function readKept(topology: number): Kept | null {
   if (found !== undefined) return found;
   try {
     const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "null");
-    return Array.isArray(kept?.rows) ? { rows: kept.rows, auto: kept.auto === true } : null;
+    if (!Array.isArray(kept?.rows)) return null;
+    const order = ORDERS.find((each) => each === kept.order) ?? "time";
+    return { rows: kept.rows, auto: kept.auto === true, order };
   } catch {
     return null;
   }
@@ -95,8 +99,8 @@ export function takePending(topology: number): Pending | null {
 
 /** Appends a record of a topic to the simulation inputs of a topology that is not open. */
 export function addInput(topology: number, topic: string, record: RawRecord): void {
-  const { rows, auto } = readKept(topology) ?? { rows: [], auto: false };
-  keep(topology, { rows: [...rows, inputOf(topic, record)], auto });
+  const kept = readKept(topology) ?? { rows: [], auto: false, order: "time" };
+  keep(topology, { ...kept, rows: [...kept.rows, inputOf(topic, record)] });
 }
 
 /** The text of a key or value; null if it is not text or was cut off. */

@@ -19,7 +19,7 @@ export type Move =
 
 function ended(shown: Shown): (step: SimulationStep) => boolean {
   const children = childrenOf(shown.result.steps);
-  return (step) => step.event === "drop" || endingOf(shown.document, step, children) !== null;
+  return (step) => step.event === "drop" || endingOf(step, children) !== null;
 }
 
 /** A filter of steps: those at a node, and those whose record contains a text in its key, value or headers. */

@@ -57,6 +57,40 @@ export function newRow(cells: Partial<Omit<InputRow, "id">> = {}): InputRow {
   return { ...empty, ...cells, id: lastId };
 }
 
+/** The pattern of a source that reads all topics with a matching name; null for other nodes. */
+function patternOf(node: DocumentNode): RegExp | null {
+  const { topic_pattern } = paramsOf(node) as { topic_pattern?: unknown };
+  if (!node.kind.startsWith("source.") || typeof topic_pattern !== "string") return null;
+  try {
+    return new RegExp(`^(?:${topic_pattern})$`);
+  } catch {
+    return null; // Java has expressions that this browser cannot read.
+  }
+}
+
+/** Whether a source reads topics by a pattern, so that records can be of any matching topic. */
+export function readsPatterns(document: TopologyDocument): boolean {
+  return document.nodes.some((node) => patternOf(node) !== null);
+}
+
+/** The topics that the sources read by name, and those of the rows that they read by a pattern. */
+export function sourcesFor(
+  document: TopologyDocument,
+  rows: readonly Pick<InputRow, "topic">[],
+): readonly Source[] {
+  const named = sourcesOf(document);
+  if (!readsPatterns(document)) return named;
+  const others = new Set(rows.map((row) => row.topic));
+  for (const { topic } of named) others.delete(topic);
+  return [
+    ...named,
+    ...[...others].flatMap((topic) => {
+      const node = document.nodes.find((each) => patternOf(each)?.test(topic));
+      return node === undefined ? [] : [sourceOf(node, topic)];
+    }),
+  ];
+}
+
 function formatOf(value: unknown): Format {
   const parts = Object.entries(value ?? {}).filter(([, part]) => typeof part === "string");
   return { format: "string", ...Object.fromEntries(parts) };
@@ -68,19 +102,24 @@ export function sourcesOf(document: TopologyDocument): readonly Source[] {
     if (!node.kind.startsWith("source.")) return [];
     const params = paramsOf(node) as Record<string, unknown>;
     const topics = Array.isArray(params.topics) ? params.topics : [params.topic];
-    const time = /^value\.(\w+)$/.exec(String(params.timestamp ?? "").trim());
     return topics
       .filter((topic): topic is string => typeof topic === "string" && topic !== "")
-      .map((topic) => ({
-        topic,
-        node,
-        key: formatOf(params.key),
-        value: formatOf(params.value),
-        keyFormat: formatOf(params.key).format,
-        valueFormat: formatOf(params.value).format,
-        timeField: time?.[1] ?? null,
-      }));
+      .map((topic) => sourceOf(node, topic));
   });
+}
+
+function sourceOf(node: DocumentNode, topic: string): Source {
+  const params = paramsOf(node) as Record<string, unknown>;
+  const time = /^value\.(\w+)$/.exec(String(params.timestamp ?? "").trim());
+  return {
+    topic,
+    node,
+    key: formatOf(params.key),
+    value: formatOf(params.value),
+    keyFormat: formatOf(params.key).format,
+    valueFormat: formatOf(params.value).format,
+    timeField: time?.[1] ?? null,
+  };
 }
 
 /** The text of a cell for a value; values of text formats are shown without quotes. */
@@ -90,16 +129,69 @@ export function cellOf(value: unknown, name: string): string {
   return JSON.stringify(value);
 }
 
-/** Prefix in a cell of base64 bytes, for records that the format cannot deserialize. */
+/** Prefixes in a cell of bytes, for records that the format cannot deserialize. */
 const BYTES = "base64:";
+const HEX = "hex:";
 
 /** The field of an input line for a cell: its value, or unchanged bytes. */
 function part(name: "key" | "value", text: string, formatName: string): Record<string, unknown> {
   const trimmed = text.trim();
+  if (trimmed.startsWith(HEX)) {
+    return { [`${name}_bytes`]: base64(fromHex(trimmed.slice(HEX.length))) };
+  }
   if (!trimmed.startsWith(BYTES)) return { [name]: readValue(text, formatName) };
   const bytes = trimmed.slice(BYTES.length);
   atob(bytes);
   return { [`${name}_bytes`]: bytes };
+}
+
+function fromHex(text: string): Uint8Array {
+  const digits = text.replaceAll(/\s/g, "");
+  if (!/^(?:[0-9a-f]{2})*$/i.test(digits)) throw new Error(text);
+  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa([...bytes].map((byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** A cell with the bytes of a text. */
+export function bytesCell(text: string): string {
+  return `${BYTES}${base64(new TextEncoder().encode(text))}`;
+}
+
+/** Whether a cell stands for exactly these bytes (base64, or null), if it is written in the format. */
+function standsFor(cell: string, raw: string | null, formatName: string): boolean {
+  if (raw === null) return cell === "";
+  if (formatName !== "string" && formatName !== "json") return false;
+  const text = new TextDecoder().decode(Uint8Array.from(atob(raw), (each) => each.charCodeAt(0)));
+  if (text !== cell || text.trim() === "" || text.trim().startsWith(BYTES)) return false;
+  if (formatName === "string") return base64(new TextEncoder().encode(text)) === raw;
+  try {
+    // Numbers of more digits than JavaScript's would change, and null would become a missing value.
+    return JSON.parse(text) !== null && !/\d{16}/.test(text);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The cells of a record, as bytes where its source could not read the text, or would read something else: the record of
+ * a failure fails in the same way.
+ */
+export function exactly<Cells extends Pick<InputRow, "topic" | "key" | "value">>(
+  cells: Cells,
+  raw: { readonly raw_key: string | null; readonly raw_value: string | null },
+  sources: readonly Source[],
+): Cells {
+  const source = sources.find((each) => each.topic === cells.topic);
+  const cell = (text: string, bytes: string | null, formatName: string) =>
+    standsFor(text, bytes, formatName) ? text : bytes === null ? "" : `${BYTES}${bytes}`;
+  return {
+    ...cells,
+    key: cell(cells.key, raw.raw_key, source?.keyFormat ?? "string"),
+    value: cell(cells.value, raw.raw_value, source?.valueFormat ?? "json"),
+  };
 }
 
 function readValue(text: string, name: string): unknown {

@@ -2,10 +2,20 @@ import { describe, expect, it } from "vitest";
 import type { SimulationStep } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 import { moved } from "./moves";
-import { CLOCK, linesOf, newRow, rowOf, rowsOfText, sourcesOf } from "./scenario";
+import {
+  bytesCell,
+  CLOCK,
+  exactly,
+  linesOf,
+  newRow,
+  rowOf,
+  rowsOfText,
+  sourcesFor,
+  sourcesOf,
+} from "./scenario";
 import { childrenOf, endingOf, storesAt, streamTimes, writesOf } from "./steps";
 import type { Shown } from "./store";
-import { dropText } from "./words";
+import { dropText, endingText, stepTitle } from "./words";
 
 const DOCUMENT: TopologyDocument = {
   format: "millrace.topology/1",
@@ -75,6 +85,43 @@ describe("inputs", () => {
         { advance_wall_clock: 1000 },
       ],
     });
+  });
+
+  it("of a poison record are its exact bytes, so that it runs and fails as in production", () => {
+    const cells = { topic: "orders", key: "ann", value: '{"quantity": ' };
+    const raw = { raw_key: btoa("ann"), raw_value: btoa('{"quantity": ') };
+    const made = exactly(cells, raw, SOURCES);
+    expect(made).toEqual({ ...cells, value: `base64:${raw.raw_value}` });
+    const { bad, lines } = linesOf([newRow(made)], SOURCES);
+    expect(bad).toEqual([]);
+    expect(lines).toEqual([
+      { topic: "orders", key: "ann", value_bytes: raw.raw_value, timestamp: 0 },
+    ]);
+    const long = '{"quantity": 12345678901234567890}';
+    const kept = exactly({ ...cells, value: long }, { ...raw, raw_value: btoa(long) }, SOURCES);
+    expect(kept.value).toBe(`base64:${btoa(long)}`);
+    const fine = '{"quantity": 2}';
+    expect(
+      exactly({ ...cells, value: fine }, { ...raw, raw_value: btoa(fine) }, SOURCES).value,
+    ).toBe(fine);
+  });
+
+  it("can be bytes in hexadecimal digits and in base64", () => {
+    const rows = [newRow({ topic: "orders", key: "hex:00 fF", value: bytesCell("{ü") })];
+    const [line] = linesOf(rows, SOURCES).lines;
+    expect(line).toMatchObject({ key_bytes: "AP8=", value_bytes: "e8O8" });
+    const odd = [newRow({ topic: "orders", key: "hex:0" })];
+    expect(linesOf(odd, SOURCES).bad).toEqual([{ row: 0, column: "key" }]);
+  });
+
+  it("of topics that match a pattern have the formats of its source", () => {
+    const text = { format: "string" };
+    const params = { topic_pattern: "eu-.*", key: text, value: text };
+    const document = { ...DOCUMENT, nodes: [{ id: "all", kind: "source.stream", params }] };
+    const rows = [newRow({ topic: "eu-1", key: "a", value: "plain" }), newRow({ topic: "us-1" })];
+    const sources = sourcesFor(document, rows);
+    expect(sources.map((each) => [each.topic, each.node.id])).toEqual([["eu-1", "all"]]);
+    expect(linesOf(rows.slice(0, 1), sources).lines[0]).toMatchObject({ value: "plain" });
   });
 
   it("that cannot be read are named by row and column", () => {
@@ -162,12 +209,26 @@ describe("steps", () => {
     const steps = [
       record(0, 1, "orders", null),
       record(1, 1, "valid", 0),
-      record(2, 2, "valid", null),
-      record(3, 2, "out", 2),
+      { ...record(2, 1, "valid", 1), event: "end", reason: "filtered" },
+      record(3, 2, "valid", null),
+      record(4, 2, "out", 3),
     ];
     const children = childrenOf(steps);
-    const endings = steps.map((step) => endingOf(DOCUMENT, step, children)?.why ?? null);
-    expect(endings).toEqual([null, "filtered", null, null]);
+    const endings = steps.map((step) => endingOf(step, children));
+    expect(endings).toEqual([null, "filtered", null, null, null]);
+    expect(endingText(DOCUMENT, steps[2] as SimulationStep, "filtered")).toBe(
+      "Filtered out: “value.quantity > 0” is not true for it.",
+    );
+  });
+
+  it("do not say that a record ended because it went on in another task", () => {
+    const steps = [record(0, 1, "valid", null), { ...record(1, 1, "valid", null), inside: true }];
+    const children = childrenOf(steps);
+    expect(steps.map((step) => endingOf(step, children))).toEqual([null, null]);
+    expect(steps.map((step) => stepTitle(DOCUMENT, step))).toEqual([
+      "Record 1 enters valid",
+      "Record 1 continues in valid, in task 0_0, after its repartition topic",
+    ]);
   });
 
   it("are walked by step, by record, to the next that ended, and at one node", () => {

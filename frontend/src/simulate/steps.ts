@@ -1,11 +1,10 @@
 /** Interprets the steps of a simulation: where a record is, why it ended, what the stores contain. */
 
 import type { SimulationStep, StoreRow } from "../api/types";
-import { findNode, paramsOf, type TopologyDocument } from "../graph/document";
 
 /** A step that can be shown: a record enters a node, ends, code stops, or a schedule is due. */
 export function isStop(step: SimulationStep): boolean {
-  return step.event !== "store" && step.event !== "log";
+  return step.event !== "store" && step.event !== "log" && step.event !== "end";
 }
 
 /** Indexes of the steps that can be shown, in order. */
@@ -108,12 +107,6 @@ export function streamTimes(
   return found;
 }
 
-/** Why a record ended without being dropped; null if it continued, or if this is the normal end. */
-export type Ending = {
-  readonly why: "filtered" | "unmatched" | "no_row" | "waits" | "held";
-  readonly text: string;
-} | null;
-
 /** Steps by the sequence number of the step that caused them. */
 export function childrenOf(
   steps: readonly SimulationStep[],
@@ -128,30 +121,17 @@ export function childrenOf(
   return found;
 }
 
+/** Why the record of a step goes no further than its node, by the operator's word; null if it continues or is dropped. */
 export function endingOf(
-  document: TopologyDocument,
   step: SimulationStep,
   children: ReadonlyMap<number, readonly SimulationStep[]>,
-): Ending {
-  const node = findNode(document, step.node);
-  if (node === undefined || step.event !== "record") return null;
-  if ((children.get(step.seq) ?? []).some((child) => child.event !== "store")) return null;
-  const params = paramsOf(node);
-  const text = (name: string) => String(params[name] ?? "");
-  switch (node.kind) {
-    case "filter":
-    case "filter_not":
-      return { why: "filtered", text: text("predicate") };
-    case "split":
-      return { why: "unmatched", text: "" };
-    case "join.stream_table":
-    case "join.stream_global_table":
-      return step.input === 0 ? { why: "no_row", text: "" } : null;
-    case "join.stream_stream":
-      return { why: "waits", text: "" };
-    case "suppress":
-      return { why: "held", text: "" };
-    default:
-      return null;
-  }
+): string | null {
+  if (step.event !== "record") return null;
+  const end = (children.get(step.seq) ?? []).find((child) => child.event === "end");
+  return end?.reason ?? null;
+}
+
+/** Whether a record has come through a repartition topic, from one part of a node to another. */
+export function isRepartitioned(step: SimulationStep): boolean {
+  return step.inside === true && step.parent === null;
 }

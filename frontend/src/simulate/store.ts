@@ -20,13 +20,24 @@ import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { edgeId, findNode, type TopologyDocument } from "../graph/document";
+import { edgeId, type TopologyDocument } from "../graph/document";
+import { t } from "../ui/i18n";
+import { type InputHistory, NO_HISTORY, remembered, stepped } from "./inputHistory";
 import { keep, readKept } from "./kept";
+import { inOrder, type Order } from "./ordering";
 import { simulated } from "./polling";
-import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
-import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
+import {
+  type InputRow,
+  type Line,
+  linesOf,
+  newRow,
+  rowOf,
+  sourcesFor,
+  sourcesOf,
+} from "./scenario";
+import { edgeOf, stopsOf } from "./steps";
 import type { PartitionStart } from "./way";
-import { dropText, endingText, reasonText } from "./words";
+import { dropText, endingText, isLoss, reasonText } from "./words";
 
 export type View = "inputs" | "results" | "log" | "steps" | "way" | "edge" | "plain" | "tests";
 
@@ -63,6 +74,11 @@ interface SimulationState {
   readonly topology: number | null;
   readonly rows: readonly InputRow[];
   readonly auto: boolean;
+  /** In which order the rows are processed. */
+  readonly order: Order;
+  readonly history: InputHistory;
+  /** What the last undo or redo did; null after any other change of the inputs. */
+  readonly undone: { readonly label: string; readonly direction: "back" | "forward" } | null;
   readonly view: View;
   /** How plain Spark cuts the records into micro-batches. */
   readonly cut: Cut;
@@ -84,7 +100,11 @@ interface SimulationState {
   readonly followed: Followed | null;
   open(topology: number): void;
   close(): void;
-  setRows(rows: readonly InputRow[]): void;
+  /** Changes the inputs. `label`: what undo shows; consecutive changes of a `gesture` are undone together. */
+  setRows(rows: readonly InputRow[], change?: Change): void;
+  setOrder(order: Order): void;
+  /** Undoes or redoes a change of the inputs. */
+  stepInputs(direction: "back" | "forward"): void;
   setAuto(auto: boolean): void;
   setView(view: View): void;
   /** Shows a step and highlights its record on the canvas. */
@@ -95,10 +115,21 @@ interface SimulationState {
   cancel(workspace: string): void;
 }
 
-function load(topology: number): Pick<SimulationState, "rows" | "auto"> {
-  const { rows, auto } = readKept(topology) ?? { rows: [], auto: false };
-  return { rows: rows.map(newRow), auto };
+export interface Change {
+  readonly label?: string;
+  readonly gesture?: string;
+  /** A new order of processing. */
+  readonly order?: Order;
 }
+
+type Loaded = Pick<SimulationState, "rows" | "auto" | "order" | "history" | "undone">;
+
+function load(topology: number): Loaded {
+  const { rows, auto, order } = readKept(topology) ?? { rows: [], auto: false, order: "time" };
+  return { rows: rows.map(newRow), auto, order, ...UNCHANGED };
+}
+
+const UNCHANGED = { history: NO_HISTORY, undone: null } as const;
 
 /** Fills in the records of the topology's template if there are no inputs yet. */
 async function fillIn(topology: number): Promise<void> {
@@ -108,6 +139,7 @@ async function fillIn(topology: number): Promise<void> {
   if (open !== topology || rows.length > 0 || inputs.length === 0) return;
   const sources = sourcesOf(useDesigner.getState().document);
   setRows(inputs.map((line) => rowOf(line, sources)));
+  useSimulation.setState(UNCHANGED);
 }
 
 let running: AbortController | null = null;
@@ -189,6 +221,8 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   topology: null,
   rows: [],
   auto: false,
+  order: "time",
+  ...UNCHANGED,
   view: "inputs",
   cut: "each",
   ...NOTHING,
@@ -203,17 +237,33 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   close: () => {
     running?.abort();
     useSimulated.getState().show({ edges: null, drops: {}, at: null });
-    set({ topology: null, rows: [], ...NOTHING });
+    set({ topology: null, rows: [], ...UNCHANGED, ...NOTHING });
   },
-  setRows: (rows) => {
-    const { auto, topology } = get();
-    set({ rows });
-    if (topology !== null) keep(topology, { rows, auto });
+  setRows: (rows, { gesture, label, order } = {}) => {
+    const before = get();
+    const history = remembered(
+      before.history,
+      before,
+      label ?? t("Change of the inputs"),
+      gesture ?? null,
+    );
+    set({ rows, order: order ?? before.order, history, undone: null });
+    keepInputs();
+  },
+  setOrder: (order) => {
+    if (order === get().order) return;
+    get().setRows(get().rows, { order, label: t("Order of the inputs") });
+  },
+  stepInputs: (direction) => {
+    const found = stepped(get().history, get(), direction);
+    if (found === null) return;
+    const { history, inputs, label } = found;
+    set({ ...inputs, history, undone: { label, direction } });
+    keepInputs();
   },
   setAuto: (auto) => {
-    const { rows, topology } = get();
     set({ auto });
-    if (topology !== null) keep(topology, { rows, auto });
+    keepInputs();
   },
   setView: (view) => {
     set({ view });
@@ -250,11 +300,15 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   run: async (workspace, plain = false) => {
     running?.abort();
     const { document } = useDesigner.getState();
-    const { lines, bad } = linesOf(get().rows, sourcesOf(document));
+    const sources = sourcesFor(document, get().rows);
+    const { lines: listed, bad } = linesOf(get().rows, sources);
     if (bad.length > 0) {
       set({ phase: "idle", view: "inputs" });
       return;
     }
+    const lines = inOrder(listed, get().order, sources).flatMap((at): readonly Line[] =>
+      listed.slice(at, at + 1),
+    );
     const controller = begin();
     set({ ...NOTHING, shown: get().shown, step: get().step, input: get().input });
     set({ comparing: plain });
@@ -292,6 +346,11 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       );
   },
 }));
+
+function keepInputs() {
+  const { auto, order, rows, topology } = useSimulation.getState();
+  if (topology !== null) keep(topology, { rows, auto, order });
+}
 
 /** The height of the panel in pixels that a way, or the local variables at a breakpoint, need. */
 const ROOMY = 380;
@@ -368,7 +427,6 @@ export function showOnCanvas(shown: Shown | null) {
     mine[words] = (mine[words] ?? 0) + 1;
     drops[node] = mine;
   };
-  const children = childrenOf(result.steps);
   for (const step of result.steps) {
     if (step.event === "drop") {
       count(
@@ -377,9 +435,9 @@ export function showOnCanvas(shown: Shown | null) {
       );
       continue;
     }
-    const ending = endingOf(document, step, children);
-    if (ending?.why === "filtered" || ending?.why === "unmatched" || ending?.why === "no_row") {
-      count(step.node, endingText(ending, findNode(document, step.node)?.kind ?? ""));
+    const { event, node, reason } = step;
+    if (event === "end" && reason !== undefined && isLoss(reason)) {
+      count(node, endingText(document, step, reason));
     }
   }
   useSimulated.getState().show({ edges, drops });

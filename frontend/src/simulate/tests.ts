@@ -5,12 +5,15 @@ import type { Difference, NewTopologyTest, SimulationResult, TopologyTest } from
 import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import { type Coverage, covered, NOTHING_COVERED } from "./coverage";
+import type { Actual } from "./diff";
 import { simulated } from "./polling";
 import type { Shown } from "./store";
 
 export interface Verdict {
   readonly state: "running" | "passed" | "failed";
   readonly differences: readonly Difference[];
+  /** What the run gave; null if it could not run, or is still running. */
+  readonly actual: Actual | null;
   /** Why the test could not run; null if it ran. */
   readonly failure: string | null;
 }
@@ -42,14 +45,15 @@ export const useTests = create<TestsState>()((set, get) => ({
     const { document } = useDesigner.getState();
     set({ busy: true, coverage: NOTHING_COVERED });
     for (const test of tests) {
-      setVerdict(test.id, { state: "running", differences: [], failure: null });
+      setVerdict(test.id, { state: "running", differences: [], actual: null, failure: null });
       const { result, ...found } = await ran(workspace, document, test, controller.signal);
       if (controller.signal.aborted) return;
       if (result !== null) {
         set({ coverage: covered(get().coverage ?? NOTHING_COVERED, document, result) });
       }
       const passed = found.failure === null && found.differences.length === 0;
-      setVerdict(test.id, { state: passed ? "passed" : "failed", ...found });
+      const actual = result === null ? null : actualOf(result);
+      setVerdict(test.id, { state: passed ? "passed" : "failed", actual, ...found });
     }
     set({ busy: false });
   },
@@ -62,12 +66,17 @@ export const useTests = create<TestsState>()((set, get) => ({
   },
 }));
 
+/** The part of a result that tests compare, without its many steps. */
+function actualOf({ dropped, output_count, outputs, stores }: SimulationResult): Actual {
+  return { dropped, output_count, outputs, stores };
+}
+
 async function ran(
   workspace: string,
   document: Shown["document"],
   test: TopologyTest,
   signal: AbortSignal,
-): Promise<Omit<Verdict, "state"> & { readonly result: SimulationResult | null }> {
+): Promise<Omit<Verdict, "state" | "actual"> & { readonly result: SimulationResult | null }> {
   const { expected, inputs } = test;
   try {
     const { answer } = await simulated(workspace, document, inputs, { signal, expected });

@@ -37,7 +37,8 @@ export function wayOf(steps: readonly Step[], input: number): readonly WayStep[]
     const before = moved
       ? found.findLast((each) => each.step.node === from)
       : places.get(step.parent ?? -1);
-    const tasks = moved ? [step.task ?? ""] : [];
+    const repartitioned = moved && subOf(step) !== subOf(before?.last);
+    const tasks = repartitioned ? [step.task ?? ""] : [];
     const writes = writesOf(steps, step.seq);
     if (before?.step.node === step.node) {
       places.set(index, before);
@@ -55,6 +56,11 @@ export function wayOf(steps: readonly Step[], input: number): readonly WayStep[]
     found.push(made);
   });
   return found;
+}
+
+/** The sub-topology of the step's task: within one, a record moves on without a repartition topic. */
+function subOf(step: Step | undefined): string | undefined {
+  return step?.task?.split("_")[0];
 }
 
 function writesOf(steps: readonly Step[], parent: number): WayStep["writes"] {

@@ -1,9 +1,10 @@
 /** Texts for times, values and reasons in a simulation. */
 
 import type { SimulationStep } from "../api/types";
+import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
 import { span } from "../ui/format";
-import { phrase, t } from "../ui/i18n";
-import type { Ending } from "./steps";
+import { type Phrase, phrase, t } from "../ui/i18n";
+import { isRepartitioned } from "./steps";
 
 /** A time in milliseconds as `1970-01-01 00:30:00` (UTC), with milliseconds if there are any. */
 export function timeText(at: number): string {
@@ -68,20 +69,87 @@ export function reasonText(reason: string): string {
     : t(known);
 }
 
-const ENDINGS = {
-  unmatched: phrase("No branch matches it."),
-  no_row: phrase("The table has no row for its key at this time."),
+const ENDINGS: Readonly<Record<string, Phrase>> = {
+  no_branch: phrase("No branch matches it."),
+  no_elements: phrase("Its array is empty, so nothing follows from it."),
+  no_output: phrase("Its code sent nothing on for it."),
+  no_window: phrase("Its time is before the first window."),
+  looked_up: phrase("It updates the table in which the join looks rows up."),
+  no_match: phrase("It found nothing to join on the other side at this time."),
+  no_match_after_waiting: phrase("A record that had waited here found nothing to join."),
+  no_match_yet: phrase("It waits in the join for a match."),
   waits: phrase("It waits in the join for a match."),
   held: phrase("It is buffered until its window closes or the time limit is reached."),
-} as const;
+  outdated: phrase("A newer version for its key already exists."),
+  null_key: phrase("Its key is null, and this node requires a key."),
+  no_group: phrase("It belongs to no group, before or after the change."),
+  unchanged: phrase("It changes nothing that the join depends on."),
+  unsubscribed: phrase("The join no longer needs this row."),
+};
+
+/** Ends at which the record is not lost: it is kept for later, or only part of a node's own work. */
+const KEPT = new Set([
+  "waits",
+  "no_match_yet",
+  "held",
+  "looked_up",
+  "no_output",
+  "unchanged",
+  "unsubscribed",
+]);
+
+/** Whether a record that ended for this reason gives nothing, as far as is known. */
+export function isLoss(reason: string): boolean {
+  return !KEPT.has(reason);
+}
 
 /** Why a record ended without being dropped. */
-export function endingText(ending: NonNullable<Ending>, kind: string): string {
-  if (ending.why !== "filtered") return t(ENDINGS[ending.why]);
+export function endingText(document: TopologyDocument, step: SimulationStep, reason: string) {
+  if (reason !== "filtered") {
+    const known = ENDINGS[reason];
+    return known === undefined ? reasonText(reason) : t(known);
+  }
+  const node = findNode(document, step.node);
+  const text = String((node === undefined ? {} : paramsOf(node)).predicate ?? "");
   return t(
-    kind === "filter_not"
+    node?.kind === "filter_not"
       ? phrase("Filtered out: “{text}” is true for it.")
       : phrase("Filtered out: “{text}” is not true for it."),
-    { text: ending.text },
+    { text },
+  );
+}
+
+/** What happens at a step, in one line. */
+export function stepTitle(document: TopologyDocument, step: SimulationStep): string {
+  const node = findNode(document, step.node);
+  const name = node === undefined ? step.node : labelOf(node);
+  if (step.event === "punctuate") return t("A schedule of {node} is due", { node: name });
+  if (step.event === "stop") {
+    const place = { line: step.line ?? 0, function: step.function ?? "", node: name };
+    return step.after === 0
+      ? t("Paused at line {line} of {node}, in {function}, before the first record", place)
+      : t("Record {n}: paused at line {line} of {node}, in {function}", {
+          ...place,
+          n: step.after,
+        });
+  }
+  if (isRepartitioned(step)) {
+    return t("Record {n} continues in {node}, in task {task}, after its repartition topic", {
+      n: step.after,
+      node: name,
+      task: step.task ?? "",
+    });
+  }
+  if (step.inside === true) {
+    return t("Record {n} continues in {node}", { n: step.after, node: name });
+  }
+  return t(
+    step.event === "drop"
+      ? phrase("Record {n} ends at {node}")
+      : phrase("Record {n} enters {node}"),
+    {
+      n: step.after,
+      node: name,
+    },
   );
 }

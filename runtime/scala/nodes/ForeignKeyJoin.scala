@@ -83,7 +83,7 @@ private[millrace] final class Subscribe(s: SubscribeSpec) extends HopNode(s) {
         if (old != null && changed(old, now)) subscribe(r, old, Unsubscribe)
         subscribe(r, now, AnswerAlways)
       } else if (c.newValue == null) {
-        if (old != null) subscribe(r, old, UnsubscribeAndAnswer)
+        if (old != null) subscribe(r, old, UnsubscribeAndAnswer) else ended("unchanged")
       } else if (now == null) {
         dropped("null_foreign_key")
         if (old != null) subscribe(r, old, UnsubscribeAndAnswer)
@@ -91,7 +91,7 @@ private[millrace] final class Subscribe(s: SubscribeSpec) extends HopNode(s) {
         subscribe(r, old, Unsubscribe)
         subscribe(r, now, AnswerAlways)
       } else subscribe(r, now, AnswerIfFound)
-    }
+    } else ended("unchanged")
   }
 
   private def changed(a: Any, b: Any): Boolean = !java.util.Arrays.equals(foreignKeys.encode(a), foreignKeys.encode(b))
@@ -114,6 +114,7 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   val right: TablePort = b.table(tableInput)
   private val table = TableSpec.of(right)
   private val subscribe = b.parent(1 - tableInput).asInstanceOf[SubscribeSpec]
+  private[millrace] val outer: Boolean = subscribe.outer
   private[millrace] val asked: KeyType = subscribe.ports.head._2.key
   private[millrace] val leftValue: DataType = subscribe.in.value
   if (asked.seen != right.key.seen)
@@ -179,9 +180,12 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
       val timestamp = if (found == null) r.timestamp else math.max(r.timestamp, found.timestamp)
       instruction match {
         case UnsubscribeAndAnswer => reply(r, primary, task, hash, null, timestamp)
-        case AnswerAlways => reply(r, primary, task, hash, if (found == null) null else found.value, timestamp)
-        case AnswerIfFound => if (found != null) reply(r, primary, task, hash, found.value, timestamp)
-        case _ => ()
+        case AnswerAlways =>
+          if (found == null && !s.outer) misses += 1
+          reply(r, primary, task, hash, if (found == null) null else found.value, timestamp)
+        case AnswerIfFound =>
+          if (found != null) reply(r, primary, task, hash, found.value, timestamp) else missed()
+        case _ => ended("unsubscribed")
       }
     }
   }
@@ -192,7 +196,9 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
     else if (s.parentVersioned && !r.change.isLatest) dropped("outdated")
     else {
       val p = prefix(r.key)
-      subscribers.range(p, Bytes.after(p)).foreach { case (at, e) =>
+      val asking = subscribers.range(p, Bytes.after(p))
+      if (asking.isEmpty) { if (s.outer) ended(NodeReason.noMatch) else missed() }
+      asking.foreach { case (at, e) =>
         val w = e.value.asInstanceOf[InternalRow]
         reply(
           r,
@@ -244,7 +250,7 @@ private[millrace] final class Resolve(s: ResolveSpec) extends Node(s) with Sourc
   override def init(c: TaskContext): Unit = { super.init(c); left.init(c) }
 
   override def process(r: Record, input: Int): Unit =
-    if (input == s.tableInput) left.observe(r)
+    if (input == s.tableInput) { left.observe(r); ended("looked_up") }
     else {
       val w = r.value.asInstanceOf[InternalRow]
       val asked = if (w.isNullAt(0)) null else w.getBinary(0)

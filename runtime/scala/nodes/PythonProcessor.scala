@@ -127,7 +127,9 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
     val w = ready()
     val m = message("process")
     m.replace("record", record(r))
+    val before = sent
     w.call(this, m)
+    if (sent == before) ended("no_output")
   }
 
   private def record(r: Record): ArrayNode = {

@@ -42,7 +42,8 @@ private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) 
   val predicate: Expr = b.expr("predicate", Layout.record(in.key, in.value), Some(BooleanType))
   override val ports: Seq[(String, Port)] = Seq("out" -> in)
   override def create(): Node = new Node(this) {
-    override def process(r: Record, input: Int): Unit = if (predicate.test(r, r.value, context) == keep) forward(r)
+    override def process(r: Record, input: Int): Unit =
+      if (predicate.test(r, r.value, context) == keep) forward(r) else ended("filtered")
   }
 }
 
@@ -108,6 +109,7 @@ private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
         val a = items(r, context).asInstanceOf[ArrayData]
         if (a == null) throw missing(Why("array_null", "the array is null"))
         val n = a.numElements()
+        if (n == 0) ended("no_elements")
         val gap = if (pairs) (0 until n).indexWhere(a.isNullAt) else -1
         if (gap >= 0) throw missing(Why("element_null", s"element $gap is null", "index" -> gap))
         var i = 0
@@ -181,7 +183,9 @@ private final class SplitSpec(b: Build) extends NodeSpec(b) {
     override def process(r: Record, input: Int): Unit = {
       var i = 0
       while (i < branches.length && !branches(i)._2.test(r, r.value, context)) i += 1
-      if (i < branches.length) forward(r, branches(i)._1) else default.foreach(forward(r, _))
+      if (i < branches.length) forward(r, branches(i)._1)
+      else if (default.isDefined) forward(r, default.get)
+      else ended("no_branch")
     }
   }
 }
@@ -201,7 +205,7 @@ private final class RepartitionSpec(b: Build) extends HopSpec(b) {
   override val ports: Seq[(String, Port)] =
     Seq("out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value"))))
   override def create(): Node = new HopNode(this) {
-    override def process(r: Record, input: Int): Unit = if (r.key != null || keepNull) hop(r)
+    override def process(r: Record, input: Int): Unit = if (r.key != null || keepNull) hop(r) else ended("null_key")
   }
 }
 

@@ -41,6 +41,7 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
 
   /** Records without a partner so far; null for an inner join. */
   private var single: Singles = _
+  override private[millrace] def missReason: String = NodeReason.noMatchYet
   override def buffers: Seq[String] = (StreamJoin.names.toSeq :+ "single").map(name => s"$id$$$name")
 
   override def init(c: TaskContext): Unit = {
@@ -91,7 +92,9 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
       val partners = windows(1 - side).fetch(key, math.max(0L, time - back(side)), until, ascending = true)
       if (!partners.hasNext && keeps(side)) {
         if (until < clock.value) forward(r.withValue(join(r.key, r.value, null, side, time)))
-        else single.add(time, side, key, r.value)
+        else { single.add(time, side, key, r.value); ended("waits") }
+      } else if (!partners.hasNext) {
+        if (single == null) missed() else ended(NodeReason.noMatchYet)
       } else
         partners.foreach { p =>
           if (single != null) single.remove(p.start, 1 - side, key)

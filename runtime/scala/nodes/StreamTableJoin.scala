@@ -38,7 +38,7 @@ private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends No
   }
 
   override def process(r: Record, input: Int): Unit =
-    if (input == 1) table.observe(r)
+    if (input == 1) { table.observe(r); ended("looked_up") }
     else if (r.value == null) dropped("null_value")
     else if (r.key == null && !s.outer) dropped("null_key")
     else if (buffer == null) join(r)
@@ -47,16 +47,20 @@ private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends No
         throw new Misfit(
           Why("waiting_without_key", "a record that waits for its table needs a key, but its key is null")
         )
-      if (!buffer.put(r)) join(r) else buffer.release(join)
+      if (!buffer.put(r)) join(r)
+      else {
+        ended("waits")
+        buffer.release(join(_, NodeReason.noMatchAfterWaiting))
+      }
     }
 
-  private def join(r: Record): Unit = {
+  private def join(r: Record, miss: String = NodeReason.noMatch): Unit = {
     val found =
       if (r.key == null) null
       else if (table.versioned) table.readAsOf(r.key, r.timestamp, r)
       else table.read(r.key, r)
-    if (found != null || s.outer)
-      forward(r.withValue(s.joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
+    if (found == null && !s.outer) missed(miss)
+    else forward(r.withValue(s.joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
   }
 }
 
@@ -149,8 +153,8 @@ private[millrace] final class GlobalJoinSpec(b: Build) extends NodeSpec(b) {
       else if (key == null && !outer) dropped("null_key")
       else {
         val found = if (key == null) null else parents(1).asInstanceOf[TableNode].lookup(key)
-        if (found != null || outer)
-          forward(r.withValue(joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
+        if (found == null && !outer) missed()
+        else forward(r.withValue(joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
       }
     }
   }

@@ -86,6 +86,7 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     val now = clock.advance(r.timestamp)
     put(r)
     mirror(r)
+    val before = sent
     var first = buffer.first(null, null)
     while (first != null && Bytes.getLong(first, 0) <= now - s.delay) {
       send(first)
@@ -104,6 +105,7 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
         )
       while (first != null && crowded) { send(first); first = buffer.first(Bytes.next(first), null) }
     }
+    if (sent == before) ended("held")
   }
 
   private def full(why: Why) = new ParameterFailure(null, new IllegalStateException(why.message), why)

@@ -22,7 +22,8 @@ private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
       val c = r.change
       if (r.key == null)
         throw new Misfit(Why("update_without_key", "an update of a grouped table needs a key, but its key is null"))
-      if (!parentVersioned || c.isLatest) {
+      if (parentVersioned && !c.isLatest) ended("outdated")
+      else {
         val (newKey, newValue) =
           if (c.newValue == null) (null, null) else (keyOf(r, c.newValue, context), valueOf(r, c.newValue, context))
         val (oldKey, oldValue) =
@@ -34,6 +35,7 @@ private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
         else {
           if (subtracts) hop(r.withKey(oldKey).withValue(new Change(null, oldValue, c.isLatest)))
           if (adds) hop(r.withKey(newKey).withValue(new Change(newValue, null, c.isLatest)))
+          if (!adds && !subtracts) ended("no_group")
         }
       }
     }

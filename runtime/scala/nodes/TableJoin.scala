@@ -55,7 +55,9 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
     else {
       val other = sides(1 - input).read(r.key, r)
       val value = if (other == null) null else other.value
-      if (matters(c, value, input)) {
+      if (!matters(c, value, input)) {
+        if (s.kind == "inner") missed() else ended(NodeReason.noMatch)
+      } else {
         val timestamp = if (other == null) r.timestamp else math.max(r.timestamp, other.timestamp)
         val newValue = if (exists(c.newValue, value, input)) join(r, c.newValue, value, input) else null
         val oldValue = if (s.sendOld && exists(c.oldValue, value, input)) join(r, c.oldValue, value, input) else null

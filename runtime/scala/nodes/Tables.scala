@@ -283,7 +283,8 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
       else if (own != null) own.value(r.key)
       else if (c.oldValue == null) null
       else apply(r.key, c.oldValue, r)
-    if (!(quiet && oldValue == null && newValue == null)) {
+    if (quiet && oldValue == null && newValue == null) ended("filtered")
+    else {
       if (own == null) forward(r.withValue(new Change(newValue, oldValue, c.isLatest)))
       else {
         val put = own.put(r.key, newValue, r.timestamp)

@@ -102,6 +102,7 @@ private[millrace] final class WindowAggregation(
       val aggregator = inputs(input)
       val key = keys.encode(r.key)
       var start = windows.first(time)
+      if (start > time) ended("no_window")
       while (start <= time) {
         val end = windows.end(start)
         if (end > close) update(r, key, start, end, aggregator) else late(start, end, close)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+from millrace_compiler.code_stores import stores_asked
 from millrace_compiler.diagnostics import Diagnostics
+from millrace_compiler.guesses import guess
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stores.base import StoreNode
@@ -71,6 +73,7 @@ class ProcessorNode(Operator):
         changed = any(port.key_changed for port in ports)
         output = self.output
         self._check_stores(scope)
+        self._check_names(scope)
         value = output.value or (None if output.broken else first.value)
         if self.rekeys:
             key = output.key or (None if output.broken else first.key)
@@ -97,6 +100,22 @@ class ProcessorNode(Operator):
                     found=f"{retention} ms",
                     needed=f"{size} ms",
                     operator=self.id,
+                )
+
+    def _check_names(self, scope: Scope) -> None:
+        """Reports names in the code of stores that are not connected to this node."""
+        known = [store.store_name() for store in self.stores]
+        for asked in stores_asked(self.code, self.class_name) if self.code else ():
+            if asked.name not in known:
+                scope.report.add(
+                    "code_store",
+                    self.id,
+                    "code",
+                    position=asked.position,
+                    store=asked.name,
+                    line=asked.line,
+                    guess=guess(asked.name, known),
+                    stores=", ".join(known) or "none",
                 )
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:

@@ -42,7 +42,6 @@ export const alerts = {
   "The state of the deployment is unknown": "部署的状态未知",
   "The deployment is degraded, restarting or waiting for a service": "部署异常、正在重启或等待服务",
   records: "条",
-  "Dropped records": "丢弃的记录",
   "records/s": "条/秒",
   "Time without a record": "没有记录的时间",
   "{figure} above {value}": "{figure}高于 {value}",

@@ -176,6 +176,7 @@ export const deployments = {
   "Skip it and start": "跳过并启动",
   "Send it and start": "发送并启动",
   "Record {topic}-{partition} at offset {offset}": "记录 {topic}-{partition}，偏移量 {offset}",
+  "Record of the failure": "失败的记录",
   "The test expects that the record is not dropped. Add the outputs that are right.":
     "该测试期望记录不被丢弃。请补充正确的输出。",
   "Failed record": "失败的记录",

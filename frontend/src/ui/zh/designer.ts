@@ -38,6 +38,8 @@ export const designer = {
   "{nodes} {nodes|node|nodes} · {stores} {stores|store|stores} · {edges} {edges|edge|edges}":
     "{nodes} 个节点 · {stores} 个存储 · {edges} 条连线",
   expired: "已过期",
+  "Found nothing to join": "没有找到可连接的内容",
+  "Found no partner on arrival": "到达时没有找到匹配的记录",
   "null key": "键为空",
   "null value": "值为空",
   "null foreign key": "外键为空",

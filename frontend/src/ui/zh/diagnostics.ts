@@ -31,7 +31,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   topic_partitions: ["主题 {topic} 有 {found} 个分区。", "请使用 1 到 {most} 之间的整数。"],
   kind_unknown: ["未知的类型 {found}。", "{guess}已知的类型：{known}。"],
   cycle: ["该节点在一个环中：{through}。", "请删除其中一条边，或写入主题后再读回。"],
-  edge_end: ["一条边指向不存在的 {missing}。", "请删除该边。"],
+  edge_end: ["一条边指向不存在的 {missing}。", "{guess}请删除该边，或连接一个节点。"],
   edge_from_sink: [
     "汇没有输出，但有一条边从它指向 {target}。",
     "请将 {target} 连接到汇之前的节点。",
@@ -167,6 +167,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "保留时间至少为窗口加宽限期，或将其留空。",
   ],
   code_syntax: ["第 {line} 行不是有效的 Python：{reason}。", "请更正代码。"],
+  code_store: [
+    "第 {line} 行请求存储 {store}，但它没有连接到此处理器。",
+    "{guess}已连接的存储：{stores}。",
+  ],
   code_class: ["代码中没有类 {found}。", "代码中的类：{classes}。"],
   setting_unknown: ["未知的设置。", "{guess}已知的设置：{known}。"],
   real_time_exactly_once: [

@@ -20,6 +20,8 @@ export const inspector = {
   "{n} nodes selected": "已选择 {n} 个节点",
   "Why it runs this way": "为何这样运行",
   "Add a store": "添加存储",
+  "It has no store: what its code keeps in variables is lost with a restart.":
+    "它没有存储：代码保存在变量中的内容会在重启时丢失。",
   "Without a store, state is kept in a store named after the node's id, which cannot be queried.":
     "不连接时，状态保存在以节点标识命名的存储中，无法查询。",
   "Show the records of {topic}": "查看 {topic} 的记录",

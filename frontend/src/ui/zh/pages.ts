@@ -32,7 +32,6 @@ export const pages = {
   "Keep mine as version {n}": "保留我的，存为版本 {n}",
   "{n} to decide": "还有 {n} 项待决定",
   "Save the merge as version {n}": "将合并结果存为版本 {n}",
-  missing: "不存在",
   removed: "已删除",
   added: "已添加",
   unchanged: "未更改",

@@ -1,5 +1,4 @@
 export const palette = {
-  nothing: "无",
   Takes: "接受",
   Gives: "产生",
   "the same": "相同",

@@ -1,0 +1,95 @@
+import { MantineProvider } from "@mantine/core";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { useRef } from "react";
+import { afterEach, expect, test, vi } from "vitest";
+import { dispatch } from "../commands/shortcuts";
+import { useDesigner } from "../designer/store";
+import { InputsBar, UndoButtons, Undone, useOwnUndo } from "./InputsBar";
+import { readKept } from "./kept";
+import { newRow } from "./scenario";
+import { useSimulation } from "./store";
+
+vi.mock("../api/topologyCalls", () => ({ sampleInputs: async () => ({ inputs: [] }) }));
+
+function Panel() {
+  const box = useRef<HTMLDivElement>(null);
+  const onKeyDown = useOwnUndo(box);
+  const { rows, setRows } = useSimulation();
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: as in the panel
+    <div ref={box} tabIndex={-1} onKeyDown={onKeyDown} data-testid="panel">
+      <Undone />
+      <InputsBar />
+      <UndoButtons />
+      {rows.length === 0 ? null : (
+        <button type="button" onClick={() => setRows([], { label: "Clear" })}>
+          Clear
+        </button>
+      )}
+    </div>
+  );
+}
+
+function open() {
+  localStorage.clear();
+  const state = useSimulation.getState();
+  state.open(5);
+  state.setRows([newRow({ topic: "a" }), newRow({ topic: "b" })], { label: "Two rows" });
+  render(
+    <MantineProvider>
+      <Panel />
+    </MantineProvider>,
+  );
+}
+
+afterEach(() => {
+  cleanup();
+  useSimulation.getState().close();
+});
+
+test("cleared rows come back with one click, and what was undone is told", () => {
+  open();
+  fireEvent.click(screen.getByText("Clear"));
+  expect(useSimulation.getState().rows).toHaveLength(0);
+  expect(screen.getByTestId("inputs-removed").textContent).toContain("2 rows were removed.");
+  fireEvent.click(screen.getByText("Undo"));
+  expect(useSimulation.getState().rows.map((row) => row.topic)).toEqual(["a", "b"]);
+  expect(screen.getByTestId("inputs-undone").textContent).toBe("Undone in the inputs: Clear");
+});
+
+test("Ctrl+Z in the panel undoes its inputs, and never an edit of the topology", () => {
+  const undo = vi.spyOn(useDesigner.getState(), "undo");
+  open();
+  const key = (options = {}) => {
+    const event = new KeyboardEvent("keydown", {
+      ...{ key: "z", ctrlKey: true, bubbles: true, cancelable: true, ...options },
+    });
+    fireEvent(document.activeElement ?? document.body, event);
+    return dispatch(event);
+  };
+  const button = screen.getByText("Clear");
+  fireEvent.pointerDown(button);
+  button.focus();
+  fireEvent.click(button);
+  // The button that had the focus is gone: the panel has it.
+  expect(document.activeElement).toBe(screen.getByTestId("panel"));
+  expect(key()).toBe(false);
+  expect(useSimulation.getState().rows).toHaveLength(2);
+  key();
+  key();
+  // Nothing is left to undo, which does not turn to the topology.
+  expect(key()).toBe(false);
+  expect(undo).not.toHaveBeenCalled();
+  expect(useSimulation.getState().rows).toHaveLength(0);
+  key({ key: "Z", shiftKey: true });
+  expect(useSimulation.getState().rows).toHaveLength(2);
+});
+
+test("the order of the inputs is kept with them, and can be undone", () => {
+  open();
+  expect(screen.getByTestId("inputs-order").textContent).toContain("As in production");
+  fireEvent.click(screen.getByText("As listed"));
+  expect(readKept(5)?.order).toBe("listed");
+  useSimulation.getState().stepInputs("back");
+  expect(readKept(5)?.order).toBe("time");
+});
