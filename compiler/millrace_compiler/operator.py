@@ -273,6 +273,11 @@ class Operator:
         return self.driving_ports is None or port in self.driving_ports
 
     @property
+    def decides_versions(self) -> bool:
+        """Whether its own store decides if its table is versioned; if not, its inputs decide."""
+        return True
+
+    @property
     def store(self) -> Store | None:
         """The store that an operator materializes into, if one is connected."""
         return self.stores[0] if self.stores else None

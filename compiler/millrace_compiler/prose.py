@@ -425,6 +425,12 @@ PROSE: dict[str, Prose] = {
     "suppress_versioned": Prose(
         "A versioned table cannot be suppressed.", "Disconnect its versioned store."
     ),
+    "suppress_inherited": Prose(
+        "All records of this windowed cogroup come from versioned tables, such as {table}. Kafka "
+        "Streams treats it as versioned, and a versioned table cannot be suppressed.",
+        "Disconnect the versioned store of {table}, or add “To table” and “To stream” before the "
+        "cogroup.",
+    ),
     "suppress_window": Prose(
         "The table is not windowed, so no window closes.",
         "Choose time_limit, or aggregate by window.",

@@ -283,6 +283,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   group_by_value: ["流只能按键分组，但设置了值。", "请删除值。"],
   group_by_needs_value: ["表按键和值分组，但没有设置值。", "请同时设置值。"],
   suppress_versioned: ["版本化的表不能抑制。", "请断开它的版本化存储。"],
+  suppress_inherited: [
+    "此窗口联合聚合的所有记录都来自版本化的表，例如 {table}。Kafka Streams 把它视为版本化的表，而版本化的表不能抑制。",
+    "请断开 {table} 的版本化存储，或者在联合聚合之前添加“转为表”和“转为流”。",
+  ],
   suppress_emit: ["最终结果不能提前输出。", "请选择停止，或将“直到”设为达到时限。"],
   topic_times: [
     "主题 {topic} 也由 {other} 读取，但时间戳、起点或读取器不同。",
