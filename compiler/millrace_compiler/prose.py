@@ -156,8 +156,13 @@ PROSE: dict[str, Prose] = {
         "Read the topic with “Global table from a topic”, or use another join.",
     ),
     "types_differ": Prose(
-        "The types of the {what} differ: {first} and {second}.",
-        "Convert one of them first, for instance with “Map values” or “Select key”.",
+        "The types of the values differ: {first} and {second}.",
+        "Convert one of them first, with “Map values”.",
+    ),
+    "key_types_differ": Prose(
+        "The types of the keys differ: {first} and {second}.",
+        "Convert the key of a stream first, with “Select key” or “Map”. A table needs “To stream” "
+        "before that, and “To table” after it.",
     ),
     # ---- parameters -----------------------------------------------------------------------
     "parameter_unknown": Prose(
@@ -271,8 +276,13 @@ PROSE: dict[str, Prose] = {
         "The {format} schema is not valid: {reason}.", "Correct the schema."
     ),
     "sink_format": Prose(
-        "The format {format} writes {needed}, but the records have {found}.",
-        "Choose a matching format, or convert the records with “Map values” first.",
+        "The format {format} writes {needed}, but the values are {found}.",
+        "Choose a matching format, or convert the value with “Map values” first.",
+    ),
+    "sink_key_format": Prose(
+        "The format {format} writes {needed}, but the keys are {found}.",
+        "Choose a matching format, or convert the key with “Select key” or “Map” first; a table "
+        "needs “To stream” before that.",
     ),
     # ---- expressions ----------------------------------------------------------------------
     "expression_empty": Prose("The expression is empty.", "Write a Spark SQL expression."),

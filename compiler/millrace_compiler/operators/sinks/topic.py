@@ -88,7 +88,8 @@ class SinkTopic(Operator):
             return
         if not widens(found, format_.type):
             needed = format_.type.text
-            scope.fault("sink_format", part, format=format_.name, found=found.text, needed=needed)
+            code = "sink_format" if part == "value" else "sink_key_format"
+            scope.fault(code, part, format=format_.name, found=found.text, needed=needed)
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         streams = to.streams()

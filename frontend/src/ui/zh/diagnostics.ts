@@ -47,9 +47,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "输入“{port}”收到 {found}，但需要 {needed}。",
     "请插入“转为表”或“转为流”节点，或连接其他节点。",
   ],
-  types_differ: [
-    "{what} 的类型不同：{first} 和 {second}。",
-    "请先转换其中一个，例如使用“映射值”或“选择键”。",
+  types_differ: ["值的类型不同：{first} 和 {second}。", "请先用“映射值”转换其中一个。"],
+  key_types_differ: [
+    "键的类型不同：{first} 和 {second}。",
+    "请先用“选择键”或“映射”转换流的键。表在此之前需要“转为流”，之后需要“转为表”。",
   ],
   parameter_unknown: ["{kind} 没有这个参数。", "{guess}已知的参数：{known}。"],
   parameter_missing: ["参数 {name} 是必填的。", "请填写“{title}”。"],
@@ -79,8 +80,12 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   format_bad_schema: ["{format} 模式无效：{reason}。", "请更正模式。"],
   sink_format: [
-    "格式 {format} 写入 {needed}，但记录是 {found}。",
-    "请选择匹配的格式，或先用“映射值”转换记录。",
+    "格式 {format} 写入 {needed}，但值是 {found}。",
+    "请选择匹配的格式，或先用“映射值”转换值。",
+  ],
+  sink_key_format: [
+    "格式 {format} 写入 {needed}，但键是 {found}。",
+    "请选择匹配的格式，或先用“选择键”或“映射”转换键；表在此之前需要“转为流”。",
   ],
   expression_empty: ["表达式为空。", "请编写 Spark SQL 表达式。"],
   expression_syntax: ["这不是有效的 Spark SQL：{reason}", "请更正标记的部分。"],
