@@ -139,6 +139,8 @@ class Operator:
     initializes: ClassVar[bool] = False
     #: Runs the user's Python code.
     runs_python: ClassVar[bool] = False
+    #: Its records go outside of the topology: to a topic, the log, or wherever its code sends them.
+    has_effects: ClassVar[bool] = False
     #: Parameters that name topics on the broker, which it reads or writes.
     topic_parameters: ClassVar[tuple[str, ...]] = ()
     #: Shows timestamps in its example, even if it does not read a clock.

@@ -64,6 +64,12 @@ PROSE: dict[str, Prose] = {
     "unknown_key": Prose(
         "{place} has an unknown key.", "The key is ignored. Known keys: {known}.", "warning"
     ),
+    "no_results": Prose(
+        "The results go nowhere: the topology has no sink, no store that can be queried, and no "
+        "processor.",
+        "Add a sink, such as “To a topic”.",
+        "warning",
+    ),
     "no_nodes": Prose("The topology has no nodes.", "Add a source and a sink."),
     "node_id": Prose(
         "The id of {place} is {found}.",

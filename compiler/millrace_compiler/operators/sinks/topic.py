@@ -37,6 +37,7 @@ class SinkTopic(Operator):
     synonyms = ("output", "produce", "write", "publish", "kafka", "输出", "写入")
     topic_parameters = ("topic",)
     in_ports = (InPort("in", ("stream", "table"), many=True),)
+    has_effects = True
     first = ("topic", "topic_expression", "key", "value", "partition")
 
     topic = optional(Topic("Topic", "The topic to write."))
