@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from millrace_runtime.keywords import checked
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -38,6 +40,7 @@ class Reader:
         }
 
 
+@checked
 def reader(
     format: str,
     *,

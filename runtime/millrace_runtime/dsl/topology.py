@@ -14,6 +14,7 @@ from millrace_runtime.dsl.stores import Store
 from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
+from millrace_runtime.keywords import Checked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +27,7 @@ InvalidTimestamp = Literal["fail", "skip", "partition_time"]
 Start = Literal["earliest", "latest"]
 
 
-class Topology:
+class Topology(Checked):
     """A Kafka Streams topology.
 
     `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the name or
