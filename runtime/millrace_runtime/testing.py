@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from millrace_runtime import simulating
 from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.dsl.code import placed
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.expectations import Expectations
 from millrace_runtime.input_lines import checked_line
@@ -37,9 +38,9 @@ def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]
     """
     document = topology.document()
     analyzer = session_analyzer(spark)
-    compilation = compiled(document, analyzer)
+    compilation = compiled(document, analyzer, topology.places)
     expects = Expectations(spark, analyzer, compilation, test["expected"])
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
-    graph = compilation.task_graph or {}
+    graph = placed(compilation.task_graph or {}, topology.outside.codes)
     result = simulating.run(spark, document, graph, lines, TraceLimits(steps=0))
     return [str(each) for each in simulating.differing(expects, document, lines, result)]

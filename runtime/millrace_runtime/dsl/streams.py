@@ -94,17 +94,18 @@ class Records(Writable):
         also: Sequence[Records],
         about: About,
     ) -> Any:
-        code, class_name = code_of(processor, calling())
+        code = code_of(processor, calling())
         output = {"key": key_type, "value": value_type}
         params = {
-            "code": code,
-            "class_name": class_name,
+            "code": code.text,
+            "class_name": code.class_name,
             "output": {name: type_ for name, type_ in output.items() if type_ is not None},
             "outputs": list(outputs) if outputs is not None else None,
         }
         made = self._add(
             kind, params, about, inputs=[(other, "in") for other in also], stores=stores
         )
+        self._nodes.outside.codes[made] = code
         if outputs is None or list(outputs) == ["out"]:
             return Stream(self._nodes, made)
         return {port: Stream(self._nodes, made, port) for port in outputs}
