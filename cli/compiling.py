@@ -13,6 +13,7 @@ from millrace_compiler import (
     describe,
 )
 from millrace_compiler.kubernetes import Profile, ProfileError, name_of
+from millrace_compiler.versions import CONNECTOR
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import PACKAGE, operator_jar
 
@@ -42,7 +43,8 @@ def compile_command(arguments: argparse.Namespace) -> int:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-    command = "python" if arguments.dialect == "exact" else "spark-submit --packages ..."
+    exact = arguments.dialect == "exact"
+    command = "python" if exact else f"spark-submit --packages {CONNECTOR}"
     print(f"{folder / 'job.py'}: run it with `{command} job.py --bootstrap-servers HOST:PORT`")
     return 0
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from millrace_compiler import AnalyzerUnavailable, DocumentError, Refused
-from millrace_runtime.errors import MillraceError, StreamStopped
+from millrace_runtime.errors import MillraceError, ProgramError, StreamStopped
 
 from cli.arguments import parser
 from cli.documents import diagnostics_of, show_diagnostics
@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
         code: int = arguments.command(arguments)
         return code
     except MillraceError as error:
-        where = f"{error.node}: " if error.node else ""
+        where = f"{error.node}: " if error.node and not isinstance(error, ProgramError) else ""
         print(f"{where}{error.message}", file=sys.stderr)
         return 3 if isinstance(error, StreamStopped) else 2
     except DocumentError as error:

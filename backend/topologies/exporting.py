@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accounts.models import User
+from django.conf import settings
+from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import ApiError
-from millrace_compiler.bundle import MANIFESTS
+from millrace_compiler.bundle import MANIFESTS, RE2, package_files
 from millrace_compiler.kubernetes import Profile, manifests, name_of, text_of
 
 from topologies.compiling import bundled
@@ -54,6 +56,46 @@ def test_topology(spark, path):
         pytest.fail("\\n".join(found), pytrace=False)
 '''
 
+#: the same for a plain program; the packages that run its tests are in their own folder
+_PLAIN_TEST_MODULE = '''\
+"""The tests of this topology."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "millrace"))
+
+from millrace_runtime import testing  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def spark():
+    session = testing.session()
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize("path", sorted(HERE.glob("*.json")), ids=lambda path: path.stem)
+def test_topology(spark, path):
+    found = testing.plain_differences(spark, HERE.parent, testing.read_test(path))
+    if found:
+        pytest.fail("\\n".join(found), pytrace=False)
+'''
+
+_PLAIN_TESTS_README = f"""
+The folder `tests` has the tests of the topology, which need no Kafka. They compare the job with the
+results of Kafka Streams, except where plain Spark is known to differ. The job does not need the
+packages in `tests/millrace`, which run them:
+
+```sh
+.venv/bin/pip install pytest {RE2}
+.venv/bin/python -m pytest tests
+```
+"""
+
 _TESTS_README = """
 The folder `tests` has the tests of the topology, which need no Kafka:
 
@@ -77,8 +119,8 @@ def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
         diagnostics = bundled(version.document, person, workspace, Path(folder), dialect)
         errors = [each for each in diagnostics if each["severity"] == "error"]
         if not errors:
+            _add_tests(Path(folder), version.topology, dialect)
             if dialect == "exact":
-                _add_tests(Path(folder), version.topology)
                 add_manifests(Path(folder), version.topology)
             return _zipped(Path(folder), file_name(version).removesuffix(".zip"))
     raise ApiError(
@@ -89,8 +131,8 @@ def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
     )
 
 
-def _add_tests(folder: Path, topology: Topology) -> None:
-    """Write the tests, the module that runs them and a section of the README, if there are any."""
+def _add_tests(folder: Path, topology: Topology, dialect: Dialect) -> None:
+    """Write the tests, what runs them and a section of the README, if there are any."""
     tests = list(topology.tests.order_by("pk"))
     if not tests:
         return
@@ -102,9 +144,23 @@ def _add_tests(folder: Path, topology: Topology) -> None:
             path = path.with_stem(f"{safe}-{test.pk}")
         content = {"title": test.name, "inputs": test.inputs, "expected": test.expected}
         path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
-    (folder / "tests" / "test_topology.py").write_text(_TEST_MODULE, "utf-8")
+    exact = dialect == "exact"
+    module = _TEST_MODULE if exact else _PLAIN_TEST_MODULE
+    (folder / "tests" / "test_topology.py").write_text(module, "utf-8")
     readme = folder / "README.md"
-    readme.write_text(readme.read_text("utf-8") + _TESTS_README, "utf-8")
+    section = _TESTS_README if exact else _PLAIN_TESTS_README
+    readme.write_text(readme.read_text("utf-8") + section, "utf-8")
+    if not exact:
+        _write_packages(folder / "tests" / "millrace")
+
+
+def _write_packages(folder: Path) -> None:
+    """Write the packages that run tests."""
+    jar = settings.MILLRACE_OPERATOR_JAR
+    files = package_files(REPOSITORY / "runtime", Path(jar) if jar else None)
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
 
 
 def add_manifests(folder: Path, topology: Topology) -> None:

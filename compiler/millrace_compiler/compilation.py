@@ -224,6 +224,7 @@ def compile_document(
         ports = {}
     physical = lower_graph(graph, ports)
     plan = make_plan(graph, physical, report)
+    _check_results(graph, plan, report)
     written = None
     if dialect == "plain" and not report.failed:
         written = emit_plain(graph, ports, settings, report, analyzer)
@@ -256,6 +257,17 @@ def _check_real_time(graph: Graph, report: Diagnostics) -> None:
     for operator in graph.operators.values():
         if isinstance(operator, Source) and operator.read_by():
             report.add("real_time_reader", operator.id, "reader")
+
+
+def _check_results(graph: Graph, plan: Plan, report: Diagnostics) -> None:
+    """Warns if the results go nowhere; a store alone is enough, as it can be queried."""
+    effects = any(operator.has_effects for operator in graph.operators.values())
+    queried = any(
+        step.is_global or (step.keeps.stores and graph.operators[step.node].buffer is None)
+        for step in plan.physical.steps.values()
+    )
+    if graph.operators and not (report.failed or effects or queried):
+        report.add("no_results")
 
 
 def _unread(graph: Graph, report: Diagnostics) -> set[str]:

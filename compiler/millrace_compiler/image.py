@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-DOCKERFILE = """\
+from millrace_compiler.versions import CONNECTOR
+
+_BASE = """\
 FROM eclipse-temurin:21-jre
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv \\
     && rm -rf /var/lib/apt/lists/* \\
@@ -12,6 +14,10 @@ COPY requirements.txt .
 RUN python3 -m venv /venv && /venv/bin/pip install --no-cache-dir -r requirements.txt \\
     && ln -s "$(/venv/bin/python -c 'import pyspark; print(pyspark.__path__[0])')" /opt/spark
 COPY . .
+"""
+
+DOCKERFILE = f"""\
+{_BASE}\
 ENV SPARK_HOME=/opt/spark PYSPARK_PYTHON=/venv/bin/python PYTHONPATH=/job \\
     MILLRACE_CACHE=/opt/millrace MILLRACE_JARS=/opt/jars \\
     KAFKA_BOOTSTRAP_SERVERS=kafka:9092 CHECKPOINT=/checkpoint
@@ -57,4 +63,28 @@ case "${1:-}" in
       --checkpoint "$CHECKPOINT" "$@"
     ;;
 esac
+"""
+
+PLAIN_DOCKERFILE = f"""\
+{_BASE}\
+ENV SPARK_HOME=/opt/spark PYSPARK_PYTHON=/venv/bin/python \\
+    KAFKA_BOOTSTRAP_SERVERS=kafka:9092 CHECKPOINT=/checkpoint
+# Fetch the Kafka connector now, not at the first start.
+RUN echo > /tmp/nothing.py \\
+    && /opt/spark/bin/spark-submit --conf spark.jars.ivy=/opt/ivy --packages \\
+        {CONNECTOR} /tmp/nothing.py \\
+    && mkdir -p /checkpoint && chown -R spark /checkpoint
+USER 185
+VOLUME /checkpoint
+ENTRYPOINT ["/bin/sh", "/job/entrypoint.sh"]
+"""
+
+PLAIN_ENTRYPOINT = """\
+#!/bin/sh
+# OPTION...   run the job with the broker and checkpoint from the environment
+set -eu
+PYSPARK_SUBMIT_ARGS="--jars $(ls /opt/ivy/jars/*.jar | paste -sd, -) pyspark-shell"
+export PYSPARK_SUBMIT_ARGS
+exec "$PYSPARK_PYTHON" job.py --bootstrap-servers "$KAFKA_BOOTSTRAP_SERVERS" \\
+  --checkpoint "$CHECKPOINT" "$@"
 """

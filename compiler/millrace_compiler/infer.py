@@ -8,7 +8,7 @@ its outputs have the types that can still be inferred.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from millrace_compiler.analysis import Analyzer, ExpressionRequest, ExpressionResult
 from millrace_compiler.diagnostics import Diagnostic, Diagnostics
@@ -107,12 +107,28 @@ class _Pass:
         return result
 
     def _finish(self, operator: Operator, ports: Mapping[str, Port]) -> None:
+        inherited = self._versions_of_inputs(operator)
         for name, port in ports.items():
-            self.ports[operator.id, name] = port
+            versions_of = inherited
+            if port.role == "table" and operator.decides_versions:
+                versions_of = None if port.history is None else operator.id
+            self.ports[operator.id, name] = replace(port, versions_of=versions_of)
         for child in self.children[operator.id]:
             self.waiting[child] -= 1
             if not self.waiting[child]:
                 self.ready.append(child)
+
+    def _versions_of_inputs(self, operator: Operator) -> str | None:
+        """The versioned table as which Kafka Streams treats all inputs of a node, if any."""
+        edges = [
+            edge
+            for port, found in self.graph.inputs[operator.id].items()
+            if operator.drives(port)
+            for edge in found
+        ]
+        ports = [self.ports.get((edge.source, edge.source_port)) for edge in edges]
+        found = [port.versions_of for port in ports if port is not None]
+        return found[0] if found and len(found) == len(edges) and None not in found else None
 
     def _step(self, node: _Running, answers: list[DataType | None] | None) -> None:
         try:

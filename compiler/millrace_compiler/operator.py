@@ -139,6 +139,8 @@ class Operator:
     initializes: ClassVar[bool] = False
     #: Runs the user's Python code.
     runs_python: ClassVar[bool] = False
+    #: Its records go outside of the topology: to a topic, the log, or wherever its code sends them.
+    has_effects: ClassVar[bool] = False
     #: Parameters that name topics on the broker, which it reads or writes.
     topic_parameters: ClassVar[tuple[str, ...]] = ()
     #: Shows timestamps in its example, even if it does not read a clock.
@@ -271,6 +273,11 @@ class Operator:
     def drives(self, port: str) -> bool:
         """Whether the records of an input port produce results, not only rows."""
         return self.driving_ports is None or port in self.driving_ports
+
+    @property
+    def decides_versions(self) -> bool:
+        """Whether its own store decides if its table is versioned; if not, its inputs decide."""
+        return True
 
     @property
     def store(self) -> Store | None:

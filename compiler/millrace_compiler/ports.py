@@ -51,7 +51,9 @@ class Port:
 
     ``key`` is the type in expressions: for a windowed table, the struct of key and window;
     ``inner_key`` is the key alone. ``key_changed``: the next grouping or join repartitions the
-    stream. ``history``: the history retention of a versioned table, in ms.
+    stream. ``history``: the history retention of a versioned table, in ms. ``versions_of``: the
+    node of the versioned table as which Kafka Streams treats the records: the table itself, or one
+    from which they come without a node in between that decides otherwise.
     """
 
     role: Role
@@ -61,6 +63,7 @@ class Port:
     window: Window | None = None
     inner_key: DataType | None = None
     history: int | None = None
+    versions_of: str | None = None
 
     @property
     def shown_role(self) -> str:

@@ -64,6 +64,12 @@ PROSE: dict[str, Prose] = {
     "unknown_key": Prose(
         "{place} has an unknown key.", "The key is ignored. Known keys: {known}.", "warning"
     ),
+    "no_results": Prose(
+        "The results go nowhere: the topology has no sink, no store that can be queried, and no "
+        "processor.",
+        "Add a sink, such as “To a topic”.",
+        "warning",
+    ),
     "no_nodes": Prose("The topology has no nodes.", "Add a source and a sink."),
     "node_id": Prose(
         "The id of {place} is {found}.",
@@ -159,8 +165,13 @@ PROSE: dict[str, Prose] = {
         "Read the topic with “Global table from a topic”, or use another join.",
     ),
     "types_differ": Prose(
-        "The types of the {what} differ: {first} and {second}.",
-        "Convert one of them first, for instance with “Map values” or “Select key”.",
+        "The types of the values differ: {first} and {second}.",
+        "Convert one of them first, with “Map values”.",
+    ),
+    "key_types_differ": Prose(
+        "The types of the keys differ: {first} and {second}.",
+        "Convert the key of a stream first, with “Select key” or “Map”. A table needs “To stream” "
+        "before that, and “To table” after it.",
     ),
     # ---- parameters -----------------------------------------------------------------------
     "parameter_unknown": Prose(
@@ -274,8 +285,13 @@ PROSE: dict[str, Prose] = {
         "The {format} schema is not valid: {reason}.", "Correct the schema."
     ),
     "sink_format": Prose(
-        "The format {format} writes {needed}, but the records have {found}.",
-        "Choose a matching format, or convert the records with “Map values” first.",
+        "The format {format} writes {needed}, but the values are {found}.",
+        "Choose a matching format, or convert the value with “Map values” first.",
+    ),
+    "sink_key_format": Prose(
+        "The format {format} writes {needed}, but the keys are {found}.",
+        "Choose a matching format, or convert the key with “Select key” or “Map” first; a table "
+        "needs “To stream” before that.",
     ),
     # ---- expressions ----------------------------------------------------------------------
     "expression_empty": Prose("The expression is empty.", "Write a Spark SQL expression."),
@@ -427,6 +443,12 @@ PROSE: dict[str, Prose] = {
     ),
     "suppress_versioned": Prose(
         "A versioned table cannot be suppressed.", "Disconnect its versioned store."
+    ),
+    "suppress_inherited": Prose(
+        "All records of this windowed cogroup come from versioned tables, such as {table}. Kafka "
+        "Streams treats it as versioned, and a versioned table cannot be suppressed.",
+        "Disconnect the versioned store of {table}, or add “To table” and “To stream” before the "
+        "cogroup.",
     ),
     "suppress_window": Prose(
         "The table is not windowed, so no window closes.",

@@ -9,12 +9,13 @@ from millrace_compiler import (
     Analyzer,
     CachingAnalyzer,
     Compilation,
+    Diagnostic,
     ExpressionRequest,
     ExpressionResult,
     compile_document,
 )
 
-from millrace_runtime.errors import MillraceError
+from millrace_runtime.errors import MillraceError, ProgramError
 
 
 class SessionAnalyzer:
@@ -47,10 +48,20 @@ def session_analyzer(spark: Any) -> Analyzer:
     return CachingAnalyzer(SessionAnalyzer(spark))
 
 
-def compiled(document: Mapping[str, Any], analyzer: Analyzer) -> Compilation:
-    """Compile a document. Raises MillraceError with the first error if it is refused."""
+def compiled(
+    document: Mapping[str, Any],
+    analyzer: Analyzer,
+    places: Mapping[str | None, str] | None = None,
+) -> Compilation:
+    """Compile a document. Raises MillraceError with the first error if it is refused.
+
+    `places`: the places in the program of the nodes, and of the topology (None), such as "job.py,
+    line 3"; with them, it raises ProgramError with all errors.
+    """
     compilation = compile_document(document, analyzer)
     errors = [each for each in compilation.diagnostics if each.severity == "error"]
+    if errors and places is not None:
+        raise refused(errors, places)
     if errors:
         first = errors[0].to_json()
         others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
@@ -62,3 +73,24 @@ def compiled(document: Mapping[str, Any], analyzer: Analyzer) -> Compilation:
             facts=cast("Mapping[str, object]", first["facts"]),
         )
     return compilation
+
+
+def refused(errors: Sequence[Diagnostic], places: Mapping[str | None, str]) -> ProgramError:
+    """Return the error of a program with these diagnostics, one in each line of its message."""
+    lines = [_line(each, places) for each in errors]
+    first = errors[0]
+    return ProgramError(
+        first.code,
+        "\n".join(lines),
+        node=first.node,
+        parameter=first.parameter,
+        facts=cast("Mapping[str, object]", first.to_json()["facts"]),
+    )
+
+
+def _line(found: Diagnostic, places: Mapping[str | None, str]) -> str:
+    address = ".".join(each for each in (found.node, found.path or found.parameter) if each)
+    place = places.get(found.node) or places[None]
+    at = found.position
+    within = f" (characters {at.start + 1} to {at.stop})" if at else ""
+    return f"{place}, {address or 'topology'}{within}: {found.message} {found.hint}".strip()

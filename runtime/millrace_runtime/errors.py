@@ -61,6 +61,13 @@ class MillraceError(Exception):
         return cls(fields["code"], fields["message"], facts=fields.get("facts"), cause=cause)
 
 
+class ProgramError(MillraceError):
+    """Errors of a program. The message has a line for each, with file, line and node.
+
+    `code`, `node`, `parameter` and `facts` are those of the first.
+    """
+
+
 class StreamStopped(MillraceError):
     """A record stopped the job because its handler is `fail`.
 

@@ -7,44 +7,54 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from millrace_runtime.keywords import checked
+
 Format: TypeAlias = dict[str, object]
 
 
+@checked
 def string() -> Format:
     """STRING; UTF-8."""
     return {"format": "string"}
 
 
+@checked
 def integer() -> Format:
     """INT; four bytes, big-endian."""
     return {"format": "integer"}
 
 
+@checked
 def long() -> Format:
     """BIGINT; eight bytes, big-endian."""
     return {"format": "long"}
 
 
+@checked
 def float_() -> Format:
     """FLOAT; four bytes, big-endian."""
     return {"format": "float"}
 
 
+@checked
 def double() -> Format:
     """DOUBLE; eight bytes, big-endian."""
     return {"format": "double"}
 
 
+@checked
 def boolean() -> Format:
     """BOOLEAN; one byte, 0 or 1."""
     return {"format": "boolean"}
 
 
+@checked
 def bytes_() -> Format:
     """BINARY; the bytes as they are."""
     return {"format": "bytes"}
 
 
+@checked
 def json(schema: str | None = None) -> Format:
     """STRUCT of a Spark DDL schema, or one type (`ARRAY<INT>`); UTF-8 JSON.
 
@@ -54,6 +64,7 @@ def json(schema: str | None = None) -> Format:
     return {"format": "json"} if schema is None else {"format": "json", "schema": schema}
 
 
+@checked
 def avro(
     schema: str | None = None, *, registry: str | None = None, subject: str | None = None
 ) -> Format:
@@ -61,6 +72,7 @@ def avro(
     return _schema_format("avro", schema, registry, subject)
 
 
+@checked
 def protobuf(
     schema: str | None = None, *, registry: str | None = None, subject: str | None = None
 ) -> Format:

@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns, topics
+from millrace_runtime.dsl.code import placed
 from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.environment import Environment
 from millrace_runtime.errors import MillraceError
@@ -246,7 +247,7 @@ class Job:
         if self.reads_directly:
             options["direct_tasks"] = self._assigned[0]
         java = columns.gateway().StreamTasks.attach(
-            rows._jdf, json.dumps(graph), json.dumps(options)
+            rows._jdf, json.dumps(placed(graph, self.outside.codes)), json.dumps(options)
         )
         return DataFrame(java, self.session)
 

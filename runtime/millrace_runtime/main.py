@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -197,14 +198,16 @@ def _run(
     try:
         storage.require_reachable(arguments.checkpoint)
         document = topology.document
-        compilation = compiled(document, session_analyzer(spark))
+        compilation = compiled(document, session_analyzer(spark), topology.places)
         stages.done("plan")
         graph = compilation.task_graph or {}
         report.describe(document, graph)
         schema = state_schema(compilation)
-        starter = Starter(
-            spark, topology.name, graph, arguments, report, stages, schema, topology.outside
-        )
+        outside = topology.outside
+        if arguments.report:
+            # The page shows the code of each node: its errors count lines there.
+            outside = dataclasses.replace(outside, codes={})
+        starter = Starter(spark, topology.name, graph, arguments, report, stages, schema, outside)
         if standby is not None:
             skipped = rehearse(spark, topology.name, graph, arguments)
             stages.done("rehearsal" if skipped is None else f"no rehearsal ({skipped})")

@@ -206,7 +206,7 @@ def run_plain(
         return {"cut": cut, "diagnostics": diagnostics, "comparison": None}, None
     began = time.monotonic()
     try:
-        with _apart(spark):
+        with apart(spark):
             simulator = PlainSimulator(
                 spark.newSession(), topology_of(compilation), compilation, Cut(cut)
             )
@@ -230,7 +230,7 @@ def _of_plain(progress: Progress) -> Callable[[int, int], None]:
 
 
 @contextlib.contextmanager
-def _apart(spark: SparkSession) -> Iterator[None]:
+def apart(spark: SparkSession) -> Iterator[None]:
     """Let a plain run leave nothing behind: no open state store, and nothing in the log.
 
     Spark writes the output of Python workers to Java's standard error; the log has its own stream.

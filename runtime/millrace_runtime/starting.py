@@ -44,7 +44,7 @@ def start(
     """Start the query and return it; see `Topology.start`."""
     _check(spark)
     checkpoints.settle(checkpoint)
-    compilation = compiled(topology.document, session_analyzer(spark))
+    compilation = compiled(topology.document, session_analyzer(spark), topology.places)
     state = StateOpening(state_schema(compilation), checkpoints.notes_of(checkpoint), {})
     kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
     job = Job(
@@ -90,7 +90,8 @@ def dataframe(
     Raises MillraceError `dataframe_sinks` if there are other sinks, which would not be written.
     """
     _check(spark)
-    graph = compiled(topology.document, session_analyzer(spark)).task_graph or {}
+    analyzer = session_analyzer(spark)
+    graph = compiled(topology.document, analyzer, topology.places).task_graph or {}
     kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
     job = Job(spark, kafka, graph, name=topology.name, run=kafka.run, outside=topology.outside)
     written = {str(each["node"]) for each in graph["nodes"] if each["op"] in ("to", "print")}

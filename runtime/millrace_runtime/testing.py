@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler import compile_document
 from pyspark.sql import SparkSession
 
 from millrace_runtime import simulating
 from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.dsl.code import placed
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.expectations import Expectations
 from millrace_runtime.input_lines import checked_line
 from millrace_runtime.memory import TraceLimits
-from millrace_runtime.simulation import simulation_session
+from millrace_runtime.plain.comparing import judged
+from millrace_runtime.plain.simulation import PlainSimulator, module_of
+from millrace_runtime.simulation import Cut, Result, simulation_session
 
 
 def session() -> SparkSession:
@@ -35,11 +39,47 @@ def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]
     Parts that `expected` omits are not compared. Raises MillraceError for a topology that does not
     compile, and for invalid input lines or conditions.
     """
-    document = topology.document()
+    return _run(spark, topology.document(), topology, test)[0]
+
+
+def plain_differences(spark: SparkSession, folder: Path, test: Mapping[str, Any]) -> list[str]:
+    """Return the differences of an exported plain program, as sentences; empty if it passes.
+
+    `folder`: of `job.py` and `topology.json`. The topology must give the expected results, and the
+    program those of the topology, except where the compiler announces a difference from Kafka
+    Streams.
+    """
+    document = json.loads((folder / "topology.json").read_text("utf-8"))
+    found, lines, exact = _run(spark, document, None, test)
+    compilation = compile_document(document, session_analyzer(spark), dialect="plain").require()
+    program = module_of((folder / "job.py").read_text("utf-8"))
+    with simulating.apart(spark):
+        simulator = PlainSimulator(
+            spark.newSession(), program.topology, compilation, Cut.parse("each")
+        )
+        plain = simulator.run(lines)
+    verdict, left = judged(compilation, exact, plain, "each")
+    if verdict == "wrong":
+        found += [f"plain Spark: {each}" for each in left] or [f"plain Spark: {plain.error}"]
+    return found
+
+
+def _run(
+    spark: SparkSession,
+    document: dict[str, Any],
+    topology: Topology | None,
+    test: Mapping[str, Any],
+) -> tuple[list[str], list[dict[str, Any]], Result]:
+    """Return the differences from what a test expects, its input lines and the result.
+
+    `topology`: the program that the document is from, if there is one.
+    """
     analyzer = session_analyzer(spark)
-    compilation = compiled(document, analyzer)
+    compilation = compiled(document, analyzer, topology.places if topology else None)
     expects = Expectations(spark, analyzer, compilation, test["expected"])
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
-    graph = compilation.task_graph or {}
+    codes = topology.outside.codes if topology else {}
+    graph = placed(compilation.task_graph or {}, codes)
     result = simulating.run(spark, document, graph, lines, TraceLimits(steps=0))
-    return [str(each) for each in simulating.differing(expects, document, lines, result)]
+    found = [str(each) for each in simulating.differing(expects, document, lines, result)]
+    return found, lines, result

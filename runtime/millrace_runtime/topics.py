@@ -11,6 +11,8 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.foreign import is_caused_by
 
 PATIENCE_SECONDS = 30
+#: how long to wait for the first response of a broker
+ANSWER_SECONDS = 5
 
 
 def prepare(
@@ -24,10 +26,12 @@ def prepare(
 
     A created topic has the broker's default number of partitions. Raises MillraceError
     `topic_missing` for missing source topics, from which nothing would ever arrive, at the node
-    that `reader_of` returns for the first of them.
+    that `reader_of` returns for the first of them, and `broker_unreachable` for a broker that does
+    not respond.
     """
     jvm = session._jvm
     with _admin(jvm, client) as admin:
+        _require_answer(jvm, admin, client["bootstrap.servers"])
         found = {name: _partitions(jvm, admin, name) for name in {*sources, *sinks}}
         missing = sorted(name for name in sources if found[name] is None)
         if missing:
@@ -133,7 +137,26 @@ def _admin(jvm: Any, client: Mapping[str, str]) -> Iterator[Any]:
     try:
         yield admin
     finally:
-        admin.close()
+        # Without a timeout it would wait for requests that the broker does not answer.
+        admin.close(jvm.java.time.Duration.ofMillis(0))
+
+
+def _require_answer(jvm: Any, admin: Any, servers: str) -> None:
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        admin.describeCluster().nodes().get(
+            ANSWER_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS
+        )
+    except Py4JJavaError as error:
+        if not is_caused_by(error, "TimeoutException"):
+            raise
+        raise MillraceError(
+            "broker_unreachable",
+            f"The broker at {servers} does not respond within {ANSWER_SECONDS} s. Check its "
+            "address, the network and that it is running.",
+            facts={"servers": servers, "seconds": ANSWER_SECONDS},
+        ) from None
 
 
 def _partitions(jvm: Any, admin: Any, name: str) -> int | None:

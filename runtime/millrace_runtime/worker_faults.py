@@ -30,16 +30,19 @@ def described(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     shown = traceback.TracebackException.from_exception(error)
     for part in _chain(shown):
         part.stack[:] = [frame for frame in part.stack if Path(frame.filename).parent != HERE]
-    lines = [frame.lineno for frame in shown.stack if frame.filename in files]
-    line = lines[-1] if lines else None
+    places = [(frame.filename, frame.lineno) for frame in shown.stack if frame.filename in files]
+    file: str | None
+    file, line = places[-1] if places else (None, None)
     text = str(error)
     if isinstance(error, SyntaxError):
         text = str(error.msg)
         if error.filename in files:
-            line = error.lineno
+            file, line = error.filename, error.lineno
         elif error.filename:
             text += f" in {error.filename}, line {error.lineno}"
-    where = f" (line {line})" if line else ""
+    # The code of a document has no file; its name is that of the node in angle brackets.
+    named = f"{file}, " if file and not file.startswith("<") else ""
+    where = f" ({named}line {line})" if line else ""
     name = type(error).__name__
     if isinstance(error, SystemExit):
         text = f"the code ended the process with exit code {error.code or 0}"

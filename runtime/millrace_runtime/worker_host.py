@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import linecache
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from millrace_runtime.processor import (
@@ -44,7 +45,7 @@ class Host:
         self.schedules: dict[int, Callable[[int], None]] = {}
         self.now: Json = frame
         self.key: Any = None
-        self.file = f"<{self.name}>"
+        self.file = frame.get("file") or f"<{self.name}>"
         self.closing = False
         self._code = frame["code"]
         self._class_name = frame["class_name"]
@@ -79,7 +80,11 @@ class Host:
     def start(self) -> None:
         """Run the code, create the processor and call its `init`."""
         lines = self._code.splitlines(keepends=True)
-        linecache.cache[self.file] = (len(self._code), None, lines, self.file)
+        # Processors of one file each have their own lines of it; the others are empty.
+        earlier = linecache.getlines(self.file) if self.file in linecache.cache else []
+        both = zip_longest(lines, earlier, fillvalue="\n")
+        shown = [own if own.strip() else other for own, other in both]
+        linecache.cache[self.file] = (sum(map(len, shown)), None, shown, self.file)
         space: dict[str, Any] = {
             "__name__": f"processor_{self.name}",
             "Processor": Processor,

@@ -104,9 +104,9 @@ def shell(tmp_path: Path, wheels: Path) -> Any:
     return run
 
 
-def unpacked(client: Any, topology: int, folder: Path) -> Path:
+def unpacked(client: Any, topology: int, folder: Path, dialect: str = "exact") -> Path:
     """Unpack the exported zip and return its folder."""
-    answer = client.get(f"/api/topologies/{topology}/versions/1/export")
+    answer = client.get(f"/api/topologies/{topology}/versions/1/export", {"dialect": dialect})
     assert answer.status_code == 200, answer.content
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         archive.extractall(folder)
@@ -176,8 +176,39 @@ def values(broker: Broker, count: int) -> list[bytes]:
     return [each.value() for each in topics.consume(broker.address, "exported-out", count)]
 
 
+def test_the_tests_of_a_plain_export_run_as_its_readme_shows(
+    people: People, client_of: Client, shell: Any, settings: Any, tmp_path: Path
+) -> None:
+    raw = document(
+        [stream(), node("keep", "filter", predicate="true"), sink()], ["in > keep", "keep > out"]
+    )
+    settings.MILLRACE_OPERATOR_JAR = operator_jar()
+    with serving_analyzer(OneTypeAnalyzer("BOOLEAN")) as analyzer:
+        settings.MILLRACE_ANALYZER = analyzer
+        made = actions.create_topology(people.editor, people.workspace, "Plain", raw)
+        line = {"topic": "in", "key": "k", "value": "a", "timestamp": 1}
+        output = {"topic": "out", "key": "k", "value": "a", "timestamp": 1, "after": 1}
+        for name, value in (("It passes", "a"), ("It fails", "b")):
+            expected = {"outputs": [{**output, "value": value}]}
+            testing.keep_test(people.editor, made, name, [line], expected)
+        folder = unpacked(client_of(people.editor), made.pk, tmp_path / "unpacked", "plain")
+    assert not (folder / "millrace_runtime").exists()
+    readme = (folder / "README.md").read_text("utf-8")
+    run, *_docker, tests = blocks_of(readme, {"localhost:9092": "127.0.0.1:1"})
+    tested = shell(f"{run.splitlines()[0]}\n{tests.rstrip()} || test $? = 1", folder)
+    assert "FAILED tests/test_topology.py::test_topology[it-fails]" in tested
+    assert "1 failed, 1 passed" in tested
+    # A change of the program that no difference announces is found.
+    program = (folder / "job.py").read_text("utf-8").replace('where("true")', 'where("false")')
+    (folder / "job.py").write_text(program, "utf-8")
+    tested = shell(".venv/bin/python -m pytest tests || test $? = 1", folder)
+    assert "plain Spark: outputs" in tested
+    assert "2 failed" in tested
+
+
+@pytest.mark.parametrize("dialect", ["exact", "plain"])
 def test_the_readme_names_only_files_that_are_there(
-    people: People, client_of: Client, settings: Any, tmp_path: Path
+    dialect: str, people: People, client_of: Client, settings: Any, tmp_path: Path
 ) -> None:
     settings.MILLRACE_OPERATOR_JAR = tmp_path / "operator.jar"
     settings.MILLRACE_OPERATOR_JAR.write_bytes(b"PK")
@@ -186,11 +217,12 @@ def test_the_readme_names_only_files_that_are_there(
         raw = document([stream(), sink()], ["in > out"])
         made = actions.create_topology(people.editor, people.workspace, "Files", raw)
         client = client_of(people.editor)
-        folder = unpacked(client, made.pk, tmp_path / "unpacked")
+        folder = unpacked(client, made.pk, tmp_path / "unpacked", dialect)
         readme = (folder / "README.md").read_text("utf-8")
         rows = re.findall(r"^\| (`.*) \|", readme, re.MULTILINE)
         named = [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[0])]
         assert len(named) >= 8
+        assert "| 0 | stopped by SIGTERM or Ctrl-C" in readme
         for name in named:
             assert (folder / name).exists(), name
         # The topology has no tests.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from millrace_compiler import Refused, bundle_files, compile_document
 from millrace_compiler.describe import description_of
+from millrace_compiler.versions import CONNECTOR
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
@@ -58,6 +59,19 @@ def test_the_compiled_operator_takes_the_place_of_its_sources(tmp_path: Path) ->
 def test_the_package_itself_names_the_runtime_too() -> None:
     package = RUNTIME / "millrace_runtime"
     assert bundle_files(compiled(RAW), package) == bundle_files(compiled(RAW), RUNTIME)
+
+
+def test_a_plain_bundle_has_a_readme_whose_connector_is_published() -> None:
+    compilation = compile_document(RAW, OneTypeAnalyzer("BOOLEAN"), dialect="plain")
+    files = bundle_files(compilation, RUNTIME)
+    jars = files["jars.txt"].decode().splitlines()
+    assert CONNECTOR in jars  # of the locked jars, which are fetched
+    for path in ("README.md", "job.py", "Dockerfile"):
+        text = files[path].decode()
+        assert CONNECTOR in text, path
+        assert "VERSION" not in text, path
+    assert files["entrypoint.sh"]
+    assert not [path for path in files if path.startswith("millrace_")]
 
 
 def test_the_jars_are_the_connectors() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, compile_document
+from millrace_compiler.operator import registry
 
 from tests.compiler.kit import (
     LONG,
@@ -21,6 +23,10 @@ from tests.compiler.kit import (
     table,
 )
 from tests.compiler.refused import CODE, KEEP, REFUSED, join, process, window
+
+#: codes of keys and of values that have another type than needed
+KEYS = {"key_types_differ", "sink_key_format"}
+VALUES = {"types_differ", "sink_format"}
 
 
 @pytest.mark.parametrize("what", sorted(REFUSED))
@@ -249,6 +255,21 @@ def test_tables_at_streams_places_become_their_updates() -> None:
 def test_a_name_that_is_nearly_right_is_guessed(raw: dict[str, Any], hint: str) -> None:
     hints = [found.hint for found in compiled(raw).diagnostics]
     assert any(each.startswith(hint) for each in hints), hints
+
+
+@pytest.mark.parametrize(
+    "what", [what for what, (_, expected) in REFUSED.items() if expected[0] in KEYS | VALUES]
+)
+def test_a_wrong_type_is_converted_by_nodes_that_can_change_it(
+    what: str, analyzer: Analyzer
+) -> None:
+    raw, expected = REFUSED[what]
+    [found] = [d for d in compile_document(raw, analyzer).diagnostics if d.code == expected[0]]
+    titles = {kind.title: kind for kind in registry().values()}
+    named = [titles[title] for title in re.findall("“(.*?)”", found.hint)]
+    ways = [kind for kind in named if kind.family == "stateless"]
+    assert ways
+    assert all(kind.changes_key == (expected[0] in KEYS) for kind in ways)
 
 
 def test_a_node_whose_parameters_cannot_be_read_reports_nothing_of_what_it_does() -> None:

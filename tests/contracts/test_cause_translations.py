@@ -40,13 +40,14 @@ FAULTS = {"deserialization", "processing", "production", "registry", "timestamp"
 #: the operator for graphs that the compiler never makes: none reaches the page as a cause
 ELSEWHERE = {
     "bytes_unread", "cut_unknown", "dataframe_sinks", "document_dataframe", "document_function",
-    "kind", "program_failed", "program_topology", "program_unreadable", "query_invalid",
-    "request_invalid", "session_settings", "session_without_operator", "unknown",
+    "document_import", "kind", "program_failed", "program_topology", "program_unreadable",
+    "query_invalid", "request_invalid", "session_settings", "session_without_operator", "unknown",
 }  # fmt: skip
 #: expressions whose codes are collected where they originate
 PASSED_ON = {
-    "cause", "code", "errors[0].code", "f'cold_{cold.code}'", "fault", "first['code']",
-    "known.code", "self.fault", "step.get('code', '')", "str(found.get('code'))", "why['code']",
+    "cause", "code", "errors[0].code", "f'cold_{cold.code}'", "fault", "first.code",
+    "first['code']", "known.code", "self.fault", "step.get('code', '')", "str(found.get('code'))",
+    "why['code']",
 }  # fmt: skip
 
 

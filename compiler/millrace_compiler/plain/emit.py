@@ -35,6 +35,7 @@ from millrace_compiler.program.classes import bound_names
 from millrace_compiler.program.identities import slug
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import PROGRAM, Written
+from millrace_compiler.versions import CONNECTOR
 
 _RESERVED = {
     "F",
@@ -49,6 +50,8 @@ _RESERVED = {
     "argparse",
     "json",
     "re",
+    "signal",
+    "threading",
 }
 
 
@@ -194,6 +197,8 @@ def _imports(program: Program, used: set[str]) -> list[str]:
         "import argparse",
         "import json",
         *(["import re"] if "re" in used else []),
+        "import signal",
+        "import threading",
         *(line for module in standard for line in _import(module, names[module])),
         "",
         *_import(first, names[first]),
@@ -228,7 +233,7 @@ def _docstring(about: str, description: str, between: list[str]) -> list[str]:
     lines += [
         "Run it with Spark's Kafka package:",
         "",
-        "    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \\",
+        f"    spark-submit --packages {CONNECTOR} job.py \\",
         "        --bootstrap-servers HOST:PORT --checkpoint FOLDER",
         *(_between(between) if between else ()),
         '"""',

@@ -102,7 +102,11 @@ READ_PATTERN = '''\
 TAIL = '''
 
 def main() -> None:
-    """Runs the topology on a broker until a query ends."""
+    """Runs the topology on a broker until a query ends, or SIGTERM or Ctrl-C stop it.
+
+    Exit codes: 0 stopped, or done with --available-now; 1 a query failed; 2 invalid options; 143
+    stopped by SIGTERM with --available-now.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bootstrap-servers", required=True)
     parser.add_argument("--checkpoint", required=True, help="folder or URI of offsets and state")
@@ -125,9 +129,21 @@ def main() -> None:
     )
     options = parser.parse_args()
 SESSION
-    topology(Kafka(spark, options))
-    if not options.available_now:
-        spark.streams.awaitAnyTermination()
+    stopping = threading.Event()
+    if threading.current_thread() is threading.main_thread() and not options.available_now:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopping.set())
+    try:
+        topology(Kafka(spark, options))
+        ended = options.available_now
+        while not (ended or stopping.is_set()):
+            ended = spark.streams.awaitAnyTermination(1)
+        if stopping.is_set():
+            for query in spark.streams.active:
+                query.stop()
+    except Exception:
+        if not stopping.is_set():  # a signal to the process group stops Spark first
+            raise
 
 
 if __name__ == "__main__":

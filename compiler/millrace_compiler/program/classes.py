@@ -25,26 +25,13 @@ def own_code(source: str, class_name: str) -> str | None:
     the line numbers of errors are those of the source. ``None`` if there is no such class, or the
     source is not valid Python.
     """
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
+    wanted = _needed(source, class_name)
+    if not wanted:
         return None
-    makes = {index: _bound(item) for index, item in enumerate(body)}
-    start = [i for i, item in enumerate(body) if _is_class(item, class_name)]
-    if not start:
-        return None
-    wanted, open_ = set(start), list(start)
-    while open_:
-        used = _used(body[open_.pop()])
-        for index, names in makes.items():
-            if index not in wanted and names & used and not _of_runtime(body[index]):
-                wanted.add(index)
-                open_.append(index)
     lines = source.split("\n")
     text = ""
     last: ast.stmt | None = None
-    for index in sorted(wanted):
-        item = body[index]
+    for item in wanted:
         first = _first(item, lines)
         if last is not None:
             blank = 2 if _is_block(item) or _is_block(last) else 0
@@ -55,6 +42,52 @@ def own_code(source: str, class_name: str) -> str | None:
         text += "\n".join(lines[first - 1 : item.end_lineno])
         last = item
     return text + "\n"
+
+
+def in_place(source: str, class_name: str) -> str:
+    """The code of :func:`own_code` at its lines in the source; other lines are empty."""
+    lines = source.split("\n")
+    kept = [""] * len(lines)
+    for item in _needed(source, class_name):
+        part = slice(_first(item, lines) - 1, item.end_lineno)
+        kept[part] = lines[part]
+    return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def imports(code: str) -> list[tuple[int, str]]:
+    """Line and name of each module that the code imports; a relative import begins with dots.
+
+    None of code that is not valid Python.
+    """
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return []
+    found = []
+    for item in ast.walk(tree):
+        if isinstance(item, ast.Import):
+            found += [(item.lineno, alias.name) for alias in item.names]
+        elif isinstance(item, ast.ImportFrom):
+            found.append((item.lineno, "." * item.level + (item.module or "")))
+    return sorted(found)
+
+
+def _needed(source: str, class_name: str) -> list[ast.stmt]:
+    """The top-level statements that a class needs, with it; none if there is no such class."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return []
+    makes = {index: _bound(item) for index, item in enumerate(body)}
+    wanted = {i for i, item in enumerate(body) if _is_class(item, class_name)}
+    open_ = list(wanted)
+    while open_:
+        used = _used(body[open_.pop()])
+        for index, names in makes.items():
+            if index not in wanted and names & used and not _of_runtime(body[index]):
+                wanted.add(index)
+                open_.append(index)
+    return [body[index] for index in sorted(wanted)]
 
 
 def is_same(a: str, b: str) -> bool:

@@ -9,6 +9,7 @@ from millrace_runtime.dsl.nodes import About, End, Nodes
 from millrace_runtime.dsl.places import Place
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.formats import Format
+from millrace_runtime.keywords import Checked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from millrace_runtime.dsl.readers import BatchFunction
 
 
-class Handle:
+class Handle(Checked):
     """An output port of a node. Returned by the methods of a topology; not created directly."""
 
     def __init__(self, nodes: Nodes, node: str, port: str = "out") -> None:

@@ -66,6 +66,11 @@ class Nodes:
         `inputs`: output ports of other nodes, each with the input port that it is connected to;
         `places`: earlier calls that belong to the node. Raises ValueError for a name in use.
         """
+        for store in stores:
+            if not isinstance(store, Store):
+                raise TypeError(
+                    f'{kind} takes a store such as key_value_store("name"), found {store!r}'
+                )
         given = {name: value for name, value in params.items() if value is not None}
         topics = given.get("topics") or ([given["topic"]] if "topic" in given else [])
         id_ = self._ids.take(about.get("name") or self._ids.default(base_of(kind, topics)))

@@ -26,6 +26,9 @@ class Place:
     line: int
     names: Mapping[str, Any] = field(repr=False, hash=False, compare=False)
 
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}, line {self.line}"
+
     @property
     def module(self) -> str:
         """The name of the module."""

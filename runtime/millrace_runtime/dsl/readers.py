@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from millrace_runtime.keywords import checked
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from millrace_runtime.dsl.code import ProcessorCode
 
     #: A streaming DataFrame, or a function that creates one from the session.
     Frame: TypeAlias = DataFrame | Callable[[SparkSession], DataFrame]
@@ -38,6 +42,7 @@ class Reader:
         }
 
 
+@checked
 def reader(
     format: str,
     *,
@@ -68,6 +73,8 @@ class Outside:
     functions: dict[str, BatchFunction] = field(default_factory=dict)
     #: nodes whose records are returned as a DataFrame
     dataframes: set[str] = field(default_factory=set)
+    #: where the code of processors stands; the document has only its text
+    codes: dict[str, ProcessorCode] = field(default_factory=dict)
 
     @property
     def sinks(self) -> set[str]:

@@ -16,6 +16,8 @@ class Runnable:
     name: str
     document: Mapping[str, Any]
     outside: Outside
+    #: the place in the program of each node, and of the topology (None), such as "job.py, line 3"
+    places: Mapping[str | None, str]
 
     @property
     def settings(self) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
 from millrace_runtime.dsl.places import Place, calling
+from millrace_runtime.keywords import checked
 
 #: Whole milliseconds, text such as "5 minutes", or a timedelta.
 Duration = int | str | timedelta
@@ -57,11 +58,13 @@ class StoreOptions(TypedDict, total=False):
 _DEFAULTS = {"persistent": True, "logging": True, "caching": False, "retain_duplicates": False}
 
 
+@checked
 def key_value_store(name: str, **options: Unpack[StoreOptions]) -> Store:
     """A store of the latest value of each key, ordered by the serialized keys."""
     return _store("key_value", name, options)
 
 
+@checked
 def window_store(
     name: str,
     *,
@@ -78,6 +81,7 @@ def window_store(
     return _store("window", name, options, times, retain_duplicates=retain_duplicates)
 
 
+@checked
 def session_store(
     name: str, *, retention: Duration | None = None, **options: Unpack[StoreOptions]
 ) -> Store:
@@ -85,6 +89,7 @@ def session_store(
     return _store("session", name, options, {"retention": retention})
 
 
+@checked
 def versioned_store(
     name: str, *, history_retention: Duration, **options: Unpack[StoreOptions]
 ) -> Store:
@@ -100,9 +105,6 @@ def _store(
     **more: Any,
 ) -> Store:
     """Create a store. Omitted parameters and defaults are not part of the document."""
-    unknown = options.keys() - StoreOptions.__annotations__.keys()
-    if unknown:
-        raise TypeError(f"a store has no option {', '.join(sorted(unknown))}")
     given: dict[str, Any] = dict(options)
     id_, label, description = (given.pop(key, None) for key in ("id", "label", "description"))
     params = given | {key: in_milliseconds(value) for key, value in (times or {}).items()} | more

@@ -11,6 +11,7 @@ from millrace_runtime.dsl.nodes import About
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.stores import Duration, Store, in_milliseconds
 from millrace_runtime.dsl.windows import JoinWindow, Suppressed, Window
+from millrace_runtime.keywords import Checked
 from millrace_runtime.processor import Processor
 
 Emit = Literal["every_update", "window_close"]
@@ -93,17 +94,18 @@ class Records(Writable):
         also: Sequence[Records],
         about: About,
     ) -> Any:
-        code, class_name = code_of(processor, calling())
+        code = code_of(processor, calling())
         output = {"key": key_type, "value": value_type}
         params = {
-            "code": code,
-            "class_name": class_name,
+            "code": code.text,
+            "class_name": code.class_name,
             "output": {name: type_ for name, type_ in output.items() if type_ is not None},
             "outputs": list(outputs) if outputs is not None else None,
         }
         made = self._add(
             kind, params, about, inputs=[(other, "in") for other in also], stores=stores
         )
+        self._nodes.outside.codes[made] = code
         if outputs is None or list(outputs) == ["out"]:
             return Stream(self._nodes, made)
         return {port: Stream(self._nodes, made, port) for port in outputs}
@@ -325,7 +327,7 @@ class GlobalTable(Handle):
     """A GlobalKTable: fully replicated to every task; can be joined with streams."""
 
 
-class GroupedStream:
+class GroupedStream(Checked):
     """A stream grouped by key, for aggregations."""
 
     def __init__(self, stream: Stream, by: dict[str, str] | None) -> None:
@@ -391,7 +393,7 @@ class GroupedStream:
         return Table(self._stream._nodes, made)
 
 
-class GroupedTable:
+class GroupedTable(Checked):
     """A table grouped by a new key; aggregated with an adder and a subtractor."""
 
     def __init__(self, table: Table, by: dict[str, str]) -> None:
@@ -441,7 +443,7 @@ class GroupedTable:
         return Table(self._table._nodes, made)
 
 
-class CogroupedStream:
+class CogroupedStream(Checked):
     """Several grouped streams that are combined into one aggregate."""
 
     def __init__(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from millrace_compiler.document import FORMAT
 
 from millrace_runtime.dsl.nodes import About, Nodes
+from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
 from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
-from millrace_runtime.errors import MillraceError
+from millrace_runtime.errors import MillraceError, ProgramError
 from millrace_runtime.formats import Format
+from millrace_runtime.keywords import Checked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +29,7 @@ InvalidTimestamp = Literal["fail", "skip", "partition_time"]
 Start = Literal["earliest", "latest"]
 
 
-class Topology:
+class Topology(Checked):
     """A Kafka Streams topology.
 
     `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the name or
@@ -59,6 +62,7 @@ class Topology:
         }
         self.settings = {name: value for name, value in settings.items() if value is not None}
         self._nodes = Nodes(self._dataframe)
+        self._place = calling()
 
     def stream(
         self,
@@ -181,7 +185,9 @@ class Topology:
 
         from millrace_runtime.compiling import compiled, session_analyzer
 
-        return description_of(compiled(self.runnable().document, session_analyzer(spark))).text
+        made = self.runnable()
+        compilation = compiled(made.document, session_analyzer(spark), made.places)
+        return description_of(compilation).text
 
     def main(self, argv: Sequence[str] | None = None) -> None:
         """Run on Spark and Kafka until stopped, then exit. For options: `python job.py --help`."""
@@ -202,11 +208,25 @@ class Topology:
     def document(self) -> dict[str, Any]:
         """Return the topology document, which the canvas shows and a server deploys.
 
-        Raises MillraceError `document_dataframe` for a stream of a DataFrame and
-        `document_function` for records that go to a function or a DataFrame.
+        Raises ProgramError for parts that cannot be in a document: `document_dataframe` for a
+        stream of a DataFrame, `document_function` for records that go to a function or a DataFrame,
+        and `document_import` for a processor that imports a module beside the program.
         """
+        order = list(self._nodes.places)
+        found = sorted(self._not_in_documents(), key=lambda each: order.index(each[0].node or ""))
+        if found:
+            first = found[0][0]
+            lines = [f"{place}, {error.node}: {error.message}" for error, place in found]
+            raise ProgramError(
+                first.code, "\n".join(lines), node=first.node, parameter=first.parameter
+            )
+        return self._compilable()
+
+    def _not_in_documents(self) -> Iterator[tuple[MillraceError, str]]:
+        """Yield what cannot be part of a document, with its place."""
+        places = self.places
         for node in self.outside.frames:
-            raise MillraceError(
+            frame = MillraceError(
                 "document_dataframe",
                 "It reads a DataFrame, which cannot be part of a document. Use a reader instead: "
                 'reader=reader("parquet", options={"path": ...}, schema=...), or write the '
@@ -214,18 +234,40 @@ class Topology:
                 node=node,
                 parameter="df",
             )
-        for node in sorted(self.outside.sinks):
-            raise MillraceError(
+            yield frame, places[node]
+        for node in self.outside.sinks:
+            sink = MillraceError(
                 "document_function",
                 "Its records go to a function or a DataFrame, which cannot be part of a "
                 "document. Write them to a topic: .to(...).",
                 node=node,
             )
-        return self._compilable()
+            yield sink, places[node]
+        for node, code in self.outside.codes.items():
+            if code.beside is not None:
+                line, module = code.beside
+                file = Path(code.file).name
+                imported = MillraceError(
+                    "document_import",
+                    f"The code of {code.class_name} imports the module {module}, which is beside "
+                    "the program and cannot be part of a document. Move what it uses from there "
+                    f"into {file}, or install the module as a package where the job runs.",
+                    node=node,
+                    parameter="code",
+                )
+                yield imported, f"{file}, line {line}"
 
     def runnable(self) -> Runnable:
         """Return the runnable form. Its document only names the DataFrames and functions."""
-        return Runnable(self.name, self._compilable(), self.outside)
+        return Runnable(self.name, self._compilable(), self.outside, self.places)
+
+    @property
+    def places(self) -> dict[str | None, str]:
+        """The place of each node in the program, and of the topology (None): "job.py, line 3"."""
+        found: dict[str | None, str] = {None: str(self._place)}
+        for node, places in self._nodes.places.items():
+            found[node] = str(places[-1])
+        return found
 
     def _compilable(self) -> dict[str, Any]:
         document: dict[str, Any] = {"format": FORMAT, "name": self.name}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from millrace_runtime.dsl.stores import Duration, in_milliseconds
+from millrace_runtime.keywords import checked
 
 
 @dataclass(frozen=True)
@@ -34,31 +35,37 @@ def _window(type: str, **parts: Duration | None) -> Window:
     return Window({"type": type, **found})
 
 
+@checked
 def tumbling(size: Duration, *, grace: Duration | None = None) -> Window:
     """Fixed-size windows that do not overlap. `grace`: how long late records are accepted."""
     return _window("tumbling", size=size, grace=grace)
 
 
+@checked
 def hopping(size: Duration, *, advance: Duration, grace: Duration | None = None) -> Window:
     """Fixed-size, overlapping windows; a new one starts with every `advance`."""
     return _window("hopping", size=size, advance=advance, grace=grace)
 
 
+@checked
 def sliding(difference: Duration, *, grace: Duration | None = None) -> Window:
     """Sliding windows of records whose timestamps differ by at most `difference`."""
     return _window("sliding", difference=difference, grace=grace)
 
 
+@checked
 def sessions(gap: Duration, *, grace: Duration | None = None) -> Window:
     """Session windows, which grow while records follow each other within `gap`."""
     return _window("session", gap=gap, grace=grace)
 
 
+@checked
 def unlimited(*, start: Duration | None = None) -> Window:
     """One window without end, from `start` (ms since the epoch, default 0)."""
     return _window("unlimited", start=start)
 
 
+@checked
 def within(
     difference: Duration | None = None,
     *,
@@ -80,6 +87,7 @@ def within(
     return JoinWindow({name: in_milliseconds(part) for name, part in sides.items()})
 
 
+@checked
 def until_window_closes(
     *,
     max_records: int | None = None,
@@ -90,6 +98,7 @@ def until_window_closes(
     return _suppressed("window_closes", None, max_records, max_bytes, when_full)
 
 
+@checked
 def until_time_limit(
     limit: Duration,
     *,

@@ -18,6 +18,7 @@ from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.stream import SourceStream
 
 from millrace_runtime.comparing import canonical
+from millrace_runtime.differences import Difference
 from millrace_runtime.plain.predicting import (
     FAILED,
     HEADERS,
@@ -27,6 +28,7 @@ from millrace_runtime.plain.predicting import (
     REPEATED,
     TIMESTAMP,
     UNCOUNTED,
+    Verdict,
     unexplained,
     verdict,
 )
@@ -55,21 +57,8 @@ def beside(
     compilation: Compilation, exact: Result, plain: Result, cut: Literal["each", "all"]
 ) -> dict[str, Any]:
     """Return both results by topic, with the verdict and the codes that explain differences."""
-    codes = compilation.differences
-    scenario = {
-        "compare": "sequence",
-        "topology": {},
-        "expected": {"outputs": exact.outputs, "dropped": exact.dropped, "error": exact.error},
-    }
-    found = {
-        "outputs": plain.outputs,
-        "dropped": plain.dropped,
-        "error": plain.error,
-        "differences": codes,
-    }
-    verdict_ = verdict(scenario, found, cut)
-    announced = {str(each["code"]) for each in codes}
-    left = unexplained(scenario, found, cut, announced) if verdict_ == "wrong" else []
+    verdict_, left = judged(compilation, exact, plain, cut)
+    announced = {str(each["code"]) for each in compilation.differences}
     return {
         "verdict": verdict_,
         "unexplained": [each.to_json() for each in left[:MOST_SENTENCES]],
@@ -84,6 +73,27 @@ def beside(
         },
         "stopped": {"kafka_streams": exact.error, "spark": plain.error},
     }
+
+
+def judged(
+    compilation: Compilation, exact: Result, plain: Result, cut: Literal["each", "all"]
+) -> tuple[Verdict, list[Difference]]:
+    """Return the verdict on a plain result, and the differences that no code explains."""
+    codes = compilation.differences
+    scenario = {
+        "compare": "sequence",
+        "topology": {},
+        "expected": {"outputs": exact.outputs, "dropped": exact.dropped, "error": exact.error},
+    }
+    found = {
+        "outputs": plain.outputs,
+        "dropped": plain.dropped,
+        "error": plain.error,
+        "differences": codes,
+    }
+    verdict_ = verdict(scenario, found, cut)
+    announced = {str(each["code"]) for each in codes}
+    return verdict_, unexplained(scenario, found, cut, announced) if verdict_ == "wrong" else []
 
 
 class _Topic:

@@ -35,6 +35,9 @@ private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) {
   val code: String = b.text("code")
   if (code.contains("offset")) b.graph.askForOffsets()
   val className: String = b.text("class_name")
+
+  /** The file of the code in a program, whose lines it has; empty for the code of a document. */
+  val file: String = b.params.path("file").asText("")
   private def output(p: String): Option[DataType] =
     Option(b.params.path("output").get(p)).filterNot(_.isNull).map { t =>
       try Expressions.parseType(t.asText)
@@ -85,6 +88,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
       val m = message("start")
       m.put("code", spec.code)
       m.put("class_name", spec.className)
+      m.put("file", spec.file)
       m.put("name", node)
       m.put("task_id", context.taskId(spec.sub))
       m.put("fixed", spec.fixed)

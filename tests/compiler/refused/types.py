@@ -86,9 +86,16 @@ TYPES: Refused = {
         ),
         ("types_differ", "both", "in"),
     ),
+    "merged keys that differ": (
+        document(
+            [stream("a"), stream("b", key=LONG), node("both", "merge"), sink()],
+            ["a > both", "b > both", "both > out"],
+        ),
+        ("key_types_differ", "both", "in"),
+    ),
     "joined keys that differ": (
         join("stream_table", stream("l"), table("r", key=LONG), joiner="left"),
-        ("types_differ", "join", "right"),
+        ("key_types_differ", "join", "right"),
     ),
     "a foreign key of another type": (
         join("foreign_key", table("l"), table("r"), foreign_key="length(value)"),
@@ -97,6 +104,10 @@ TYPES: Refused = {
     "a sink's format that does not fit": (
         document([stream(), sink(value=LONG)], ["in > out"]),
         ("sink_format", "out", "value"),
+    ),
+    "a sink's key format that does not fit": (
+        document([stream(), sink(key=LONG)], ["in > out"]),
+        ("sink_key_format", "out", "key"),
     ),
     "a format that is not known": (
         document([stream(value={"format": "xml"}), sink()], ["in > out"]),

@@ -191,6 +191,30 @@ WINDOWS: Refused = {
         ),
         ("suppress_versioned", "quiet", "in"),
     ),
+    "suppress on a windowed cogroup of a versioned table's updates": (
+        with_store(
+            document(
+                [
+                    table(),
+                    node("updates", "to_stream"),
+                    node(
+                        "all",
+                        "cogroup",
+                        type="STRING",
+                        initializer="''",
+                        inputs=[{"port": "in1", "aggregator": "agg"}],
+                        window={"type": "tumbling", "size": 10},
+                    ),
+                    node("quiet", "suppress", until="window_closes"),
+                    sink(),
+                ],
+                ["table > updates", "updates > all.in1", "all > quiet", "quiet > out"],
+            ),
+            "table",
+            store("rows", "versioned", history_retention=5),
+        ),
+        ("suppress_inherited", "quiet", "in"),
+    ),
     "final results of a table without windows": (
         document(
             [table(), node("quiet", "suppress", until="window_closes"), sink()],

@@ -2,12 +2,14 @@ r"""highest-bid, as Spark Structured Streaming.
 
 Run it with Spark's Kafka package:
 
-    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0 job.py \
         --bootstrap-servers HOST:PORT --checkpoint FOLDER
 """
 
 import argparse
 import json
+import signal
+import threading
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -94,7 +96,11 @@ def topology(kafka: Kafka) -> None:
 
 
 def main() -> None:
-    """Runs the topology on a broker until a query ends."""
+    """Runs the topology on a broker until a query ends, or SIGTERM or Ctrl-C stop it.
+
+    Exit codes: 0 stopped, or done with --available-now; 1 a query failed; 2 invalid options; 143
+    stopped by SIGTERM with --available-now.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bootstrap-servers", required=True)
     parser.add_argument("--checkpoint", required=True, help="folder or URI of offsets and state")
@@ -117,9 +123,21 @@ def main() -> None:
     )
     options = parser.parse_args()
     spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
-    topology(Kafka(spark, options))
-    if not options.available_now:
-        spark.streams.awaitAnyTermination()
+    stopping = threading.Event()
+    if threading.current_thread() is threading.main_thread() and not options.available_now:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopping.set())
+    try:
+        topology(Kafka(spark, options))
+        ended = options.available_now
+        while not (ended or stopping.is_set()):
+            ended = spark.streams.awaitAnyTermination(1)
+        if stopping.is_set():
+            for query in spark.streams.active:
+                query.stop()
+    except Exception:
+        if not stopping.is_set():  # a signal to the process group stops Spark first
+            raise
 
 
 if __name__ == "__main__":

@@ -38,6 +38,11 @@ class Cogroup(Folding):
         "Emit", "A cogroup emits every update.", ("every_update",), default="every_update"
     )
 
+    @property
+    def decides_versions(self) -> bool:
+        # Kafka Streams leaves it open for windowed cogroups, unlike for other aggregations.
+        return self.window is None
+
     def inputs(self) -> tuple[InPort, ...]:
         return tuple(InPort(item.port, ("stream",)) for item in self.inputs_)
 

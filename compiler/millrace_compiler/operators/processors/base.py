@@ -44,6 +44,7 @@ class ProcessorNode(Operator):
     stateful = True
     reads_clock = True
     runs_python = True
+    has_effects = True
     #: Whether the processor may change the key.
     rekeys: ClassVar[bool] = True
 

@@ -24,6 +24,7 @@ class SinkPrint(Operator):
     why = "Spark's console sink prints a micro-batch as a table, and only its first rows."
     synonyms = ("print", "console", "debug", "log", "stdout", "打印")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
+    has_effects = True
 
     label_ = optional(Text("Label", "Prefix of each line. Default: the node's id."))
 

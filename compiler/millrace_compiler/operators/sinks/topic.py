@@ -37,6 +37,7 @@ class SinkTopic(Operator):
     synonyms = ("output", "produce", "write", "publish", "kafka", "输出", "写入")
     topic_parameters = ("topic",)
     in_ports = (InPort("in", ("stream", "table"), many=True),)
+    has_effects = True
     first = ("topic", "topic_expression", "key", "value", "partition")
 
     topic = optional(Topic("Topic", "The topic to write."))
@@ -88,7 +89,8 @@ class SinkTopic(Operator):
             return
         if not widens(found, format_.type):
             needed = format_.type.text
-            scope.fault("sink_format", part, format=format_.name, found=found.text, needed=needed)
+            code = "sink_format" if part == "value" else "sink_key_format"
+            scope.fault(code, part, format=format_.name, found=found.text, needed=needed)
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         streams = to.streams()

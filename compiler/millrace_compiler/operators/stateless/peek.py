@@ -28,6 +28,7 @@ class Peek(Operator):
     in_ports = STREAM_OR_TABLE
     out_ports = STREAM_OUT
     forwards_all = True
+    has_effects = True
 
     message = Expression("Message", "The message, a string expression.", expects="STRING")
 

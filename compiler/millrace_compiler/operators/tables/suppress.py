@@ -79,6 +79,8 @@ class Suppress(Operator):
         port = scope.one()
         if port.history is not None:
             scope.fault("suppress_versioned", "in")
+        elif port.versions_of is not None:
+            scope.fault("suppress_inherited", "in", table=port.versions_of)
         if self.until == "window_closes" and port.window is None:
             scope.fault("suppress_window", "until")
         return no_questions({"out": port})

@@ -20,15 +20,16 @@ def same_types(scope: Scope, ports: Sequence[Port]) -> None:
     """Reports inputs of one operator whose keys or values have different types."""
     first = ports[0]
     for port in ports[1:]:
-        for what, a, b in (("keys", first.key, port.key), ("values", first.value, port.value)):
+        for code, a, b in (
+            ("key_types_differ", first.key, port.key),
+            ("types_differ", first.value, port.value),
+        ):
             if a is not None and b is not None and a != b:
-                scope.fault("types_differ", "in", what=what, first=a.text, second=b.text)
+                scope.fault(code, "in", first=a.text, second=b.text)
                 return
 
 
 def same_keys(scope: Scope, first: Port, second: Port, parameter: str) -> None:
     """Reports inputs of one operator whose keys have different types."""
     if first.key is not None and second.key is not None and first.key != second.key:
-        scope.fault(
-            "types_differ", parameter, what="keys", first=first.key.text, second=second.key.text
-        )
+        scope.fault("key_types_differ", parameter, first=first.key.text, second=second.key.text)

@@ -97,6 +97,7 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   // ---- Kafka and storage
   broker_unreachable: [
     "Kafka（{servers}）没有响应：“{reason}”。",
+    "Kafka（{servers}）在 {seconds} 秒内没有响应。请检查其地址、网络以及它是否在运行。",
     "Kafka broker 没有响应。请检查其地址、网络以及它是否在运行。",
   ],
   disk_full: "磁盘已满。请释放一些空间。",

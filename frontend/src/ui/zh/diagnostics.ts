@@ -4,6 +4,10 @@
  */
 
 export const diagnostics: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  no_results: [
+    "结果没有去处：拓扑没有汇，没有可查询的存储，也没有处理器。",
+    "请添加一个汇，例如“写入主题”。",
+  ],
   no_nodes: ["拓扑没有节点。", "请添加一个源和一个汇。"],
   unknown_key: ["{place} 有未知的键。", "该键被忽略。已知的键：{known}。"],
   node_id_twice: ["ID {found} 被使用了两次。", "请修改其中一个节点的 ID。"],
@@ -47,9 +51,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "输入“{port}”收到 {found}，但需要 {needed}。",
     "请插入“转为表”或“转为流”节点，或连接其他节点。",
   ],
-  types_differ: [
-    "{what} 的类型不同：{first} 和 {second}。",
-    "请先转换其中一个，例如使用“映射值”或“选择键”。",
+  types_differ: ["值的类型不同：{first} 和 {second}。", "请先用“映射值”转换其中一个。"],
+  key_types_differ: [
+    "键的类型不同：{first} 和 {second}。",
+    "请先用“选择键”或“映射”转换流的键。表在此之前需要“转为流”，之后需要“转为表”。",
   ],
   parameter_unknown: ["{kind} 没有这个参数。", "{guess}已知的参数：{known}。"],
   parameter_missing: ["参数 {name} 是必填的。", "请填写“{title}”。"],
@@ -79,8 +84,12 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   format_bad_schema: ["{format} 模式无效：{reason}。", "请更正模式。"],
   sink_format: [
-    "格式 {format} 写入 {needed}，但记录是 {found}。",
-    "请选择匹配的格式，或先用“映射值”转换记录。",
+    "格式 {format} 写入 {needed}，但值是 {found}。",
+    "请选择匹配的格式，或先用“映射值”转换值。",
+  ],
+  sink_key_format: [
+    "格式 {format} 写入 {needed}，但键是 {found}。",
+    "请选择匹配的格式，或先用“选择键”或“映射”转换键；表在此之前需要“转为流”。",
   ],
   expression_empty: ["表达式为空。", "请编写 Spark SQL 表达式。"],
   expression_syntax: ["这不是有效的 Spark SQL：{reason}", "请更正标记的部分。"],
@@ -287,6 +296,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   group_by_value: ["流只能按键分组，但设置了值。", "请删除值。"],
   group_by_needs_value: ["表按键和值分组，但没有设置值。", "请同时设置值。"],
   suppress_versioned: ["版本化的表不能抑制。", "请断开它的版本化存储。"],
+  suppress_inherited: [
+    "此窗口联合聚合的所有记录都来自版本化的表，例如 {table}。Kafka Streams 把它视为版本化的表，而版本化的表不能抑制。",
+    "请断开 {table} 的版本化存储，或者在联合聚合之前添加“转为表”和“转为流”。",
+  ],
   suppress_emit: ["最终结果不能提前输出。", "请选择停止，或将“直到”设为达到时限。"],
   topic_times: [
     "主题 {topic} 也由 {other} 读取，但时间戳、起点或读取器不同。",

@@ -1,0 +1,65 @@
+"""Refuses unknown keyword arguments of the functions of a program, with the nearest name."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Checked:
+    """Base of classes whose public methods raise TypeError for unknown keyword arguments.
+
+    Python does so itself, except for methods with `**about: Unpack[About]`; but it does not
+    suggest a name.
+    """
+
+    def __init_subclass__(cls) -> None:
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, FunctionType) and (name == "__init__" or name[0] != "_"):
+                setattr(cls, name, checked(value, cls.__name__ if name == "__init__" else name))
+
+
+def checked(function: Callable[P, R], name: str | None = None) -> Callable[P, R]:
+    """Return the function; it raises TypeError for unknown keyword arguments.
+
+    `name`: its name in the message, if it is not its own.
+    """
+    shown = str(name or getattr(function, "__name__", ""))
+
+    @functools.wraps(function)
+    def call(*args: P.args, **keywords: P.kwargs) -> R:
+        if keywords:
+            known = _known(function)
+            unknown = [each for each in keywords if each not in known]
+            if unknown:
+                raise TypeError(_message(shown, unknown[0], known))
+        return function(*args, **keywords)
+
+    return call
+
+
+@functools.cache
+def _known(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of a function's arguments, with those of a `**name: Unpack[TypedDict]`."""
+    names: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            typed = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            names += inspect.unwrap(function).__globals__[typed].__annotations__
+        elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
+            names.append(parameter.name)
+    return tuple(each for each in names if each != "self")
+
+
+def _message(function: str, unknown: str, known: tuple[str, ...]) -> str:
+    # Imported here: the process of a processor must not load the compiler.
+    from millrace_compiler.guesses import guess
+
+    listed = f"Its arguments are: {', '.join(known)}." if known else "It takes none."
+    return f"{function}() has no argument {unknown!r}. {guess(unknown, known)}{listed}"
