@@ -8,23 +8,15 @@ import json
 import sys
 from pathlib import Path
 
-from millrace_runtime.errors import MillraceError
-from millrace_runtime.program import load_program
+from millrace_runtime.program import checked_document, load_program
 
 
 def document_command(arguments: argparse.Namespace) -> int:
     """Write the document. Raises MillraceError with file and line for a program that fails."""
     # The program's output must not become part of the document.
     with contextlib.redirect_stdout(sys.stderr):
-        topology = load_program(arguments.program)
-        try:
-            document = topology.document()
-            text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-        except (TypeError, ValueError) as error:
-            raise MillraceError(
-                "program_failed",
-                f"The topology contains a value that JSON cannot represent: {error}.",
-            ) from None
+        document = checked_document(load_program(arguments.program))
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if arguments.output:
         Path(arguments.output).write_text(text, encoding="utf-8")
     else:

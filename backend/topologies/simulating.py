@@ -100,7 +100,7 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, 
     other errors.
     """
     _require_role(person, workspace, run.document)
-    answer = ask(run.request(_owner(person)))
+    answer = ask(run.request(owner_of(person)))
     if answer.get("state") == "starting":
         return STARTING
     result = answer["result"]
@@ -142,7 +142,7 @@ def prepare(person: User, run: str | None = None) -> dict[str, Any]:
 
     `progress` is that of the user's run with this name, or of any run; None if there is none.
     """
-    return ask({"do": "prepare", "owner": _owner(person), "run": run})
+    return ask({"do": "prepare", "owner": owner_of(person), "run": run})
 
 
 def cancel(person: User, run: str | None = None) -> bool:
@@ -150,10 +150,11 @@ def cancel(person: User, run: str | None = None) -> bool:
 
     Return whether there was any.
     """
-    return bool(ask({"do": "cancel", "owner": _owner(person), "run": run})["cancelled"])
+    return bool(ask({"do": "cancel", "owner": owner_of(person), "run": run})["cancelled"])
 
 
-def _owner(person: User) -> str:
+def owner_of(person: User) -> str:
+    """Return the name under which the simulator counts the requests of a person."""
     return f"person {person.pk}"
 
 

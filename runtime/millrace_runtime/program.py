@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+import tempfile
 import traceback
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
+from millrace_runtime import confinement
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
 
@@ -35,6 +40,33 @@ def load_program(path: str | Path) -> Topology:
             'Topology("name").',
         )
     return next(iter(found.values()))
+
+
+def document_of(name: str, text: str) -> dict[str, Any]:
+    """Return the document of a program's text, by running it in a folder that has nothing else.
+
+    `name`: the file's name, which errors mention. Raises MillraceError as `load_program` and
+    `Topology.document` do.
+    """
+    place = os.environ.get(confinement.FOLDER)
+    with tempfile.TemporaryDirectory(prefix="millrace-program-", dir=place) as folder:
+        own = Path(name).name
+        file = Path(folder) / (own if own.endswith(".py") else PROGRAM)
+        file.write_text(text, encoding="utf-8", newline="")
+        return checked_document(load_program(file))
+
+
+def checked_document(topology: Topology) -> dict[str, Any]:
+    """Return a topology's document. Raises MillraceError for values that JSON cannot represent."""
+    document = topology.document()
+    try:
+        json.dumps(document, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise MillraceError(
+            "program_failed",
+            f"The topology contains a value that JSON cannot represent: {error}.",
+        ) from None
+    return document
 
 
 def _run(file: Path) -> dict[str, object]:

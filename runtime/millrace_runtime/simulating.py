@@ -43,6 +43,7 @@ from millrace_runtime.input_lines import checked_line
 from millrace_runtime.memory import TraceLimits
 from millrace_runtime.plain.comparing import beside
 from millrace_runtime.plain.simulation import PlainSimulator, topology_of
+from millrace_runtime.program import document_of
 from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
 from millrace_runtime.task_states import Begun
 from millrace_runtime.tracing import Edges, Trace, counts_of
@@ -388,6 +389,8 @@ def answer(
     try:
         if request.get("do") == "encode":
             return {"answer": encode(spark, request)}
+        if request.get("do") == "read_program":
+            return {"answer": {"document": document_of(request["name"], request["program"])}}
         return {"answer": simulate(spark, analyzer, request, progress, stop)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}

@@ -16,6 +16,8 @@ The simulator handles
   name for the run, if it has one
 - `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
   the document (`millrace_runtime.encoding`), or an error
+- `{"do": "read_program", "owner", "name", "program"}` → `{"document": …}`: the document of a
+  Python program, which runs in the process (`millrace_runtime.program`), or an error
 
 The store reader handles
 
@@ -172,7 +174,7 @@ class Simulators(Pool):
     messages = _MESSAGES
     environment: tuple[str, ...] = ENVIRONMENT
     #: requests that are passed to a process
-    requests: tuple[str, ...] = ("simulate", "encode")
+    requests: tuple[str, ...] = ("simulate", "encode", "read_program")
     #: whether a process is confined to a folder of its own, because it runs code of documents
     confined = True
 
@@ -284,6 +286,8 @@ def _runs_code(request: dict[str, Any]) -> bool:
 
     A plain program contains the classes of its processors.
     """
+    if request.get("do") == "read_program":
+        return True
     nodes = request["document"]["nodes"] if request.get("plain") else ()
     return any(issubclass(registry().get(node["kind"], object), ProcessorNode) for node in nodes)
 

@@ -19,11 +19,13 @@ RUNTIME = places.REPOSITORY / "runtime" / "millrace_runtime"
 ANSWERING = (
     "breakpoints", "encoding", "expectations", "explaining", "input_lines", "simulating",
     "simulation", "state_reading", "storage", "store_reader", "task_states", "unbatched",
+    "program", "dsl/topology",
 )  # fmt: skip
 #: refusals whose English sentence follows the Chinese one
 QUOTED = {
-    "condition_failed", "condition_invalid", "has_checkpoint", "input_invalid", "not_json",
-    "option_invalid", "state_unreadable",
+    "condition_failed", "condition_invalid", "document_dataframe", "document_function",
+    "document_import", "has_checkpoint", "input_invalid", "not_json", "option_invalid",
+    "program_failed", "program_topology", "program_unreadable", "state_unreadable",
 }  # fmt: skip
 #: arguments of a call that are not values of a sentence
 _NO_VALUES = {"fields", "facts", "node", "parameter", "record", "hint"}

@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 from pyspark.sql import SparkSession
 
 from launcher import places
+from tests.e2e.api import Api
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
 from tests.runtime import topics
@@ -81,6 +82,65 @@ def test_a_program_over_parquet_and_a_topic_is_opened_on_the_canvas_and_deployed
     designer.open_deployment()
     page.get_by_test_id("stop").click()
     designer.expect_state("stopped", 90)
+
+
+SHOP = """
+from millrace_runtime import Topology, key_value_store, string
+
+topology = Topology("shop")
+orders = topology.stream("shop-orders", key=string(), value=string(), name="orders")
+# How many
+counts = orders.group_by_key().count(store=key_value_store("counts"), name="count")
+counts.to_stream().to("shop-counts", name="out")
+"""
+
+
+def test_a_program_is_imported_and_again_as_the_next_version(
+    system: System, page: Page, tmp_path: Path
+) -> None:
+    """*New topology*, an error with its line, then *Versions → Import…* and *Save*."""
+    program = tmp_path / "shop.py"
+    program.write_text(SHOP.replace("group_by_key()", "group_by_ky()"), "utf-8")
+    # The browser logs the refused request as an error, which `page` does not allow.
+    refused = page.context.new_page()
+    refused.goto(page.url)
+    choose(refused, program)
+    problem = refused.get_by_test_id("import-problem")
+    expect(problem).to_be_in_viewport(timeout=120_000)
+    expect(problem).to_contain_text("shop.py, line 7: AttributeError")
+    refused.close()
+
+    program.write_text(SHOP, "utf-8")
+    choose(page, program)
+    expect(page.get_by_test_id("topology-name")).to_have_value("shop", timeout=60_000)
+    page.get_by_test_id("create-topology").click()
+    designer = Designer(page)
+    assert set(designer.nodes()) == {"orders", "count", "counts", "to-stream", "out"}
+    expect(designer.node("count")).to_contain_text("How many")
+    place = designer.node("out").bounding_box()
+
+    program.write_text(
+        SHOP.replace("orders.group_by_key()", "orders.filter(\"value != ''\").group_by_key()"),
+        "utf-8",
+    )
+    page.get_by_role("tab", name="Versions").click()
+    page.get_by_test_id("import").click()
+    page.locator("input[type=file]").set_input_files(program)
+    expect(page.get_by_text("added Filter")).to_be_visible(timeout=60_000)
+    page.get_by_test_id("import-replace").click()
+    expect(designer.node("filter")).to_be_visible()
+    assert designer.node("out").bounding_box() == place
+    designer.save("with a filter")
+    with Api.of(system.address, page) as api:
+        topology = int(page.url.rsplit("/t/", 1)[1])
+        saved = api.call("GET", f"/topologies/{topology}/versions")["results"][0]
+    assert (saved["number"], saved["message"]) == (2, "with a filter")
+
+
+def choose(page: Page, file: Path) -> None:
+    """Choose a file in the dialog *New topology*."""
+    page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first.click()
+    page.locator("input[type=file]").set_input_files(file)
 
 
 def add_orders(spark: SparkSession, folder: Path, *rows: tuple[str, str, int, int]) -> None:

@@ -12,7 +12,8 @@ import pytest
 from millrace_runtime import testing, topics
 from millrace_runtime.compiling import compiled
 from millrace_runtime.errors import MillraceError, ProgramError
-from millrace_runtime.program import load_program
+from millrace_runtime.program import document_of, load_program
+from millrace_runtime.simulator import _runs_code
 
 from cli.main import main
 from tests.compiler.kit import OneTypeAnalyzer
@@ -125,6 +126,15 @@ topology.stream("a", df=lambda spark: None, key=string(), value=string()).foreac
         load_program(program(tmp_path, text)).document()
     found = [line.partition(": ")[0] for line in str(refused.value).splitlines()]
     assert found == ["shop.py, line 3, a", "shop.py, line 3, foreach-batch"]
+
+
+def test_a_text_is_read_in_a_folder_of_its_own() -> None:
+    assert document_of("shop.py", PROCESSOR)["name"] == "divided"
+    with pytest.raises(MillraceError, match=r"shop\.py, line 4: ZeroDivisionError"):
+        document_of("shop.py", HEAD + "\n\n1 / 0")
+    with pytest.raises(MillraceError, match=r"shop\.py, line 1: ModuleNotFoundError"):
+        document_of("../../shop.py", "import limits")
+    assert _runs_code({"do": "read_program", "program": PROCESSOR})
 
 
 @pytest.mark.spark

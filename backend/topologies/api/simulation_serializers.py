@@ -11,6 +11,7 @@ from rest_framework import serializers
 from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer
 from topologies.api.fields import DocumentField
 from topologies.choices import Cut, PlainVerdict, RecordDifference
+from topologies.programs import LONGEST
 from topologies.simulating import (
     MOST_BREAKPOINTS,
     MOST_INPUTS,
@@ -421,6 +422,23 @@ class SimulationSerializer(serializers.Serializer[Any]):
         help_text="Null unless it was requested, and if it was "
         "canceled before its first micro-batch ended.",
     )
+
+
+class ProgramSerializer(serializers.Serializer[Any]):
+    """A Python program that builds a topology."""
+
+    name = serializers.RegexField(
+        r"^[\w. -]+\.py$", max_length=200, help_text="Name of its file, which errors mention."
+    )
+    program = serializers.CharField(
+        max_length=LONGEST, trim_whitespace=False, help_text="The text of the file."
+    )
+
+
+class ProgramDocumentSerializer(serializers.Serializer[Any]):
+    """The document of a program; null while the simulator that runs it is starting."""
+
+    document = DocumentField(allow_null=True)
 
 
 class SimulationProgressSerializer(serializers.Serializer[Any]):

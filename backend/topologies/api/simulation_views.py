@@ -12,6 +12,8 @@ from rest_framework.response import Response
 
 from topologies import simulating
 from topologies.api.simulation_serializers import (
+    ProgramDocumentSerializer,
+    ProgramSerializer,
     SampleInputsSerializer,
     SimulationRequestSerializer,
     SimulationSerializer,
@@ -20,6 +22,7 @@ from topologies.api.simulation_serializers import (
 )
 from topologies.api.views import topology_of
 from topologies.models import SampleInputs
+from topologies.programs import document_of
 
 
 class SampleInputsView(ApiView):
@@ -84,6 +87,26 @@ class SimulationsView(ApiView):
         workspace_for(self.person, workspace)
         simulating.cancel(self.person, _run_of(request))
         return Response(status=204)
+
+
+class ProgramsView(ApiView):
+    """Programs in Python, which are not stored."""
+
+    throttle_scope = "simulate"
+
+    @extend_schema(
+        request=ProgramSerializer,
+        responses={200: ProgramDocumentSerializer, 202: ProgramDocumentSerializer},
+        operation_id="program_read",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Return the document of a program, by running it in a separate process (operator). 202
+        while a simulator is starting: try again in a second.
+        """
+        found = workspace_for(self.person, workspace)
+        given = valid(ProgramSerializer, request.data)
+        document = document_of(given["name"], given["program"], self.person, found)
+        return Response({"document": document}, status=202 if document is None else 200)
 
 
 def _run_of(request: Request) -> str | None:

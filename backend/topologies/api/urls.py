@@ -8,6 +8,7 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
     path("workspaces/<slug:workspace>/compile", views.CompileView.as_view()),
     path("workspaces/<slug:workspace>/simulations", simulation_views.SimulationsView.as_view()),
+    path("workspaces/<slug:workspace>/programs", simulation_views.ProgramsView.as_view()),
     path(
         "workspaces/<slug:workspace>/verifications",
         verification_views.VerificationsView.as_view(),

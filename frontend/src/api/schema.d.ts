@@ -1243,6 +1243,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/programs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Return the document of a program, by running it in a separate process (operator). 202
+         *     while a simulator is starting: try again in a second.
+         */
+        post: operations["program_read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/rules": {
         parameters: {
             query?: never;
@@ -3342,6 +3362,17 @@ export interface components {
             id: number;
             /** @description The node being edited. */
             node: string | null;
+        };
+        /** @description The document of a program; null while the simulator that runs it is starting. */
+        ProgramDocument: {
+            document: components["schemas"]["Document"] | null;
+        };
+        /** @description A Python program that builds a topology. */
+        ProgramRequest: {
+            /** @description Name of its file, which errors mention. */
+            name: string;
+            /** @description The text of the file. */
+            program: string;
         };
         /**
          * @description * `15m` - 15 minutes
@@ -7825,6 +7856,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Link"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    program_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProgramRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProgramDocument"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProgramDocument"];
                 };
             };
             /** @description Refused */

@@ -51,6 +51,21 @@ export const listTopologies = (workspace: string, query: TopologyQuery): Promise
     }),
   );
 
+/** Runs a Python program on the server and returns its document; null while the simulator that runs it is starting. */
+export const readProgram = async (
+  workspace: string,
+  name: string,
+  program: string,
+): Promise<unknown> =>
+  (
+    await answer(
+      api.POST("/api/workspaces/{workspace}/programs", {
+        params: { path: { workspace } },
+        body: { name, program },
+      }),
+    )
+  ).document;
+
 export const createTopology = (workspace: string, made: NewTopology): Promise<TopologySummary> =>
   answer(
     api.POST("/api/workspaces/{workspace}/topologies", {

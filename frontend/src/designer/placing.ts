@@ -31,3 +31,28 @@ export async function placed(
     return document;
   }
 }
+
+/**
+ * Places the nodes of a document without positions on a drawing: those with an id of the drawing where they are there,
+ * the others by a layout.
+ */
+export async function placedOn(
+  drawing: TopologyDocument,
+  document: TopologyDocument,
+  catalog: Catalog,
+  load: () => Promise<Pick<ELK, "layout">> = loadElk,
+): Promise<TopologyDocument> {
+  if (document.nodes.some((node) => node.position !== undefined)) return document;
+  const known = new Map(
+    drawing.nodes.flatMap(({ id, position }) => (position === undefined ? [] : [[id, position]])),
+  );
+  const fresh = document.nodes.filter((node) => !known.has(node.id)).map((node) => node.id);
+  if (fresh.length === document.nodes.length) return placed(document, catalog, load);
+  const kept = moveNodes(document, known);
+  if (fresh.length === 0) return kept;
+  try {
+    return moveNodes(kept, await layout(await load(), kept, catalog, new Set(fresh)));
+  } catch {
+    return kept;
+  }
+}

@@ -8,11 +8,12 @@ import { useNavigate } from "react-router";
 import { asApiError } from "../api/client";
 import { createTopology, tryTemplate } from "../api/topologyCalls";
 import { may, useWorkspace } from "../app/session";
-import { readDocument, type TopologyDocument } from "../graph/document";
+import type { TopologyDocument } from "../graph/document";
 import { Note, Tip } from "../ui";
 import { language, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
+import { IMPORTED, titleOf, useImport } from "./importing";
 import { freeName, LONGEST_NAME } from "./names";
 import { TemplatePicture } from "./TemplatePicture";
 import { textsOf, useTemplates } from "./templates";
@@ -59,7 +60,7 @@ function useCreation(ws: string, onFree: (name: string) => void) {
       );
     }
   };
-  return { busy, error, request, setError };
+  return { busy, error, request };
 }
 
 /** Asks for a name and a starting point: empty, a template, or a document from a file. */
@@ -74,7 +75,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   const [start, setStart] = useState<Start>(
     template === undefined ? { from: "empty" } : { from: "template", id: template },
   );
-  const { busy, error, request, setError } = useCreation(ws, setName);
+  const { busy, error, request } = useCreation(ws, setName);
   const operator = may(useWorkspace(ws)?.role, "operator");
 
   const propose = async (title: string) => {
@@ -82,22 +83,10 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
     setName(free);
     setProposed(free);
   };
-  const read = async (file: File | null) => {
-    if (file === null) return;
-    setError(null);
-    try {
-      const document = readDocument(JSON.parse(await file.text()));
-      if (document === null) throw new Error("no document");
-      setStart({ from: "file", document, file: file.name });
-      if (name === "") await propose(document.name || file.name.replace(/\.json$/, ""));
-    } catch {
-      setError(
-        t("{file} is not a topology document: it must be JSON with a list called “nodes”.", {
-          file: file.name,
-        }),
-      );
-    }
-  };
+  const importing = useImport(ws, ({ document, file }) => {
+    setStart({ from: "file", document, file });
+    if (name === "" || name === proposed) void propose(document.name || titleOf(file));
+  });
   const tryIt = (id: string) =>
     request(async () => (await tryTemplate(ws, id, language())).topology, name);
   const create = async (event: FormEvent) => {
@@ -130,8 +119,16 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
         <Starts
           start={start}
           onEmpty={() => setStart({ from: "empty" })}
-          onFile={(file) => void read(file)}
+          reading={importing.reading}
+          onFile={(file) => void importing.read(file)}
         />
+        {importing.problem === null ? null : (
+          <Note tone="failed">
+            <span className={classes.problem} data-testid="import-problem">
+              {importing.problem}
+            </span>
+          </Note>
+        )}
         <h3 className={classes.choicesTitle}>{t("Templates, each with tests and sample data")}</h3>
         <div className={classes.templates} role="radiogroup" aria-label={t("Templates")}>
           {templates.map((each) => {
@@ -185,8 +182,13 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   );
 }
 
-function Starts(props: { start: Start; onEmpty: () => void; onFile: (file: File | null) => void }) {
-  const { onEmpty, onFile, start } = props;
+function Starts(props: {
+  start: Start;
+  reading: boolean;
+  onEmpty: () => void;
+  onFile: (file: File | null) => void;
+}) {
+  const { onEmpty, onFile, reading, start } = props;
   return (
     <div className={classes.choices} role="radiogroup" aria-label={t("Start from")}>
       <Choice
@@ -196,17 +198,19 @@ function Starts(props: { start: Start; onEmpty: () => void; onFile: (file: File 
         title={t("Empty canvas")}
         about={t("Start with the first node.")}
       />
-      <FileButton accept="application/json,.json" onChange={onFile}>
+      <FileButton accept={IMPORTED} onChange={onFile}>
         {(button) => (
           <Choice
             checked={start.from === "file"}
             onChoose={button.onClick}
             icon={<IconFileImport size={18} stroke={1.5} />}
-            title={start.from === "file" ? start.file : t("Import a document…")}
+            title={start.from === "file" ? start.file : t("Import a document or a program…")}
             about={
-              start.from === "file"
-                ? t("{n} {n|node|nodes}", { n: start.document.nodes.length })
-                : t("A topology document from a file.")
+              reading
+                ? t("Reading the file…")
+                : start.from === "file"
+                  ? t("{n} {n|node|nodes}", { n: start.document.nodes.length })
+                  : t("A topology document (.json), or a program in Python (.py).")
             }
           />
         )}

@@ -43,6 +43,7 @@ const ShadowDialog = later(async () => (await import("../deployments/ShadowDialo
 const ScaleDialog = later(async () => (await import("../deployments/ScaleDialog")).ScaleDialog);
 const ChangeDialog = later(async () => (await import("../deployments/ChangeDialog")).ChangeDialog);
 const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
+const ImportDialog = later(async () => (await import("./ImportDialog")).ImportDialog);
 const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
 const VersionsTab = later(async () => (await import("./VersionsTab")).VersionsTab);
 
@@ -239,6 +240,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       />
       <Suspense>
         {dialog === "save" ? <SaveDialog /> : null}
+        {dialog === "import" ? <ImportDialog ws={ws} /> : null}
         {conflict === null ? null : <ConflictDialog conflict={conflict} />}
         {starting ? <StartDialog /> : null}
         {scaling ? <ScaleDialog /> : null}

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import IconArrowBackUp from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
 import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
 import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
+import IconFileImport from "@tabler/icons-react/dist/esm/icons/IconFileImport.mjs";
 import IconGitCompare from "@tabler/icons-react/dist/esm/icons/IconGitCompare.mjs";
 import IconRocket from "@tabler/icons-react/dist/esm/icons/IconRocket.mjs";
 import { useQuery } from "@tanstack/react-query";
@@ -19,7 +20,7 @@ import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
-import { openSave, restoreVersion, useEditing } from "../versions/editing";
+import { openImport, openSave, restoreVersion, useEditing } from "../versions/editing";
 import classes from "./versions.module.css";
 
 const CompareDialog = later(async () => (await import("./CompareDialog")).CompareDialog);
@@ -89,6 +90,16 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
           </span>
           {editor ? <Button onClick={openSave}>{t("Save…")}</Button> : null}
         </div>
+      ) : null}
+      {editor ? (
+        <Button
+          className={classes.import}
+          leftSection={<IconFileImport size={16} stroke={1.5} />}
+          onClick={openImport}
+          data-testid="import"
+        >
+          {t("Import a document or a program…")}
+        </Button>
       ) : null}
       {list.length === 0 && !changed ? (
         <Empty title={t("No versions yet")}>

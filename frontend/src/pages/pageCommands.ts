@@ -12,7 +12,7 @@ import { useView } from "../designer/view";
 import { useLive } from "../runtime/store";
 import type { Move } from "../simulate/moves";
 import { type Phrase, phrase, t } from "../ui/i18n";
-import { openSave, useEditing } from "../versions/editing";
+import { openImport, openSave, useEditing } from "../versions/editing";
 
 const PANELS = [
   ["problems", phrase("Show problems")],
@@ -65,6 +65,13 @@ export function usePageCommands(rights: {
         run: () => {
           if (useEditing.getState().changed) openSave();
         },
+      },
+      {
+        id: "import",
+        group: "topology",
+        title: () => t("Import a document or a program…"),
+        enabled: () => editor,
+        run: openImport,
       },
       {
         id: "deploy",

@@ -10,11 +10,11 @@ import type { Beginning, Simulation, SimulationProgress, TopologyTest } from "..
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 
-const POLL_MS = 1_000;
+export const POLL_MS = 1_000;
 /** The interval in milliseconds at which the progress of a run is requested. */
 const WATCH_MS = 400;
 /** How long to wait for a simulator to start, in milliseconds. */
-const PATIENCE_MS = 240_000;
+export const PATIENCE_MS = 240_000;
 
 /** Waits before the next request; rejects if the signal is aborted. */
 export function wait(signal: AbortSignal, milliseconds = POLL_MS): Promise<void> {

@@ -34,7 +34,7 @@ interface Editing {
   readonly conflict: Conflict | null;
   readonly saving: boolean;
   readonly deploying: boolean;
-  readonly dialog: "save" | null;
+  readonly dialog: "save" | "import" | null;
 }
 
 const CLOSED: Editing = {
@@ -274,6 +274,19 @@ export async function restoreVersion(version: VersionSummary): Promise<void> {
   if (topology === null) return;
   const { document } = await getVersion(topology, version.number);
   useDesigner.getState().change(t("Restore version {n}", { n: version.number }), () => document);
+}
+
+/**
+ * Replaces the drawing by a document from a file. The topology keeps its name. Saving it creates a new version.
+ */
+export function importDocument(file: string, document: TopologyDocument): void {
+  const { change } = useDesigner.getState();
+  change(t("Import {file}", { file }), (now) => ({ ...document, name: now.name }));
+}
+
+/** Opens the dialog that imports a document or a program. */
+export function openImport(): void {
+  if (useEditing.getState().topology !== null) useEditing.setState({ dialog: "import" });
 }
 
 /** Opens the dialog that saves a version. */

@@ -128,6 +128,8 @@ export const common = {
   "Remove…": "移除…",
   "Schema registry": "模式注册中心",
   Subject: "主题名（subject）",
+  "The simulator did not start. See the log of the service simulator for the cause.":
+    "模拟器未能启动。原因见服务 simulator 的日志。",
   "The simulator is starting. After a pause this takes a few seconds.":
     "模拟器正在启动：闲置之后需要几秒钟。",
 };

@@ -65,6 +65,9 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   storage_unsupported:
     "Spark 没有 {scheme}:// 的文件系统。请将其 Hadoop 连接器加入类路径，或使用 s3a://、hdfs:// 或文件夹。",
   // ---- topologies
+  document_dataframe: "该程序读取 DataFrame，无法成为文档：{message}",
+  document_function: "该程序把记录交给函数或 DataFrame，无法成为文档：{message}",
+  document_import: "处理器导入了程序旁边的模块，无法成为文档：{message}",
   does_not_compile: "该版本有错误，没有可导出的代码。请修复问题并保存新版本。",
   draft_conflict: "此草稿已在另一个窗口中更改。",
   invalid_document: "拓扑有错误：{cause}",
@@ -74,6 +77,9 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   no_such_verification: "没有这个比较；比较只保留一小时。请重新开始。",
   no_such_version: "没有这个版本。",
   not_compiled: "该版本无法编译：{cause}",
+  program_failed: "该程序失败：{message}",
+  program_topology: "该程序必须在顶层恰好有一个拓扑：{message}",
+  program_unreadable: "无法读取该程序：{message}",
   tests_missing:
     "此工作区只部署经过测试的版本，但该拓扑没有测试。请在“模拟”中运行它，并将结果保存为测试。",
   tests_not_passed: "这些测试在该版本中尚未通过：{tests}。请打开该版本，运行所有测试，然后部署。",

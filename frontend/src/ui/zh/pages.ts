@@ -40,16 +40,26 @@ export const pages = {
   "Side for {node}": "{node} 采用哪一方",
   "Mine: {what}": "我的：{what}",
   "Theirs: {what}": "对方的：{what}",
-  "{file} is not a topology document: it must be JSON with a list called “nodes”.":
-    "{file} 不是拓扑文档：它必须是含有 “nodes” 列表的 JSON。",
+  "{file} is not a topology: it must be a document in JSON with a list called “nodes”, or a program in Python (.py).":
+    "{file} 不是拓扑：它必须是含有 “nodes” 列表的 JSON 文档，或 Python 程序（.py）。",
   "The name “{name}” is already used in this workspace. “{free}” is free.":
     "此工作区中已有“{name}”。可以使用“{free}”。",
   "New topology": "新建拓扑",
   "Orders per hour": "每小时订单数",
   "Empty canvas": "空白画布",
   "Start with the first node.": "从第一个节点开始绘制。",
-  "Import a document…": "导入文档…",
-  "A topology document from a file.": "来自文件的拓扑文档。",
+  "Import a document or a program…": "导入文档或程序…",
+  "Import a document or a program": "导入文档或程序",
+  "A topology document (.json), or a program in Python (.py).":
+    "拓扑文档（.json）或 Python 程序（.py）。",
+  "Reading the file…": "正在读取文件…",
+  "Choose a file (.json or .py)…": "选择文件（.json 或 .py）…",
+  "The topology in the file replaces the drawing, which can be undone. Nodes with the same id keep their place and their state.":
+    "文件中的拓扑将替换当前的图，可以撤销。ID 相同的节点保留其位置和状态。",
+  "The drawing is now that of {file}. Save it to keep it.":
+    "当前的图已换成 {file} 的内容。请保存。",
+  "It is the same as the drawing.": "它与当前的图相同。",
+  "Replace the drawing": "替换当前的图",
   "Templates, each with tests and sample data": "模板（均附测试和示例数据）",
   Templates: "模板",
   "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.":

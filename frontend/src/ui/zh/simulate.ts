@@ -166,8 +166,6 @@ export const simulate = {
   "The test expects nothing yet.": "该测试还没有任何预期。",
   "{n} {n|condition|conditions}": "{n} 个条件",
   "Replace the test": "替换该测试",
-  "The simulator did not start. See the log of the service simulator for the cause.":
-    "模拟器未能启动。原因见服务 simulator 的日志。",
   "Its key is null, and this node requires a key.": "它的键为 null，而此节点需要键。",
   "Its value is null, and this node requires a value.": "它的值为 null，而此节点需要值。",
   "Its foreign key is null: there is nothing to join.": "它的外键为 null：没有可连接的内容。",

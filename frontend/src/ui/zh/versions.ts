@@ -9,6 +9,7 @@ export const versions = {
   "Take version {n}": "采用版本 {n}",
   "Restore version {n}": "恢复版本 {n}",
   "Restore unsaved changes": "恢复未保存的更改",
+  "Import {file}": "导入 {file}",
   "Unsaved changes were restored.": "已恢复未保存的更改。",
   "Show the newer draft": "显示较新的草稿",
   "Older unsaved changes are in the undo history.": "较早的未保存更改保留在撤销历史中。",

@@ -1,0 +1,39 @@
+"""Reading of Python programs that build a topology. They run in a process of the simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.choices import Role
+from accounts.models import User, Workspace
+from accounts.permissions import role_in
+from millrace_backend.errors import Forbidden
+
+from topologies.simulating import ask, owner_of
+
+#: maximum number of characters of a program
+LONGEST = 500_000
+
+
+def document_of(
+    name: str, program: str, person: User, workspace: Workspace
+) -> dict[str, Any] | None:
+    """Return the document of a program; None if a simulator has to start before it can run.
+
+    `name`: that of its file. Raises Forbidden for people who may not run code on the server, and
+    ApiError `program_failed`, `program_topology` or `document_…`, with lines of the file, for a
+    program that has no document.
+    """
+    role = role_in(person, workspace.pk)
+    if role is None or not role.allows(Role.OPERATOR):
+        raise Forbidden(
+            "role_too_small",
+            "Importing a program runs its code on the server: this needs the role operator, as "
+            "deploying does.",
+            "Ask an admin for the role operator. Or convert the program on your own machine, with "
+            "`./millrace document`, and import the document.",
+            needed=Role.OPERATOR.value,
+        )
+    request = {"do": "read_program", "owner": owner_of(person), "name": name, "program": program}
+    answer = ask(request)
+    return None if answer.get("state") == "starting" else dict(answer["document"])

@@ -1,0 +1,83 @@
+/** Topologies from files: documents in JSON, and programs in Python. */
+
+import { useState } from "react";
+import { asApiError } from "../api/client";
+import { readProgram } from "../api/topologyCalls";
+import { readDocument, type TopologyDocument } from "../graph/document";
+import { PATIENCE_MS, POLL_MS } from "../simulate/polling";
+import { t } from "../ui/i18n";
+
+/** The files that can be imported, for the browser's dialog. */
+export const IMPORTED = "application/json,.json,text/x-python,.py";
+
+/** The file's name without its extension. */
+export function titleOf(file: string): string {
+  return file.replace(/\.(json|py)$/, "");
+}
+
+/** Reads the document in a file. Throws an error whose message says what is wrong with the file. */
+export async function readTopology(ws: string, file: File): Promise<TopologyDocument> {
+  const text = await file.text();
+  if (file.name.endsWith(".py")) return await documentOf(ws, file.name, text);
+  const document = parsed(text);
+  if (document === null) {
+    throw new Error(
+      t(
+        "{file} is not a topology: it must be a document in JSON with a list called “nodes”, or a program in Python (.py).",
+        { file: file.name },
+      ),
+    );
+  }
+  return document;
+}
+
+function parsed(text: string): TopologyDocument | null {
+  try {
+    return readDocument(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+async function documentOf(ws: string, name: string, program: string): Promise<TopologyDocument> {
+  const began = performance.now();
+  for (;;) {
+    let found: unknown;
+    try {
+      found = await readProgram(ws, name, program);
+    } catch (failure) {
+      throw new Error(asApiError(failure).text);
+    }
+    const document = readDocument(found);
+    if (document !== null) return document;
+    if (performance.now() - began > PATIENCE_MS) {
+      throw new Error(
+        t("The simulator did not start. See the log of the service simulator for the cause."),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+export interface Imported {
+  readonly document: TopologyDocument;
+  readonly file: string;
+}
+
+/** Reads the files that a person chooses; the last one counts. */
+export function useImport(ws: string, onRead: (imported: Imported) => void) {
+  const [reading, setReading] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const read = async (file: File | null) => {
+    if (file === null) return;
+    setProblem(null);
+    setReading(true);
+    try {
+      onRead({ document: await readTopology(ws, file), file: file.name });
+    } catch (failure) {
+      setProblem(failure instanceof Error ? failure.message : String(failure));
+    }
+    setReading(false);
+  };
+  return { problem, read, reading };
+}
