@@ -68,6 +68,7 @@ def status(arguments: list[str]) -> int:
                 f"{service['pid'] or '':<8}{restarts}"
             )
         print(f"  drivers          {living}")
+        print(f"  Kafka            {state.get('kafka', '')}")
     if launcher is None:
         return 3
     return 0 if all(one["state"] in {"running", "done"} for one in services) else 1

@@ -78,7 +78,10 @@ def main(arguments: list[str]) -> int:
             places.run(),
             places.logs(),
             echo=options.verbose,
-            notes={"address": system.environment["MILLRACE_PUBLIC_URL"]},
+            notes={
+                "address": system.environment["MILLRACE_PUBLIC_URL"],
+                "kafka": system.environment["KAFKA_BOOTSTRAP_SERVERS"],
+            },
         )
         return asyncio.run(run(supervisor, system, options, began))
 

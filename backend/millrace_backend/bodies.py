@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import structlog
@@ -14,8 +14,9 @@ from millrace_backend.errors import too_large
 log = structlog.get_logger("millrace.request")
 
 Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
+Message = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
@@ -34,7 +35,7 @@ class BodyLimit:
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         left, began = limit, False
 
-        async def counted() -> dict[str, Any]:
+        async def counted() -> Message:
             nonlocal left
             message = await receive()
             left -= len(message.get("body") or b"")
@@ -42,7 +43,7 @@ class BodyLimit:
                 raise _TooLarge
             return message
 
-        async def noted(message: dict[str, Any]) -> None:
+        async def noted(message: Message) -> None:
             nonlocal began
             began = True
             await send(message)

@@ -6,6 +6,7 @@ nothing, so reading leaves no trace on the cluster.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from confluent_kafka.admin import AdminClient
 from django.conf import settings
 
 from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
+from millrace_backend.turns import Busy, Turns, current_owner
 
 ANSWER_SECONDS = 5.0
 #: size of the pool of consumers, and seconds for which a request waits for one
@@ -114,6 +116,14 @@ _partitions = _Partitions()
 def known_partitions() -> dict[str, int]:
     """Return the number of partitions by topic, as far as it is known within a moment."""
     return _partitions.known()
+
+
+def address() -> dict[str, str]:
+    """Return what clients need to know to connect to the cluster, without credentials."""
+    return {
+        "bootstrap_servers": settings.KAFKA_BOOTSTRAP_SERVERS,
+        "security_protocol": settings.KAFKA_CLIENTS.get("security.protocol", "PLAINTEXT").upper(),
+    }
 
 
 class _Connections:
@@ -216,10 +226,10 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
 
 
 class Readers:
-    """A pool of at most ``most`` consumers."""
+    """A pool of at most ``most`` consumers, which people share."""
 
     def __init__(self, most: int) -> None:
-        self._places = threading.BoundedSemaphore(most)
+        self._places = Turns(most)
         self._idle: list[tuple[Cluster, Consumer]] = []
         self._lock = threading.Lock()
 
@@ -227,15 +237,13 @@ class Readers:
     def one(self) -> Iterator[Consumer]:
         """Yield a consumer without an assignment; close it if its use fails.
 
-        Raises TooMany if all consumers stay in use for ``WAIT_SECONDS``.
+        Raises TooMany if the person of the request gets none within ``WAIT_SECONDS``.
         """
-        if not self._places.acquire(timeout=WAIT_SECONDS):
-            raise TooMany(
-                "readers_busy",
-                "Too many people are reading topics at this moment.",
-                "Try again in a few seconds.",
-            )
-        try:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self._places.place(current_owner.get(), WAIT_SECONDS))
+            except Busy as busy:
+                raise _too_many(busy) from None
             consumer = self._take()
             try:
                 yield consumer
@@ -245,8 +253,6 @@ class Readers:
                 raise
             with self._lock:
                 self._idle.append((_cluster(), consumer))
-        finally:
-            self._places.release()
 
     def _take(self) -> Consumer:
         with self._lock:
@@ -271,6 +277,20 @@ class Readers:
                 "queued.max.messages.kbytes": 16 * 1024,
             }
         )
+
+
+def _too_many(busy: Busy) -> TooMany:
+    if busy.own:
+        return TooMany(
+            "readers_busy",
+            "You are already reading as many topics as one person can at a time.",
+            "Wait until one of these requests is done.",
+        )
+    return TooMany(
+        "readers_busy",
+        "Too many people are reading topics at this moment.",
+        "Try again in a few seconds.",
+    )
 
 
 readers = Readers(READERS)

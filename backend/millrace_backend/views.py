@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from millrace_backend.errors import ApiError, Forbidden
 from millrace_backend.paging import Paging
 from millrace_backend.searching import searched_words
+from millrace_backend.turns import current_owner
 
 
 def ordering_parameter(names: Sequence[str]) -> OpenApiParameter:
@@ -46,6 +47,11 @@ class ApiView(APIView):
 
     #: methods that reject API tokens, so that a token cannot be used to gain further access
     session_only: ClassVar[frozenset[str]] = frozenset()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Check whether the request may be answered, and note for whom."""
+        super().initial(request, *args, **kwargs)
+        current_owner.set(str(request.user.pk or ""))
 
     def check_permissions(self, request: Request) -> None:
         """Raise Forbidden for an API token where a session is required."""

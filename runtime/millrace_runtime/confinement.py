@@ -1,6 +1,6 @@
 """Confine this process, and those that it starts, to the files that a simulation needs.
 
-Linux only (Landlock, since 5.13). A confined process can read the installed programs, the project's
+Linux only (Landlock, since 5.19). A confined process can read the installed programs, the project's
 packages and its own temporary folder, and write only the latter. It can neither read other folders,
 such as the data folder with its secrets and checkpoints, nor the environment and the memory of
 other processes, even if they belong to the same user.
@@ -27,6 +27,7 @@ from millrace_runtime import jars
 FOLDER = "MILLRACE_CONFINED_TO"
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_OLDEST = 2
 _VERSION, _PATH_BENEATH, _NO_NEW_PRIVILEGES = 1, 1, 38
 _CAPABILITY_VERSION, _DROP_FROM_BOUNDING_SET = 0x20080522, 24
 #: CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID
@@ -57,10 +58,12 @@ class _Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the version of Landlock that the system supports; 0 if there is none."""
+    """Return the version of Landlock that the system supports; 0 if there is no usable one."""
     if not sys.platform.startswith("linux"):
         return 0
-    return max(0, _call(_CREATE_RULESET, None, 0, _VERSION))
+    found = _call(_CREATE_RULESET, None, 0, _VERSION)
+    # The first version prevents moving files between folders, which Spark does.
+    return found if found >= _OLDEST else 0
 
 
 def confine(folder: Path) -> bool:

@@ -328,9 +328,12 @@ class Server(LineServer):
 
 
 def most_processes() -> int:
-    """Return how many processes this machine has CPUs and memory for, from 1 to 4."""
+    """Return how many processes this machine has CPUs and memory for, from 2 to 4.
+
+    One person's simulations never use the last of them, so that others need not wait for these.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(1, min(4, os.cpu_count() or 1, memory // MEMORY_EACH))
+    return max(2, min(4, os.cpu_count() or 1, memory // MEMORY_EACH))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -340,7 +343,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--most", type=int, default=most_processes(),
         help="concurrent simulations (default: the number of CPUs, at most 4 and at most one for "
-             "every 3 GB of memory)",
+             "every 3 GB of memory, but at least 2)",
     )  # fmt: skip
     parser.add_argument(
         "--stores-only", action="store_true",

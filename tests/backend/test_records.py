@@ -17,6 +17,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from deployments.models import Deployment
 from millrace_backend import kafka
+from millrace_backend.errors import TooMany
+from millrace_backend.turns import current_owner
 from records import reading
 from rest_framework.test import APIClient
 from topologies.models import Topology
@@ -228,6 +230,52 @@ def test_many_people_read_at_once_with_few_consumers(ask: Any, topic: str) -> No
         each.join(30)
     assert found == [list(range(100))] * 12
     assert len(kafka.readers._idle) <= kafka.READERS
+
+
+def test_one_person_cannot_hold_all_readers(
+    ask: Any, client_of: Client, people: People, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka, "WAIT_SECONDS", 0.5)
+    ended, held, refused = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+
+    def read() -> None:
+        current_owner.set(str(people.viewer.pk))
+        try:
+            with kafka.readers.one():
+                held.release()
+                ended.wait(30)
+        except TooMany:
+            refused.release()
+
+    threads = [threading.Thread(target=read) for _ in range(kafka.READERS)]
+    for each in threads:
+        each.start()
+    assert all(each.acquire(timeout=10) for each in (held, held, refused, refused))
+    try:
+        assert "You are already reading" in ask(429)["error"]["message"]
+        path = f"/api/workspaces/main/topics/{topic}/records"
+        for other in (people.editor, people.operator):
+            assert client_of(other).get(path).status_code == 200
+    finally:
+        ended.set()
+        for each in threads:
+            each.join(30)
+    assert len(ask(limit=5)["records"]) == 5
+
+
+def test_the_address_of_the_cluster_is_shown_to_members_without_asking_kafka(
+    client_of: Client, people: People, millrace_settings: Any
+) -> None:
+    path = "/api/workspaces/main/kafka-cluster"
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = "kafka.example.com:1,b:2"
+    shown = client_of(people.viewer).get(path).json()
+    plain = {"bootstrap_servers": "kafka.example.com:1,b:2", "security_protocol": "PLAINTEXT"}
+    assert shown == plain
+    millrace_settings.KAFKA_CLIENTS = {"security.protocol": "sasl_ssl", "sasl.password": "secret"}
+    answer: Any = client_of(people.viewer).get(path)
+    assert answer.json() == {**plain, "security_protocol": "SASL_SSL"}
+    assert client_of(people.outsider).get(path).status_code == 404
+    assert client_of(None).get(path).status_code == 401
 
 
 def test_topics_are_listed_with_figures_and_described_with_offsets_and_settings(

@@ -102,7 +102,7 @@ REFUSED = {
     "no JSON at all": (400, posted(b"\x00\x01")),
     "a path that is not UTF-8": (404, request("GET", "/api/%ff%00")),
     "a page that is not UTF-8": (200, request("GET", "/%ff%00")),
-    "a query that is not UTF-8": (403, request("GET", "/api/tokens?search=%ff%00")),
+    "a query that is not UTF-8": (401, request("GET", "/api/tokens?search=%ff%00")),
     "cookies that are none": (200, request("GET", "/api/session", Cookie='sessionid="\\; =;;')),
     "an unknown method": (405, request("DANCE", LINK)),
     "a format that is not known": (406, request("GET", "/api/session", Accept="text/dance")),

@@ -29,6 +29,17 @@ class Slow(Processor):
             pass
         self.context.forward(record)
 """
+SLEEPING = """
+import time
+
+class Sleeping(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        time.sleep(3)
+        self.context.forward(record)
+"""
 CURIOUS = """
 import os
 
@@ -393,3 +404,42 @@ def test_code_that_knows_the_store_reader_cannot_use_it(simulators: Any) -> None
     )
     assert set(found.values()) == {"Permission denied"}, found
     assert requests == []
+
+
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.alone
+def test_ten_simulations_of_one_person_leave_a_process_for_others() -> None:
+    from millrace_runtime.jars import operator_jar
+    from millrace_runtime.simulator import LIMITS, Simulators, most_processes
+
+    assert most_processes() >= 2
+    operator_jar()  # compiled before the time of the starts begins
+    simulators = Simulators(2, LIMITS)
+    slow, ended = processing(SLEEPING, "Sleeping"), []
+
+    def simulate() -> None:
+        ended.append(ask(simulators, slow, [LINE] * 15, owner="editor"))
+
+    threads = [threading.Thread(target=simulate) for _ in range(10)]
+    try:
+        for each in threads:
+            each.start()
+        until = time.monotonic() + 180
+        while not simulators._held and time.monotonic() < until:
+            time.sleep(0.1)
+        for owner in ("viewer", "operator"):
+            answer = ask(simulators, processing(CURIOUS, "Curious"), [LINE], owner=owner)
+            assert answer.get("error") is None
+            assert len(answer["result"]["outputs"]) == 1
+        # All of the editor's would have taken minutes; one was refused, since eight others waited.
+        done = [each for each in ended if each.get("error") is None]
+        assert len(done) <= 1
+    finally:
+        until = time.monotonic() + 30
+        while any(each.is_alive() for each in threads) and time.monotonic() < until:
+            simulators.cancel("editor")
+            time.sleep(0.2)
+        simulators.close()
+        for each in threads:
+            each.join(30)

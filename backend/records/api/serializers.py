@@ -22,6 +22,13 @@ LONGEST_FILTER = 500
 MOST_MASKS = 1_000
 
 
+class KafkaClusterSerializer(serializers.Serializer[Any]):
+    """How clients of the Kafka cluster connect to it."""
+
+    bootstrap_servers = serializers.CharField(help_text="HOST:PORT, separated by commas.")
+    security_protocol = serializers.CharField(help_text="Of the server's own clients.")
+
+
 class TopicFiguresSerializer(serializers.Serializer[Any]):
     """A topic of the cluster in a list."""
 

@@ -7,6 +7,7 @@ from records.api import follow_views, generator_views, views
 urlpatterns = [
     path("deployments/<int:deployment>/followed-record", follow_views.FollowView.as_view()),
     path("deployments/<int:deployment>/simulations", follow_views.DeployedSimulationView.as_view()),
+    path("workspaces/<slug:workspace>/kafka-cluster", views.KafkaClusterView.as_view()),
     path("workspaces/<slug:workspace>/topic-figures", views.TopicFiguresView.as_view()),
     path("workspaces/<slug:workspace>/generators", generator_views.GeneratorsView.as_view()),
     path("generators/<int:generator>/stop", generator_views.GeneratorStopView.as_view()),

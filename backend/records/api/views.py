@@ -9,6 +9,7 @@ from accounts.models import Workspace
 from accounts.permissions import workspace_for
 from deployments.cluster import list_topics
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from millrace_backend import kafka
 from millrace_backend.paging import Paging
 from millrace_backend.schema import paged
 from millrace_backend.searching import SEARCH_PARAMETER, searched_words
@@ -23,6 +24,16 @@ from records.expressions import Where
 from records.filters import read_filter
 from records.queries import Asked, read_one, read_page
 from records.sampling import Mask, SampleRequest, sample
+
+
+class KafkaClusterView(ApiView):
+    """The Kafka cluster of the installation."""
+
+    @extend_schema(responses=shapes.KafkaClusterSerializer, operation_id="kafka_cluster_get")
+    def get(self, request: Request, workspace: str) -> Response:
+        """Return the address of the cluster, for clients; does not connect to it."""
+        workspace_for(self.person, workspace)
+        return Response(shapes.KafkaClusterSerializer(kafka.address()).data)
 
 
 class TopicFiguresView(ApiView):

@@ -1190,6 +1190,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/kafka-cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Return the address of the cluster, for clients; does not connect to it. */
+        get: operations["kafka_cluster_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/members": {
         parameters: {
             query?: never;
@@ -2712,6 +2729,13 @@ export interface components {
             kind: string;
             name: string;
             partitions: number;
+        };
+        /** @description How clients of the Kafka cluster connect to it. */
+        KafkaCluster: {
+            /** @description HOST:PORT, separated by commas. */
+            bootstrap_servers: string;
+            /** @description Of the server's own clients. */
+            security_protocol: string;
         };
         /** @description An operator. */
         Kind: {
@@ -7689,6 +7713,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Generator"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    kafka_cluster_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KafkaCluster"];
                 };
             };
             /** @description Refused */

@@ -7,6 +7,7 @@ import type {
   FormatsQuery,
   Generator,
   GeneratorPage,
+  KafkaCluster,
   NewGenerator,
   NewRecord,
   NewTopic,
@@ -23,6 +24,9 @@ import type {
 
 export const listTopics = (workspace: string) =>
   answer(api.GET("/api/workspaces/{workspace}/topics", { params: { path: { workspace } } }));
+
+export const getKafkaCluster = (workspace: string): Promise<KafkaCluster> =>
+  answer(api.GET("/api/workspaces/{workspace}/kafka-cluster", { params: { path: { workspace } } }));
 
 export const listTopicFigures = (workspace: string, query: PageQuery): Promise<TopicFiguresPage> =>
   answer(

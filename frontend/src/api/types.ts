@@ -98,6 +98,7 @@ export type EdgeRecord = Schemas["SampledRecord"];
 export type MissingTopic = Schemas["MissingTopic"];
 export type Topic = Schemas["Topic"];
 export type NewTopic = Schemas["NewTopicRequest"];
+export type KafkaCluster = Schemas["KafkaCluster"];
 export type TopicFiguresPage = Schemas["TopicFiguresPage"];
 export type TopicFigures = Schemas["TopicFigures"];
 export type TopicDetail = Schemas["TopicDetail"];

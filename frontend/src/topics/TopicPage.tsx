@@ -17,6 +17,7 @@ import { Chip, Tabs } from "../ui";
 import { count, exact } from "../ui/format";
 import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
+import { ClusterAddress } from "./ClusterAddress";
 import { DeleteTopicDialog } from "./DeleteTopicDialog";
 import { Configuration, Groups, Partitions } from "./facts";
 import { ProduceDialog } from "./ProduceDialog";
@@ -135,7 +136,12 @@ export function TopicPage() {
         ) : null}
         {tab === "partitions" ? <Partitions detail={detail} /> : null}
         {tab === "groups" ? <Groups ws={ws} topic={topic} paused={paused} /> : null}
-        {tab === "configuration" ? <Configuration detail={detail} /> : null}
+        {tab === "configuration" ? (
+          <div className={classes.stack}>
+            <ClusterAddress ws={ws} />
+            <Configuration detail={detail} />
+          </div>
+        ) : null}
       </div>
       {dialog === "produce" ? (
         <ProduceDialog

@@ -15,6 +15,7 @@ import { Empty } from "../ui";
 import { count, exact } from "../ui/format";
 import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
+import { ClusterAddress } from "./ClusterAddress";
 import { CreateTopicDialog } from "./CreateTopicDialog";
 import { topicAddress } from "./records";
 
@@ -47,6 +48,7 @@ export function TopicsPage() {
         <h1 className={pages.title}>{t("Topics")}</h1>
         {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
         <span className="ui-space" />
+        <ClusterAddress ws={ws} />
         {operator && !empty ? create : null}
       </div>
       {list.isError && found === undefined ? (

@@ -13,6 +13,7 @@ export const topics = {
   Filter: "筛选",
   "The topic “{name}” already exists.": "主题“{name}”已存在。",
   "New topic": "新建主题",
+  "Kafka bootstrap servers": "Kafka 引导服务器",
   "Letters, digits, dots, hyphens and underscores.": "字母、数字、点、连字符和下划线。",
   Null: "空值",
   "Not valid JSON: {reason}": "不是 JSON：{reason}",
