@@ -387,6 +387,22 @@ PROSE: dict[str, Prose] = {
         "The function {found} is not available: it {reason}.",
         "Use a function that computes its result from its arguments alone.",
     ),
+    "expression_identifier": Prose(
+        "IDENTIFIER(…) is not supported in expressions.",
+        "Write the name of the column or function itself.",
+    ),
+    "expression_options": Prose(
+        "The options of {function} must be texts in a map.",
+        "Write map('name', 'value', …), with the option's name as text.",
+    ),
+    "expression_option": Prose(
+        "The option “{option}” of {function} is not available.",
+        "Remove it. Available options: {known}.",
+    ),
+    "expression_type_text": Prose(
+        "The type for {function} is not written as DDL.",
+        "Write it as text, such as 'a INT, b ARRAY<STRING>'.",
+    ),
     "expression_deep": Prose(
         "The expression is nested too deeply.", "Split it into several nodes."
     ),
