@@ -185,6 +185,11 @@ PROSE: dict[str, Prose] = {
         "{found} is not a duration.",
         "Use whole milliseconds, or text such as “250 ms”, “5 seconds”, “2 hours” or “7 days”.",
     ),
+    "duration_unit": Prose(
+        "{found} has no unit, so it means milliseconds: {seconds} seconds.",
+        "If seconds were meant, write “{meant}”. Otherwise write “{found} ms”.",
+        "warning",
+    ),
     "duration_too_short": Prose("The duration {found} is too short.", "Use at least {least} ms."),
     "duration_too_long": Prose(
         "{what} exceed the longest supported duration.", "Make them shorter."

@@ -298,6 +298,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请写成 map('name', 'value', …)，选项名为文本。",
   ],
   expression_option: ["{function} 的选项“{option}”不可用。", "请删除。可用选项：{known}。"],
+  duration_unit: [
+    "{found} 没有单位，因此表示毫秒：{seconds} 秒。",
+    "如果指的是秒，请写“{meant}”；否则请写“{found} ms”。",
+  ],
   expression_type_text: [
     "{function} 的类型不是 DDL 文本。",
     "请写成文本，例如 'a INT, b ARRAY<STRING>'。",
