@@ -61,7 +61,7 @@ def refusal_of(url: str, allowed: Sequence[Network]) -> str | None:
         return problem
     parts = urlsplit(url)
     try:
-        _addresses(parts.hostname or "", parts.port or 443, allowed)
+        _addresses(parts.hostname or "", parts.port or 443, allowed, DEADLINE_SECONDS)
     except Refused as refused:
         return str(refused)
     except Undeliverable:
