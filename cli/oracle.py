@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import cache_dir, java, spark_jars
+from millrace_runtime.session import NO_EXTERNAL_XML
 
 from launcher import jars
 from oracle.fuzz.wide import AVRO, PROTOBUF
@@ -130,7 +131,8 @@ def command(*words: str, scratch: str, quick_start: bool = False) -> list[str]:
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
     return [
         java(), "-Xmx1g", *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []),
-        *opened, "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
+        *opened, *NO_EXTERNAL_XML,
+        "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
         f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
         "-cp", f"{_jar(path)}{os.pathsep}{path}", "oracle.Main", *words,
     ]  # fmt: skip

@@ -14,8 +14,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from millrace_compiler import kafka_clients
 
+from millrace_backend.addresses import Network
+
 REPOSITORY = Path(__file__).resolve().parents[2]
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 SECRET_BYTES = 50
 MOST_DAYS = 36_500
 

@@ -12,22 +12,16 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from millrace_backend.environment import Network
+from millrace_backend.addresses import Network, may_reach, resolve
 
 #: limit for the whole request, from resolving the name to reading the response
 DEADLINE_SECONDS = 5.0
 MOST_ANSWER = 2_000
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-#: networks of addresses that embed an IPv4 address, which may be a private one
-_TRANSLATED = [
-    ipaddress.ip_network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")
-]
 
 
 class Undeliverable(Exception):
@@ -67,7 +61,7 @@ def refusal_of(url: str, allowed: Sequence[Network]) -> str | None:
         return problem
     parts = urlsplit(url)
     try:
-        _addresses(parts.hostname or "", parts.port or 443, allowed)
+        _addresses(parts.hostname or "", parts.port or 443, allowed, DEADLINE_SECONDS)
     except Refused as refused:
         return str(refused)
     except Undeliverable:
@@ -79,17 +73,6 @@ def masked(url: str) -> str:
     """Return the address without parts that may be secret: scheme, host and port."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/…" if url else ""
-
-
-def may_reach(address: Address, allowed: Sequence[Network]) -> bool:
-    """Whether an address is public, or in a private network that is allowed."""
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    if any(address in network for network in allowed):
-        return True
-    if any(address in network for network in _TRANSLATED):
-        return False
-    return address.is_global and not address.is_multicast
 
 
 def post(
@@ -109,7 +92,10 @@ def post(
     host = parts.hostname or ""
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
-    connection = _Connection(host, port, _addresses(host, port, allowed), secure, deadline)
+    until = time.monotonic() + deadline
+    addresses = _addresses(host, port, allowed, deadline)
+    left = max(0.0, until - time.monotonic())
+    connection = _Connection(host, port, addresses, secure, left)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     late = threading.Event()
 
@@ -117,7 +103,7 @@ def post(
         late.set()
         connection.abort()
 
-    timer = threading.Timer(deadline, give_up)
+    timer = threading.Timer(left, give_up)
     timer.start()
     try:
         body = json.dumps(content).encode()
@@ -139,12 +125,13 @@ def post(
     return answer.status
 
 
-def _addresses(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
+def _addresses(host: str, port: int, allowed: Sequence[Network], seconds: float) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = resolve(host, port, seconds)
+    except TimeoutError as error:
+        raise Undeliverable(f"{host} was not resolved within {seconds:g} seconds.") from error
     except (OSError, UnicodeError) as error:
         raise Undeliverable(f"{host} cannot be resolved: {error}.") from error
-    addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     for each in addresses:
         if not may_reach(ipaddress.ip_address(each.partition("%")[0]), allowed):
             raise Refused(

@@ -43,6 +43,14 @@ def parse_duration(raw: object) -> int:
     return value
 
 
+def looks_like_seconds(number: int) -> bool:
+    """Whether a number without a unit is a round duration in seconds, but none in milliseconds.
+
+    3600 is an hour in seconds, and 3.6 seconds in the milliseconds that it means.
+    """
+    return 300 <= number <= 31 * 86_400 and number % 60 == 0 and number % 1000 != 0
+
+
 def show_duration(milliseconds: int) -> str:
     """The duration in its largest exact unit: ``"1 hour"``, ``"90 seconds"``, ``"250 ms"``."""
     for unit, factor in (

@@ -286,9 +286,13 @@ def _reasoned(code: str) -> Callable[[_Found], Fault]:
     return answer
 
 
-def _refused_function(found: _Found) -> Fault:
-    data = {"found": found.fact("found"), "reason": found.fact("reason")}
-    return Fault("expression_function_refused", data, found.position)
+def _facts(code: str, *names: str) -> Callable[[_Found], Fault]:
+    """An answer whose sentence contains facts of the error."""
+
+    def answer(found: _Found) -> Fault:
+        return Fault(code, {name: found.fact(name) for name in names}, found.position)
+
+    return answer
 
 
 def _short(text: str) -> str:
@@ -326,10 +330,15 @@ _ANSWERS: tuple[tuple[str, Callable[[_Found], Fault | None]], ...] = (
     ("TOO_DEEP", _named("expression_deep")),
     ("TOO_LARGE", _reasoned("expression_large")),
     ("DEADLINE", _reasoned("expression_slow")),
-    ("FUNCTION", _refused_function),
+    ("FUNCTION", _facts("expression_function_refused", "found", "reason")),
+    ("IDENTIFIER_CLAUSE", _named("expression_identifier")),
+    ("OPTIONS_FORM", _facts("expression_options", "function")),
+    ("OPTION", _facts("expression_option", "function", "option", "known")),
+    ("TYPE_FORM", _facts("expression_type_text", "function")),
 )
 #: conditions that do not depend on the types of columns
 _CERTAIN = (
     "UNRESOLVED_ROUTINE", "WRONG_NUM_ARGS", "GENERATOR", "WINDOW", "SUBQUERY", "TOO_DEEP",
     "UNSUPPORTED_DATATYPE", "UNBOUND_SQL_PARAMETER", "TOO_LARGE", "DEADLINE", "FUNCTION",
+    "IDENTIFIER_CLAUSE", "OPTION", "TYPE_FORM",
 )  # fmt: skip

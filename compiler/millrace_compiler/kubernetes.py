@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from millrace_compiler import locations
+
 Manifest = dict[str, Any]
 
 #: the user of the image, as in Spark's own
@@ -25,7 +27,6 @@ CHECKPOINT = "/checkpoint"
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?")
 _QUANTITY = re.compile(r"[1-9]\d*(Ki|Mi|Gi|Ti)")
-_PLACE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]+(/[^\s?#]*)?")
 _BROKERS = re.compile(r"[^\s,:]+:\d{1,5}(,[^\s,:]+:\d{1,5})*")
 
 
@@ -65,10 +66,12 @@ class Profile:
             _require(_NAME, self.secret, "secret", "lower-case letters, digits and hyphens")
         _require(_BROKERS, self.bootstrap_servers, "bootstrap servers", "HOST:PORT[,HOST:PORT]")
         if self.checkpoint:
-            _require(
-                _PLACE, self.checkpoint, "checkpoint",
-                "a URI such as s3a://bucket/folder, without a user, a password or a query",
-            )  # fmt: skip
+            problem = locations.problem_of_uri(self.checkpoint)
+            if problem is not None:
+                raise ProfileError(
+                    f"The checkpoint of the profile {problem}. Use a URI such as "
+                    "s3a://bucket/folder, without a user, a password or a query."
+                )
         else:
             _require(_QUANTITY, self.volume, "volume", "a size such as 10Gi")
         if self.cores < 1 or not 0 <= self.executors <= 1_000:

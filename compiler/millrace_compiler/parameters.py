@@ -16,7 +16,12 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
 from millrace_compiler.diagnostics import Diagnostic, Diagnostics, Position, kind_of, shown
 from millrace_compiler.document import TOPIC_NAME
-from millrace_compiler.durations import NoDuration, parse_duration
+from millrace_compiler.durations import (
+    NoDuration,
+    looks_like_seconds,
+    parse_duration,
+    show_duration,
+)
 from millrace_compiler.topic_patterns import NoPattern, topic_pattern
 
 T = TypeVar("T")
@@ -285,6 +290,9 @@ def read_duration(raw: object, faults: Faults, minimum: int | None, path: str | 
     if minimum is not None and value < minimum:
         faults.add("duration_too_short", path=path, found=shown(raw), least=minimum)
         return max(1, minimum)
+    if isinstance(raw, int) and looks_like_seconds(value):
+        meant = show_duration(value * 1000)
+        faults.add("duration_unit", path=path, found=raw, seconds=f"{value / 1000:g}", meant=meant)
     return value
 
 

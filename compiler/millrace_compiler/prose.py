@@ -185,6 +185,11 @@ PROSE: dict[str, Prose] = {
         "{found} is not a duration.",
         "Use whole milliseconds, or text such as “250 ms”, “5 seconds”, “2 hours” or “7 days”.",
     ),
+    "duration_unit": Prose(
+        "{found} has no unit, so it means milliseconds: {seconds} seconds.",
+        "If seconds were meant, write “{meant}”. Otherwise write “{found} ms”.",
+        "warning",
+    ),
     "duration_too_short": Prose("The duration {found} is too short.", "Use at least {least} ms."),
     "duration_too_long": Prose(
         "{what} exceed the longest supported duration.", "Make them shorter."
@@ -386,6 +391,22 @@ PROSE: dict[str, Prose] = {
     "expression_function_refused": Prose(
         "The function {found} is not available: it {reason}.",
         "Use a function that computes its result from its arguments alone.",
+    ),
+    "expression_identifier": Prose(
+        "IDENTIFIER(…) is not supported in expressions.",
+        "Write the name of the column or function itself.",
+    ),
+    "expression_options": Prose(
+        "The options of {function} must be texts in a map.",
+        "Write map('name', 'value', …), with the option's name as text.",
+    ),
+    "expression_option": Prose(
+        "The option “{option}” of {function} is not available.",
+        "Remove it. Available options: {known}.",
+    ),
+    "expression_type_text": Prose(
+        "The type for {function} is not written as DDL.",
+        "Write it as text, such as 'a INT, b ARRAY<STRING>'.",
     ),
     "expression_deep": Prose(
         "The expression is nested too deeply.", "Split it into several nodes."

@@ -9,10 +9,8 @@ with equal timestamps in the order of their offsets.
 from __future__ import annotations
 
 import os
-import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from millrace_compiler import ExpressionRequest
 from py4j.protocol import Py4JJavaError
@@ -36,15 +34,11 @@ from millrace_runtime.environment import Timed
 from millrace_runtime.errors import MillraceError, refusal
 from millrace_runtime.formats import Format
 from millrace_runtime.kafka import with_time
+from millrace_runtime.reader_places import ALLOWED, check_allowed
 
 if TYPE_CHECKING:
     from millrace_runtime.dsl.readers import Frame
 
-#: The variable that lists the locations from which a job may read files: URLs and folders,
-#: separated by commas.
-ALLOWED = "MILLRACE_READERS"
-# Formats that read the files of their path and nothing else.
-_FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml")
 _OPTIONAL = ("headers", "topic", "partition", "offset")
 
 
@@ -217,46 +211,6 @@ class _Source:
         facts: Mapping[str, object] | None = None,
     ) -> MillraceError:
         return _node_error(self.node, code, message, parameter, facts=facts)
-
-
-def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
-    """Raise MillraceError for a reader that is not allowed.
-
-    Codes: `reader_forbidden`, and `reader_forbidden_path` for a path outside of the locations.
-    `allowed`: URLs and folders, separated by commas; None allows everything.
-    """
-    if allowed is None:
-        return
-    reader = node["params"]["reader"]
-    kind = str(reader["format"]).lower()
-    options = {name.lower(): value for name, value in reader["options"].items()}
-    if kind == "rate":
-        return
-    if kind not in _FILES or "cleansource" in options:
-        raise _node_error(
-            node, "reader_forbidden",
-            f"The reader {reader['format']} or one of its options is not allowed here: only "
-            f"files in the locations listed in {ALLOWED} can be read.",
-            facts={"reader": reader["format"], "listed": ALLOWED},
-        )  # fmt: skip
-    places = [_place(each.strip()) for each in allowed.split(",") if each.strip()]
-    path = _place(str(options.get("path", "")))
-    if not any(path == place or path.startswith(f"{place.rstrip('/')}/") for place in places):
-        raise _node_error(
-            node, "reader_forbidden_path",
-            f"{options.get('path')!r} cannot be read here: it is not in a location listed in "
-            f"{ALLOWED}.",
-            "reader_options",
-            facts={"path": options.get("path"), "listed": ALLOWED},
-        )  # fmt: skip
-
-
-def _place(path: str) -> str:
-    """Return a path as a URL, file:// by default, without `..` segments. Wildcards are kept."""
-    parts = urlsplit(path)
-    normal = posixpath.normpath(parts.path) if parts.path else ""
-    scheme = parts.scheme or "file"
-    return f"{scheme}://{parts.netloc}{normal}" if normal.startswith("/") else f"?{path}"
 
 
 def _node_error(

@@ -84,10 +84,17 @@ COMMON = {
 }
 
 
+#: JVM options with which no XML parser reads files or addresses that a document names
+NO_EXTERNAL_XML = tuple(
+    f"-Djavax.xml.accessExternal{kind}=" for kind in ("DTD", "Schema", "Stylesheet")
+)
+
+
 def java_options(*extra: str) -> str:
     """Return the JVM options of a driver, followed by `extra`."""
     return " ".join(
         (
+            *NO_EXTERNAL_XML,
             f"-Dlog4j2.configurationFile={PACKAGE / 'log4j2.properties'}",
             "-Duser.timezone=UTC",
             # Without it, half of the CPU time of a start is spent on compiling code that runs a few
@@ -188,6 +195,10 @@ def create(
     given = conf.get("spark.driver.extraClassPath")
     conf["spark.driver.extraClassPath"] = os.pathsep.join([*connector, *([given] if given else [])])
     jars = [str(operator_jar()), *([] if chosen.startswith("local[") else connector)]
+    given = conf.get("spark.executor.extraJavaOptions")
+    conf["spark.executor.extraJavaOptions"] = " ".join(
+        [*NO_EXTERNAL_XML, *([given] if given else [])]
+    )
     conf.update({key: SEMANTICS[key] for key in SEMANTICS if key != "spark.sql.shuffle.partitions"})
     conf.setdefault("spark.sql.shuffle.partitions", "1")
     if chosen.startswith("local"):

@@ -10,12 +10,13 @@ import dataclasses
 import fnmatch
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from millrace_compiler import locations
 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.foreign import is_caused_by
@@ -32,8 +33,6 @@ class StorageError(OSError):
         self.unsupported = unsupported
 
 
-#: A URI without a user, a password or a query: secrets belong in Hadoop's own configuration.
-LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]*(/[^\s?#]*)?")
 OBJECT_CHECKPOINTS = "org.apache.spark.sql.millrace.ObjectCheckpoints"
 _NO_FILE_SYSTEM = ("UnsupportedFileSystemException", "ClassNotFoundException")
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
@@ -239,11 +238,15 @@ def _s3_address(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def require_location(location: str) -> None:
-    """Raise MillraceError `option_invalid` for a location that is neither a path nor a URI."""
-    if not is_local(location) and not LOCATION.fullmatch(location):
+    """Raise MillraceError `option_invalid` for a location that is neither a path nor a URI.
+
+    Secrets belong in Hadoop's own configuration.
+    """
+    problem = locations.problem_of(location)
+    if problem is not None:
         raise MillraceError(
             "option_invalid",
-            f"--checkpoint is {location!r}, but must be a folder or a URI such as "
+            f"--checkpoint is {location!r}, which {problem}. Use a folder or a URI such as "
             "s3a://BUCKET/FOLDER or hdfs://HOST:PORT/FOLDER, without a user or password.",
         )
 

@@ -134,7 +134,7 @@ private[millrace] object Bounds {
   private def constant(e: Expression): Boolean = !e.exists(_.isInstanceOf[UnresolvedAttribute])
 }
 
-/** An expression that is not constant for the analysis. */
+/** An expression that is not constant for the analysis and the optimizer. The analyzer evaluates none. */
 private[millrace] case class Opaque(child: Expression) extends UnaryExpression with CodegenFallback {
   override def foldable: Boolean = false
   override def dataType: DataType = child.dataType
@@ -142,8 +142,6 @@ private[millrace] case class Opaque(child: Expression) extends UnaryExpression w
   override def sql: String = child.sql
   override def toString: String = child.toString
   override def prettyName: String = child.prettyName
-  override def eval(input: InternalRow): Any = throw new UnsupportedOperationException(
-    "this expression is only analyzed, never evaluated"
-  )
+  override def eval(input: InternalRow): Any = child.eval(input)
   override protected def withNewChildInternal(c: Expression): Expression = copy(c)
 }

@@ -5,9 +5,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
-import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, Star, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
@@ -155,17 +153,6 @@ object Expressions {
       val failure: Why = null
   ) extends RuntimeException(reason)
 
-  private def invalid(at: Expression, reason: String, condition: String): Invalid = {
-    val origin = at.origin
-    new Invalid(
-      reason,
-      condition,
-      origin.startIndex.getOrElse(-1),
-      origin.stopIndex.fold(-1)(_ + 1),
-      Map("found" -> at.prettyName)
-    )
-  }
-
   /** Makes a type nullable in all of its parts: a value from a store or from Kafka may lack any of them. */
   def nullable(t: DataType): DataType = t match {
     case StructType(fs) => StructType(fs.map(f => StructField(f.name, nullable(f.dataType), nullable = true)))
@@ -216,10 +203,11 @@ object Expressions {
 
   private def optimized(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled =
     under(spark, text) { conf =>
-      val (plan, attributes) = analyzed(spark, text, layout, expected, identity)
+      val (found, attributes) = analyzed(spark, text, layout, expected, identity)
+      val plan = PresentTime.atRunTime(found)
       val used = usedBy(inline(plan).head, layout)
       val optimizer = classicOf(spark).sessionState.optimizer
-      val found =
+      val optimized =
         try inline(optimizer.execute(plan)).head
         catch {
           case e @ (_: AnalysisException | _: Invalid) => throw e
@@ -231,7 +219,7 @@ object Expressions {
             )
             SQLConf.withExistingConf(unfolded)(inline(optimizer.execute(plan)).head)
         }
-      val bound = BindReferences.bindReference(found, attributes: AttributeSeq)
+      val bound = BindReferences.bindReference(optimized, attributes: AttributeSeq)
       Compiled(bound, nullable(bound.dataType), used.toArray)
     }
 
@@ -252,6 +240,7 @@ object Expressions {
       prepared: Expression => Expression
   ): (LogicalPlan, Seq[Attribute]) = {
     Bounds.checkText(text)
+    Functions.checkText(text)
     val attributes = layout.columns.map { case (name, t) => AttributeReference(name, t, nullable = true)() }
     val state = classicOf(spark).sessionState
     def analyze(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(
@@ -260,7 +249,7 @@ object Expressions {
     )
     val read = state.sqlParser.parseExpression(text)
     refuseStrayWord(read, text)
-    read.foreach(refuseUnresolved)
+    Functions.checkParsed(read)
     Bounds.check(read, layout)
     val parsed = prepared(read)
     val first = analyze(parsed)
@@ -272,16 +261,7 @@ object Expressions {
         analyze(Cast(parsed, t, Some("UTC"), EvalMode.ANSI))
       case _ => first
     }
-    plan.foreach(_.expressions.foreach(_.foreach(refuse)))
-    val expression = inline(plan).head
-    if (!expression.deterministic) {
-      val culprit = expression.find(x => !x.deterministic && x.children.forall(_.deterministic)).getOrElse(expression)
-      throw invalid(
-        culprit,
-        "is not deterministic: a record that is processed again must give the same result",
-        "NOT_DETERMINISTIC"
-      )
-    }
+    plan.foreach(_.expressions.foreach(Functions.checkAnalyzed))
     (plan, attributes)
   }
 
@@ -345,60 +325,6 @@ object Expressions {
   }
   private val operators =
     Set("and", "or", "not", "is", "in", "like", "ilike", "rlike", "regexp", "between", "div", "escape", "collate")
-
-  /** Refuses what can be recognized by name, because Spark's analysis would describe it in terms of plans. */
-  private def refuseUnresolved(e: Expression): Unit = e match {
-    case s: Star => throw invalid(s, "must return one value", "ONE_VALUE")
-    case s: SubqueryExpression =>
-      throw invalid(s, "has a subquery; an expression is evaluated for one record", "SUBQUERY")
-    case f: UnresolvedFunction =>
-      val name = f.nameParts.last.toLowerCase(java.util.Locale.ROOT)
-      Functions.refusal(f).foreach(why => throw notAllowed(f, name, why))
-      if (Set("window", "session_window")(name))
-        throw invalid(f, "applies to many records (use the window of an aggregation node)", "WINDOW")
-      FunctionRegistry.expressions.get(name).map(_._1.getGroup) match {
-        case Some("generator_funcs") => throw generator(f)
-        case Some("agg_funcs" | "window_funcs") => throw aggregates(f)
-        case _ =>
-      }
-    case w: WindowExpression => throw aggregates(w)
-    case w: UnresolvedWindowExpression => throw aggregates(w)
-    case _ =>
-  }
-
-  private def notAllowed(at: Expression, name: String, why: String): Invalid = {
-    val found = invalid(at, s"calls $name, which $why", "FUNCTION")
-    new Invalid(found.reason, found.condition, found.start, found.stop, Map("found" -> name, "reason" -> why))
-  }
-
-  private def aggregates(e: Expression): Invalid =
-    invalid(
-      e,
-      "aggregates many records; an expression is evaluated for one record (use an aggregation node)",
-      "AGGREGATE"
-    )
-
-  private def generator(e: Expression): Invalid =
-    invalid(e, "returns several rows; an expression returns one value (use flat_map or flat_map_values)", "GENERATOR")
-
-  private def refuse(e: Expression): Unit = e match {
-    case _: AggregateExpression | _: WindowExpression => throw aggregates(e)
-    case _: Generator => throw generator(e)
-    case s if SubqueryExpression.hasSubquery(s) =>
-      throw invalid(s, "has a subquery; an expression is evaluated for one record", "SUBQUERY")
-    case _: CurrentTimestampLike | _: CurrentDate | _: LocalTimestamp => throw presentTime(e)
-    case f if Functions.refusal(f).nonEmpty => throw notAllowed(f, f.prettyName, Functions.refusal(f).get)
-    case t if t.getClass.getSimpleName.startsWith("CurrentTime") && !t.isInstanceOf[CurrentTimeZone] =>
-      throw presentTime(t)
-    case _ =>
-  }
-
-  private def presentTime(e: Expression): Invalid =
-    invalid(
-      e,
-      "returns the current time: a record that is processed again must give the same result (use `timestamp`)",
-      "CURRENT_TIME"
-    )
 
   /** Combines projections stacked by the analyzer or the optimizer into one list of expressions over the columns. */
   private def inline(p: LogicalPlan): Seq[Expression] = p match {

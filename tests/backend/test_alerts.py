@@ -316,34 +316,6 @@ def test_nothing_is_sent_into_the_private_network(hook: Hook, millrace_settings:
     assert [each["body"] for each in hook.received] == [{"a": 1}]
 
 
-@pytest.mark.parametrize(
-    ("address", "public"),
-    [
-        ("93.184.216.34", True),
-        ("2606:2800:220:1::1", True),
-        ("10.1.2.3", False),
-        ("172.16.0.1", False),
-        ("192.168.1.1", False),
-        ("169.254.169.254", False),
-        ("100.64.0.1", False),
-        ("224.0.0.1", False),
-        ("0.0.0.0", False),
-        ("::1", False),
-        ("fe80::1", False),
-        ("fd00::1", False),
-        ("::ffff:10.0.0.1", False),
-        ("64:ff9b::a00:1", False),
-        ("2002:a00:1::", False),
-    ],
-)
-def test_public_addresses_are_distinguished_from_others(address: str, public: bool) -> None:
-    found = ipaddress.ip_address(address)
-    assert webhooks.may_reach(found, ()) is public
-    assert webhooks.may_reach(
-        found, (ipaddress.ip_network(f"{address}/{found.max_prefixlen}"),)
-    ) or (getattr(found, "ipv4_mapped", None) is not None)
-
-
 def test_rules_by_the_api(
     deployment: Deployment, people: People, client_of: Client, hook: Hook, mails: MailServer
 ) -> None:

@@ -314,6 +314,9 @@ def test_a_checkpoint_lies_where_the_settings_say_and_stays_there(
     client = client_of(people.operator)
     secret = {"version": 1, "settings": {"checkpoint": "s3a://key:secret@bucket/x"}}
     assert client.post(path, secret).status_code == 400
+    for wrong in ("file:///etc/x", "file://../../x", "http://host/x", "s3a://bucket/../x"):
+        answer = client.post(path, {"version": 1, "settings": {"checkpoint": wrong}})
+        assert "The location" in str(answer.json()["error"]["fields"])
     place = {"checkpoint": "s3a://bucket/x/"}
     assert client.post(path, {"version": 1, "settings": place}).status_code == 200
     deployment.refresh_from_db()

@@ -16,7 +16,6 @@ from millrace_runtime import (
     MillraceError,
     Reader,
     Topology,
-    frames,
     json,
     reader,
     session,
@@ -272,35 +271,3 @@ def test_a_record_that_stops_the_job_keeps_its_batch_from_the_functions(
     assert (caught.value.code, caught.value.node) == ("processing", "halves")
     assert called == []
     assert topics.size(broker.address, target) == 1
-
-
-@pytest.mark.parametrize(
-    ("allowed", "options", "kind", "passes"),
-    [
-        (None, {"path": "/etc"}, "text", True),
-        ("", {"path": "/data"}, "parquet", False),
-        ("/data", {"path": "/data"}, "parquet", True),
-        ("/data", {"path": "/data/in/*.csv"}, "csv", True),
-        ("/data", {"path": "file:///data/in"}, "parquet", True),
-        ("/data", {"path": "/data/../etc"}, "text", False),
-        ("/data", {"path": "/database"}, "text", False),
-        ("/data", {"path": "data"}, "text", False),
-        ("/other, s3a://lake/in", {"path": "s3a://lake/in/orders"}, "delta", True),
-        ("s3a://lake/in", {"path": "s3a://lake/input"}, "delta", False),
-        ("/data", {"path": "/data", "cleanSource": "delete"}, "text", False),
-        ("/data", {"subscribe": "secrets"}, "kafka", False),
-        ("", {}, "rate", True),
-    ],
-)
-def test_a_server_lists_the_places_from_which_may_be_read(
-    allowed: str | None, options: dict[str, str], kind: str, passes: bool
-) -> None:
-    node = {"node": "orders", "params": {"reader": {"format": kind, "options": options}}}
-    if passes:
-        frames.check_allowed(node, allowed)
-        return
-    with pytest.raises(MillraceError, match=" here: ") as caught:
-        frames.check_allowed(node, allowed)
-    by_path = kind in ("text", "parquet", "delta") and "cleanSource" not in options
-    code = "reader_forbidden_path" if by_path else "reader_forbidden"
-    assert (caught.value.code, caught.value.node) == (code, "orders")

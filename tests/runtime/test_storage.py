@@ -33,8 +33,12 @@ def test_folders_of_this_machine_are_told_from_other_storage() -> None:
 
 
 @pytest.mark.parametrize(
-    "location", ["s3a://key:secret@bucket/x", "S3A://bucket/x", "s3a://bucket/a b", "s3a://b/x?y=1"]
-)
+    "location",
+    [
+        "s3a://key:secret@bucket/x", "S3A://bucket/x", "s3a://bucket/a b", "s3a://b/x?y=1",
+        "http://host/x", "file://../../x", "file:///a/../../etc",
+    ],
+)  # fmt: skip
 def test_a_location_with_a_password_or_without_sense_is_refused(location: str) -> None:
     with pytest.raises(MillraceError, match="without a user or password"):
         storage.require_location(location)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from millrace_backend.schema import CauseSerializer
+from millrace_compiler import locations
 from rest_framework import serializers
 from topologies.choices import Dialect
 
@@ -23,6 +24,16 @@ from deployments.choices import (
 )
 from deployments.models import Deployment, Run
 from deployments.plain_dialect import require_plain_settings
+
+
+def location(value: str) -> None:
+    """Refuse a place for a checkpoint that is not in a file system outside of this machine."""
+    problem = locations.problem_of_uri(value)
+    if problem is not None:
+        raise serializers.ValidationError(
+            f"The location {problem}. Enter a URI such as s3a://bucket/folder, without a user, a "
+            "password or a query."
+        )
 
 
 class SettingsSerializer(serializers.Serializer[Any]):
@@ -66,17 +77,13 @@ class SettingsSerializer(serializers.Serializer[Any]):
         "fails, and nothing is read; `earliest`, `latest`: it continues at the first "
         "record or the end.",
     )
-    checkpoint = serializers.RegexField(
-        r"[a-z][a-z0-9+.-]*://[^\s/?#@]+(/[^\s?#]*)?\Z",
+    checkpoint = serializers.CharField(
         max_length=500,
         required=False,
+        validators=[location],
         help_text="Where state and offsets are stored if not in the server's data folder: a URI "
         "such as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot "
         "be changed once there is state.",
-        error_messages={
-            "invalid": "Enter a URI such as s3a://bucket/folder, without a user, a password or a "
-            "query."
-        },
     )
     batch_deadline_s = serializers.IntegerField(
         min_value=10,

@@ -175,6 +175,7 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   reader_expression: "列 {column} 的表达式无效：{reason}",
   reader_forbidden:
     "此处不允许读取器 {reader} 或其某个选项：只能读取 {listed} 中列出的位置的文件。",
+  reader_option_forbidden: "此处不允许读取器 {reader} 的选项 {option}。允许的选项：{known}。",
   reader_forbidden_path: "此处不能读取 {path}：它不在 {listed} 列出的位置中。",
   reader_not_streaming: "DataFrame 不是流式 DataFrame。请使用 spark.readStream。",
   reader_of_program: "DataFrame 在程序中定义。请运行程序，而不是它的文档。",

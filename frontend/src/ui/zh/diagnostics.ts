@@ -292,6 +292,20 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "函数 {found} 不可用：{reason}。",
     "请使用只由参数计算结果的函数。",
   ],
+  expression_identifier: ["表达式不支持 IDENTIFIER(…)。", "请直接写出列名或函数名。"],
+  expression_options: [
+    "{function} 的选项必须是映射中的文本。",
+    "请写成 map('name', 'value', …)，选项名为文本。",
+  ],
+  expression_option: ["{function} 的选项“{option}”不可用。", "请删除。可用选项：{known}。"],
+  duration_unit: [
+    "{found} 没有单位，因此表示毫秒：{seconds} 秒。",
+    "如果指的是秒，请写“{meant}”；否则请写“{found} ms”。",
+  ],
+  expression_type_text: [
+    "{function} 的类型不是 DDL 文本。",
+    "请写成文本，例如 'a INT, b ARRAY<STRING>'。",
+  ],
   expression_deep: ["表达式嵌套过深。", "请拆分到多个节点中。"],
   group_by_value: ["流只能按键分组，但设置了值。", "请删除值。"],
   group_by_needs_value: ["表按键和值分组，但没有设置值。", "请同时设置值。"],
