@@ -58,44 +58,50 @@ class ExpressionResult:
     type: str | None
     error: ExpressionError | None = None
     columns: tuple[str, ...] = ()
+    warnings: tuple[ExpressionError, ...] = ()
 
     @staticmethod
     def from_json(raw: Mapping[str, object]) -> ExpressionResult:
         """Reads a result in its wire format."""
         error, columns, type_ = raw.get("error"), raw.get("columns"), raw.get("type")
-        found = None
-        if isinstance(error, dict):
-            start, stop = error.get("start"), error.get("stop")
-            condition, facts = error.get("condition"), error.get("facts")
-            found = ExpressionError(
-                str(error.get("message", "the expression is refused")),
-                condition if isinstance(condition, str) else None,
-                start if isinstance(start, int) else None,
-                stop if isinstance(stop, int) else None,
-                {str(k): str(v) for k, v in facts.items()} if isinstance(facts, dict) else {},
-            )
+        warnings = raw.get("warnings")
         return ExpressionResult(
             type_ if isinstance(type_, str) else None,
-            found,
+            _error(error) if isinstance(error, dict) else None,
             tuple(map(str, columns)) if isinstance(columns, list) else (),
+            tuple(_error(each) for each in warnings) if isinstance(warnings, list) else (),
         )
 
     def to_json(self) -> dict[str, object]:
         """The result in its wire format."""
-        error = self.error
+        warnings = [_wire(each) for each in self.warnings]
         return {
             "type": self.type,
             "columns": list(self.columns),
-            "error": {
-                "message": error.message,
-                "condition": error.condition,
-                "start": error.start,
-                "stop": error.stop,
-                "facts": dict(error.facts),
-            }
-            if error
-            else None,
-        }
+            "error": _wire(self.error) if self.error else None,
+        } | ({"warnings": warnings} if warnings else {})
+
+
+def _error(raw: Mapping[str, object]) -> ExpressionError:
+    start, stop = raw.get("start"), raw.get("stop")
+    condition, facts = raw.get("condition"), raw.get("facts")
+    return ExpressionError(
+        str(raw.get("message", "the expression is refused")),
+        condition if isinstance(condition, str) else None,
+        start if isinstance(start, int) else None,
+        stop if isinstance(stop, int) else None,
+        {str(k): str(v) for k, v in facts.items()} if isinstance(facts, dict) else {},
+    )
+
+
+def _wire(error: ExpressionError) -> dict[str, object]:
+    return {
+        "message": error.message,
+        "condition": error.condition,
+        "start": error.start,
+        "stop": error.stop,
+        "facts": dict(error.facts),
+    }
 
 
 class AnalyzerUnavailable(RuntimeError):

@@ -334,6 +334,7 @@ _ANSWERS: tuple[tuple[str, Callable[[_Found], Fault | None]], ...] = (
     ("IDENTIFIER_CLAUSE", _named("expression_identifier")),
     ("OPTIONS_FORM", _facts("expression_options", "function")),
     ("OPTION", _facts("expression_option", "function", "option", "known")),
+    ("TEXT_AS_NUMBER", _facts("expression_text_as_number", "found", "type")),
     ("TYPE_FORM", _facts("expression_type_text", "function")),
 )
 #: conditions that do not depend on the types of columns

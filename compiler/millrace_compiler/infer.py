@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from millrace_compiler.analysis import Analyzer, ExpressionRequest, ExpressionResult
+from millrace_compiler.analysis import (
+    Analyzer,
+    ExpressionError,
+    ExpressionRequest,
+    ExpressionResult,
+)
 from millrace_compiler.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.expression_faults import certain, fault_of
 from millrace_compiler.graph import Graph
@@ -156,6 +161,8 @@ class _Pass:
 
     def _judge(self, operator: Operator, ask: Ask, result: ExpressionResult) -> DataType | None:
         error = result.error
+        for warning in result.warnings:
+            self._report(operator, ask, warning)
         if error is None:
             try:
                 return parse_type(result.type or "")
@@ -163,13 +170,14 @@ class _Pass:
                 return None
         unknown = any(type_ is None for _, type_ in ask.columns)
         if not unknown or certain(error):
-            fault = fault_of(ask.text, ask.columns, error)
-            self.report.put(
-                Diagnostic(
-                    fault.code, operator.id, ask.parameter, ask.path, fault.position, fault.data
-                )
-            )
+            self._report(operator, ask, error)
         return ask.expects
+
+    def _report(self, operator: Operator, ask: Ask, error: ExpressionError) -> None:
+        fault = fault_of(ask.text, ask.columns, error)
+        self.report.put(
+            Diagnostic(fault.code, operator.id, ask.parameter, ask.path, fault.position, fault.data)
+        )
 
 
 def _request(ask: Ask) -> ExpressionRequest:

@@ -404,6 +404,13 @@ PROSE: dict[str, Prose] = {
         "The option “{option}” of {function} is not available.",
         "Remove it. Available options: {known}.",
     ),
+    "expression_text_as_number": Prose(
+        "The text {found} is used as {type}; if it is not a number, the record is a processing "
+        "error.",
+        "If every value is a number, write CAST({found} AS {type}). To get NULL for others, write "
+        "try_cast({found} AS {type}).",
+        "warning",
+    ),
     "expression_type_text": Prose(
         "The type for {function} is not written as DDL.",
         "Write it as text, such as 'a INT, b ARRAY<STRING>'.",

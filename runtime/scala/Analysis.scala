@@ -58,7 +58,8 @@ object Analysis {
   /**
    * Analyzes `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types":
    * ["DDL", ...]}`. Returns `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start",
-   * "stop", "facts"}}], "types": [{"type", "error"}]}`.
+   * "stop", "facts"}, "warnings": [like an error]}], "types": [{"type", "error"}]}`; without warnings, that field is
+   * missing.
    */
   def analyze(spark: SparkSession, request: String): String = {
     val root = Json.mapper.readTree(request)
@@ -67,7 +68,7 @@ object Analysis {
     elements(root.get("expressions")).foreach { e =>
       val out = expressions.addObject()
       try {
-        val (found, used) = within {
+        val (found, used, warnings) = within {
           val columns = e
             .get("columns")
             .properties
@@ -75,13 +76,17 @@ object Analysis {
             .map(c => c.getKey -> Expressions.parseType(c.getValue.asText))
             .toIndexedSeq
           val expects = Option(e.get("expects")).filterNot(_.isNull).map(t => Expressions.parseType(t.asText))
-          val (t, used) = Expressions.judge(spark, e.get("text").asText, Layout(columns), expects)
-          (t.sql, used.map(columns(_)._1))
+          val judged = Expressions.judge(spark, e.get("text").asText, Layout(columns), expects)
+          (judged.dataType.sql, judged.used.map(columns(_)._1), judged.warnings)
         }
         out.put("type", found)
         val names = out.putArray("columns")
         used.foreach(names.add)
         out.putNull("error")
+        if (warnings.nonEmpty) {
+          val told = out.putArray("warnings")
+          warnings.foreach(put(told.addObject(), _))
+        }
       } catch { case e: Expressions.Invalid => refused(out, e) }
     }
     val types = answer.putArray("types")
@@ -117,8 +122,10 @@ object Analysis {
   private def refused(out: ObjectNode, e: Expressions.Invalid): Unit = {
     out.putNull("type")
     out.putArray("columns")
-    val error = out
-      .putObject("error")
+    put(out.putObject("error"), e)
+  }
+  private def put(error: ObjectNode, e: Expressions.Invalid): Unit = {
+    error
       .put("message", e.reason)
       .put("condition", e.condition)
       .put("start", e.start)

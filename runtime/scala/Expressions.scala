@@ -188,17 +188,20 @@ object Expressions {
     else { val c = optimized(spark, text, layout, expected); cache.put(key, c); c }
   }
 
-  /** The type and columns of a text, from Spark's parser and analyzer alone, without evaluation. Throws [[Invalid]]. */
+  /** What the analyzer tells about a text: its type, the columns that it uses, and warnings. */
+  private[millrace] final case class Judgement(dataType: DataType, used: Seq[Int], warnings: Seq[Invalid])
+
+  /** Judges a text by Spark's parser and analyzer alone, without evaluation. Throws [[Invalid]]. */
   private[millrace] def judge(
       spark: SparkSession,
       text: String,
       layout: Layout,
       expected: Option[DataType]
-  ): (DataType, Seq[Int]) =
+  ): Judgement =
     under(spark, text) { _ =>
       val (plan, _) = analyzed(spark, text, layout, expected, Bounds.opaque)
       val e = inline(plan).head
-      (nullable(e.dataType), usedBy(e, layout))
+      Judgement(nullable(e.dataType), usedBy(e, layout), Warnings.of(e))
     }
 
   private def optimized(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled =

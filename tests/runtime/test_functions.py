@@ -237,3 +237,25 @@ def test_xml_of_an_attacker_reads_no_file_and_sends_no_request(
             assert answer["result"], answer
             assert "s3cret" not in str(answer)
     assert attacker.received == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("value * 2", [("value", "DOUBLE", 0, 9)]),
+        ("length(key) > value", [("value", "BIGINT", 0, 19)]),
+        ("upper(key) = 'a' AND 1 < substr(value, 2)", [("substr(value, 2)", "BIGINT", 21, 41)]),
+        ("value IN (1, 2)", [("value", "BIGINT", 0, 15)]),
+        ("try_cast(value AS DOUBLE) * 2", []),
+        ("value::double * 2", []),
+        ("double(value) * 2", []),
+        ("value || 2", []),
+        ("value = key", []),
+    ],
+)
+def test_a_text_as_a_number_gets_a_warning(
+    analyzer: Any, text: str, found: list[tuple[str, str, int, int]]
+) -> None:
+    [answer] = analyzer.analyze([ExpressionRequest(text, COLUMNS)])
+    assert answer.error is None
+    assert [(w.facts["found"], w.facts["type"], w.start, w.stop) for w in answer.warnings] == found

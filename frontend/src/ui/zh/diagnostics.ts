@@ -298,6 +298,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请写成 map('name', 'value', …)，选项名为文本。",
   ],
   expression_option: ["{function} 的选项“{option}”不可用。", "请删除。可用选项：{known}。"],
+  expression_text_as_number: [
+    "文本 {found} 被当作 {type} 使用；如果它不是数字，该记录会成为处理错误。",
+    "如果每个值都是数字，请写 CAST({found} AS {type})。若要其他值得到 NULL，请写 try_cast({found} AS {type})。",
+  ],
   duration_unit: [
     "{found} 没有单位，因此表示毫秒：{seconds} 秒。",
     "如果指的是秒，请写“{meant}”；否则请写“{found} ms”。",
