@@ -11,8 +11,14 @@ from accounts.choices import Role
 from accounts.models import ApiToken, AuditEntry, Membership, User, Workspace
 from accounts.topics import INTERNAL
 
-USERNAME = r"^[\w.@+-]+\Z"
-USERNAME_ERRORS = {"invalid": "Letters, digits and @ . + - _ only."}
+
+class UserNameField(serializers.RegexField):
+    """A user name."""
+
+    default_error_messages: ClassVar = {"invalid": "Letters, digits and @ . + - _ only."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(r"^[\w.@+-]+\Z", max_length=150, **options)
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
@@ -135,7 +141,7 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 class NewMemberSerializer(serializers.Serializer[Any]):
     """The user to add. The account is created if it does not exist."""
 
-    username = serializers.RegexField(USERNAME, max_length=150, error_messages=USERNAME_ERRORS)
+    username = UserNameField()
     display_name = NameField(required=False, default="", allow_blank=True)
     role = serializers.ChoiceField(choices=Role.choices)
 
@@ -206,9 +212,7 @@ class NewWorkspaceSerializer(serializers.Serializer[Any]):
         help_text="The workspace's part of addresses.",
     )
     name = NameField()
-    admin = serializers.RegexField(
-        USERNAME, max_length=150, error_messages=USERNAME_ERRORS, help_text="A user name."
-    )
+    admin = UserNameField(help_text="A user name.")
 
 
 class CreatedWorkspaceSerializer(serializers.Serializer[Any]):
