@@ -77,7 +77,7 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
         Command(
             "installation",
             "launcher.deployments",
-            "create-workspace SLUG --admin USER | close USER | promote USER | …",
+            "create-workspace | close | open | promote | demote …",
             "Create workspaces, close accounts, choose the installation's admins.",
             java=False,
         ),
