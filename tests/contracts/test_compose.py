@@ -117,8 +117,9 @@ LOCAL = {
 
 
 def mounted(service: dict[str, Any]) -> dict[str, str]:
-    """The volumes of a service by the folder at which they are mounted."""
-    return {place: name for name, place, *_ in (v.split(":") for v in service.get("volumes", []))}
+    """The named volumes of a service by the folder at which they are mounted."""
+    named = [each for each in service.get("volumes", []) if ":" in each]
+    return {place: name for name, place, *_ in (each.split(":") for each in named)}
 
 
 def test_a_local_service_and_its_client_share_the_volume_of_the_socket(
