@@ -19,6 +19,10 @@ class Command(ProjectCommand):
 
     help = "Create workspaces, close accounts, and choose the admins of the installation."
     requires_migrations_checks = False
+    suppressed_base_arguments = {
+        "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
+        "--force-color", "--skip-checks",
+    }  # fmt: skip
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Show the usage of ``./millrace``, which passes on its arguments."""
