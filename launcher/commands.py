@@ -74,6 +74,13 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "List or delete old state of a deployment.",
             java=False,
         ),
+        Command(
+            "installation",
+            "launcher.deployments",
+            "create-workspace | close | open | promote | demote …",
+            "Create workspaces, close accounts, choose the installation's admins.",
+            java=False,
+        ),
     ),
     (
         Command("compile", CLI, "DOC -o DIR", "Write the PySpark program of a topology."),

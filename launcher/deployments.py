@@ -1,4 +1,4 @@
-"""``./millrace deploy``, ``scale``, ``shadow``, ``old-state``: commands of the backend."""
+"""Commands of the backend: ``deploy``, ``scale``, ``shadow``, ``old-state``, ``installation``."""
 
 from __future__ import annotations
 

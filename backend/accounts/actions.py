@@ -52,7 +52,7 @@ def issue_sign_in_link(user: User, lifetime: timedelta | None = None) -> str:
     """
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
-        _withdraw_links(user)
+        withdraw_links(user)
         SignInLink.objects.create(
             user=user,
             digest=_digest(token),
@@ -61,7 +61,8 @@ def issue_sign_in_link(user: User, lifetime: timedelta | None = None) -> str:
     return f"{settings.MILLRACE_PUBLIC_URL}/sign-in/{token}"
 
 
-def _withdraw_links(user: User) -> None:
+def withdraw_links(user: User) -> None:
+    """Make the account's unused sign-in links invalid."""
     SignInLink.objects.filter(user=user, used_at__isnull=True).delete()
 
 
@@ -128,7 +129,7 @@ def set_password(actor: User, current: str, new: str) -> None:
     with transaction.atomic():
         actor.set_password(new)
         actor.save(update_fields=["password"])
-        _withdraw_links(actor)
+        withdraw_links(actor)
         ApiToken.objects.filter(user=actor).delete()
         audit(actor, None, "account.password", "user", actor.pk)
 
@@ -169,7 +170,8 @@ def add_member(
     """Give a person a role; return the membership and a one-time sign-in link.
 
     The account is created if it does not exist. The link is None for accounts that this workspace
-    may not sign in to (`may_issue_link`). Raises Conflict for an account that is already a member.
+    may not sign in to (`may_issue_link`). Raises Conflict for an account that is already a member
+    or closed.
     """
     require(actor, workspace.pk, Role.ADMIN)
     link: str | None = None
@@ -185,8 +187,14 @@ def add_member(
                 user.set_unusable_password()
                 user.save()
                 audit(actor, None, "account.create", "user", user.pk, username=username)
+            elif not user.is_active:
+                raise Conflict(
+                    "account_closed",
+                    f"The account {username} is closed.",
+                    "The installation's admin can open it again.",
+                )
             # A link that an admin of another workspace holds must not give access to this one.
-            _withdraw_links(user)
+            withdraw_links(user)
             membership = Membership.objects.create(workspace=workspace, user=user, role=role)
             audit(actor, workspace.pk, "member.add", "user", user.pk, role=role.value)
             if user.created_in_id == workspace.pk and may_issue_link(actor, membership):
@@ -224,7 +232,7 @@ def remove_member(actor: User, membership: Membership) -> None:
     with transaction.atomic():
         _keep_an_admin(membership)
         audit(actor, membership.workspace_id, "member.remove", "user", membership.user_id)
-        _withdraw_links(membership.user)
+        withdraw_links(membership.user)
         membership.delete()
 
 
@@ -308,7 +316,9 @@ def link_for_account(actor: User, user: User) -> str:
     require_installation_admin(actor)
     if not user.is_active:
         raise Conflict(
-            "account_closed", f"The account {user.username} is closed.", "Open it first."
+            "account_closed",
+            f"The account {user.username} is closed.",
+            "The installation's admin can open it again.",
         )
     with transaction.atomic():
         audit(actor, None, "account.link", "user", user.pk, username=user.username)

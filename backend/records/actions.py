@@ -95,7 +95,9 @@ def _refuse_used(workspace: Workspace, topic: str, *, despite_unknown: bool) -> 
         own = use.deployment.workspace_id == workspace.pk
         name, how = use.deployment.topology.name, use.how
         user = f"“{name}” {how}" if own else "a deployment of another workspace uses it"
-        facts = {"user": name if own else None, "deployment": use.deployment.pk if own else None}
+        facts: dict[str, Any] = {"user": None, "deployment": None}
+        if own:
+            facts = {"user": name, "deployment": use.deployment.pk}
         if use.certain:
             raise Conflict(
                 "topic_in_use",

@@ -7,12 +7,12 @@ from typing import Any
 
 from accounts.choices import Role
 from accounts.events import audit
-from accounts.models import User, Workspace
-from accounts.permissions import require
+from accounts.models import Membership, User, Workspace
+from accounts.permissions import require, require_installation_admin
 from django.db import IntegrityError, transaction
-from django.db.models import Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
-from millrace_backend.errors import ApiError, Conflict
+from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_backend.quotas import require_room
 
 from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
@@ -152,6 +152,45 @@ def discard_draft(actor: User, topology: Topology) -> None:
         if deleted:
             audit(actor, topology.workspace_id, "draft.discard", "topology", topology.pk)
             topology_changed(topology, actor)
+
+
+def drafts_of(user: User) -> QuerySet[Draft]:
+    """Return a user's drafts, the last changed first, also in workspaces that they have left."""
+    rows = Draft.objects.filter(user=user).select_related("topology__workspace", "user")
+    return rows.order_by("-updated_at", "-id")
+
+
+def abandoned_drafts() -> QuerySet[Draft]:
+    """Return drafts that their users cannot open, as closed accounts or non-members; oldest first.
+
+    A person may become a member again.
+    """
+    member = Membership.objects.filter(
+        user=OuterRef("user"), workspace=OuterRef("topology__workspace")
+    )
+    rows = Draft.objects.filter(Q(user__is_active=False) | ~Exists(member))
+    return rows.select_related("topology__workspace", "user").order_by("updated_at", "id")
+
+
+def delete_draft(actor: User, draft: Draft) -> None:
+    """Delete one of the actor's own drafts, or as the installation's admin an abandoned one.
+
+    Raises NotFound for any other draft.
+    """
+    own = draft.user_id == actor.pk
+    if not own:
+        require_installation_admin(actor)
+        if not abandoned_drafts().filter(pk=draft.pk).exists():
+            raise NotFound("not_found", f"There is no abandoned draft {draft.pk}.")
+    with transaction.atomic():
+        deleted, _ = Draft.objects.filter(pk=draft.pk).delete()
+        if deleted:
+            audit(
+                actor, draft.topology.workspace_id, "draft.discard", "topology", draft.topology_id,
+                user=draft.user.username,
+            )  # fmt: skip
+            if own:
+                topology_changed(draft.topology, actor)
 
 
 def save_version(

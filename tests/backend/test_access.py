@@ -144,7 +144,7 @@ def test_a_new_password_ends_tokens_links_and_other_sessions(
 
 # -- live events ----------------------------------------------------------------------------------
 async def seconds_until_end(
-    client: AsyncClient, end: Any, topology: int | None = None, **headers: str
+    client: AsyncClient, end: Any, topology: int | None = None, **headers: Any
 ) -> float:
     """Open the live events of ``main``, call `end`; return the seconds until the stream ends."""
     query: dict[str, Any] = {"workspace": "main"} if topology is None else {"topology": topology}
@@ -169,7 +169,7 @@ async def seconds_until_end(
 @pytest.mark.django_db(transaction=True)
 async def test_live_events_end_when_the_token_is_revoked(people: People) -> None:
     token, secret = await sync_to_async(actions.create_token)(people.viewer, "ci", 1)
-    headers = {"Authorization": f"Token {secret}"}
+    headers: Any = {"Authorization": f"Token {secret}"}
     assert await seconds_until_end(AsyncClient(), token.delete, **headers) < 3
 
 
@@ -207,7 +207,7 @@ async def test_live_events_end_in_time_while_redis_does_not_respond(
         time.sleep(2.5)
         ApiToken.objects.filter(pk=token.pk).delete()
 
-    headers = {"Authorization": f"Token {secret}"}
+    headers: Any = {"Authorization": f"Token {secret}"}
     try:
         seconds = await seconds_until_end(AsyncClient(), end, topology=topology.pk, **headers)
     finally:

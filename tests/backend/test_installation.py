@@ -116,11 +116,11 @@ def test_set_up_makes_the_first_admin_once_and_a_new_link_each_time() -> None:
 def test_the_sample_is_made_and_deployed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     needed: list[dict[str, int]] = []
 
-    def create(topics: dict[str, int], _retention: dict[str, int]) -> list[str]:
+    def create(_workspace: int, topics: dict[str, int], _retention: dict[str, int]) -> list[str]:
         needed.append(topics)
         return list(topics)
 
-    monkeypatch.setattr(deployment_actions, "create_missing", create)
+    monkeypatch.setattr(deployment_actions, "create_within_quota", create)
     monkeypatch.setattr(generators, "described", lambda _topic: None)
     with pytest.raises(CommandError, match="millrace_setup"):
         call_command("millrace_sample")

@@ -102,6 +102,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "workspace_rules_set": {"tests_required": False},
     "alert_rule_create": {"name": "New", "condition": "failed"},
     "alert_rule_replace": {"name": "New", "condition": "failed"},
+    "installation_workspace_create": {"slug": "new", "name": "New", "admin": "ada"},
+    "installation_account_change": {"installation_admin": False},
     "installation_workspace_set": {"topic_prefixes": ["orders-"]},
 }
 QUERIES = {
@@ -128,6 +130,7 @@ class World:
             "token": token.pk,
             "member": people.viewer.memberships.get().pk,
             "account": people.viewer.pk,
+            "draft": 10**6,
             "topic": "orders",
             "partition": 0,
             "offset": 0,

@@ -35,7 +35,7 @@ def test_a_search_has_ten_words_and_200_characters_at_most(
     for search in ("a " * 11, "a" * 201, "word " * 3_000):
         began = time.monotonic()
         answer = client.get(path, {"search": search})
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 5
         assert answer.status_code == 400, answer.content
         error = answer.json()["error"]
         assert error["code"] == "search_too_long"

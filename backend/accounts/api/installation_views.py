@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
@@ -10,7 +11,7 @@ from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import actions
+from accounts import actions, installing
 from accounts.api import serializers as shapes
 from accounts.models import AuditEntry, User, Workspace
 from accounts.permissions import require_installation_admin
@@ -28,6 +29,8 @@ class InstallationView(ApiView):
 class WorkspacesView(InstallationView):
     """All workspaces."""
 
+    session_only = frozenset({"POST"})
+
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
         responses=paged(shapes.WorkspaceSettingsSerializer),
@@ -40,6 +43,18 @@ class WorkspacesView(InstallationView):
             shapes.WorkspaceSettingsSerializer,
             search=["name", "slug"],
         )
+
+    @extend_schema(
+        request=shapes.NewWorkspaceSerializer,
+        responses={201: shapes.CreatedWorkspaceSerializer},
+        operation_id="installation_workspace_create",
+    )
+    def post(self, request: Request) -> Response:
+        """Create a workspace with its first admin (admin of the installation)."""
+        given = valid(shapes.NewWorkspaceSerializer, request.data)
+        workspace, _, link = installing.create_workspace(self.person, **given)
+        content = {"workspace": workspace, "sign_in_link": link}
+        return Response(shapes.CreatedWorkspaceSerializer(content).data, status=201)
 
 
 class WorkspaceSettingsView(InstallationView):
@@ -71,13 +86,45 @@ class AccountsView(InstallationView):
         operation_id="installation_account_list",
     )
     def get(self, request: Request) -> Response:
-        """List all open accounts by name, with their workspaces (admin of the installation)."""
-        rows = User.objects.filter(is_active=True).order_by("username")
+        """List all accounts by name, closed ones last (admin of the installation)."""
+        rows = User.objects.order_by("-is_active", "username")
         return self.page(
             rows.prefetch_related("memberships__workspace"),
             shapes.AccountOverviewSerializer,
             search=["username", "display_name"],
         )
+
+
+class InstallationAccountView(InstallationView):
+    """One account."""
+
+    session_only = frozenset({"PATCH"})
+
+    @extend_schema(
+        request=shapes.AccountChangeSerializer,
+        responses=shapes.AccountOverviewSerializer,
+        operation_id="installation_account_change",
+    )
+    def patch(self, request: Request, account: int) -> Response:
+        """Close or open an account, make it an admin or end that (admin of the installation)."""
+        row = account_with(account)
+        given = valid(shapes.AccountChangeSerializer, request.data)
+        with transaction.atomic():
+            if given.get("active") is True:
+                installing.open_account(self.person, row)
+            if "installation_admin" in given:
+                installing.set_installation_admin(self.person, row, given["installation_admin"])
+            if given.get("active") is False:
+                installing.close_account(self.person, row)
+        return Response(shapes.AccountOverviewSerializer(account_with(account)).data)
+
+
+def account_with(account: int) -> User:
+    """Return the account with this id. Raises NotFound."""
+    row = User.objects.filter(pk=account).first()
+    if row is None:
+        raise NotFound("not_found", f"There is no account {account}.")
+    return row
 
 
 class AccountLinkView(InstallationView):
@@ -92,9 +139,7 @@ class AccountLinkView(InstallationView):
     )
     def post(self, request: Request, account: int) -> Response:
         """Create a sign-in link; revokes earlier ones (admin of the installation)."""
-        row = User.objects.filter(pk=account).first()
-        if row is None:
-            raise NotFound("not_found", f"There is no account {account}.")
+        row = account_with(account)
         link = actions.link_for_account(self.person, row)
         return Response({"sign_in_link": link}, status=201)
 

@@ -12,6 +12,15 @@ from accounts.models import ApiToken, AuditEntry, Membership, User, Workspace
 from accounts.topics import INTERNAL
 
 
+class UserNameField(serializers.RegexField):
+    """A user name."""
+
+    default_error_messages: ClassVar = {"invalid": "Letters, digits and @ . + - _ only."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(r"^[\w.@+-]+\Z", max_length=150, **options)
+
+
 class UserSerializer(serializers.ModelSerializer[User]):
     """A user, as others see them."""
 
@@ -132,11 +141,7 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 class NewMemberSerializer(serializers.Serializer[Any]):
     """The user to add. The account is created if it does not exist."""
 
-    username = serializers.RegexField(
-        r"^[\w.@+-]+\Z",
-        max_length=150,
-        error_messages={"invalid": "Letters, digits and @ . + - _ only."},
-    )
+    username = UserNameField()
     display_name = NameField(required=False, default="", allow_blank=True)
     role = serializers.ChoiceField(choices=Role.choices)
 
@@ -197,17 +202,51 @@ class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):
         return list(dict.fromkeys(values))
 
 
+class NewWorkspaceSerializer(serializers.Serializer[Any]):
+    """A workspace to create, and its first admin, whose account is created if necessary."""
+
+    slug = serializers.RegexField(
+        r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
+        max_length=50,
+        error_messages={"invalid": "Lower-case letters and digits, with single hyphens between."},
+        help_text="The workspace's part of addresses.",
+    )
+    name = NameField()
+    admin = UserNameField(help_text="A user name.")
+
+
+class CreatedWorkspaceSerializer(serializers.Serializer[Any]):
+    """The workspace, and a one-time sign-in link if its admin's account was created."""
+
+    workspace = WorkspaceSettingsSerializer(read_only=True)
+    sign_in_link = serializers.CharField(allow_null=True, read_only=True)
+
+
+class AccountChangeSerializer(serializers.Serializer[Any]):
+    """Changes by the installation's admin."""
+
+    active = serializers.BooleanField(
+        required=False, help_text="False closes the account, true opens it again."
+    )
+    installation_admin = serializers.BooleanField(required=False)
+
+
 class AccountOverviewSerializer(serializers.ModelSerializer[User]):
     """An account as the installation's admin sees it."""
 
     display_name = serializers.CharField(source="shown_name", read_only=True)
     workspaces = serializers.SerializerMethodField(help_text="Slugs of its workspaces.")
     has_password = serializers.BooleanField(source="has_usable_password", read_only=True)
+    active = serializers.BooleanField(
+        source="is_active", read_only=True, help_text="False for a closed account."
+    )
+    installation_admin = serializers.BooleanField(source="is_superuser", read_only=True)
 
     class Meta:
         model = User
         fields: ClassVar = [
-            *("id", "username", "display_name", "workspaces", "has_password", "last_login")
+            *("id", "username", "display_name", "workspaces", "has_password", "last_login"),
+            *("active", "installation_admin"),
         ]
         read_only_fields = fields
 

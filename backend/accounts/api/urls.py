@@ -15,6 +15,7 @@ urlpatterns = [
     path("installation/workspaces", installation.WorkspacesView.as_view()),
     path("installation/workspaces/<slug:workspace>", installation.WorkspaceSettingsView.as_view()),
     path("installation/accounts", installation.AccountsView.as_view()),
+    path("installation/accounts/<int:account>", installation.InstallationAccountView.as_view()),
     path("installation/accounts/<int:account>/link", installation.AccountLinkView.as_view()),
     path("installation/audit", installation.InstallationAuditView.as_view()),
     path("workspaces/<slug:workspace>/members", views.MembersView.as_view()),

@@ -2,7 +2,13 @@
 
 from django.urls import path
 
-from topologies.api import simulation_views, testing_views, verification_views, views
+from topologies.api import (
+    draft_views,
+    simulation_views,
+    testing_views,
+    verification_views,
+    views,
+)
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
@@ -17,6 +23,10 @@ urlpatterns = [
         "workspaces/<slug:workspace>/verifications/<slug:verification>",
         verification_views.VerificationView.as_view(),
     ),
+    path("drafts", draft_views.DraftsView.as_view()),
+    path("drafts/<int:draft>", draft_views.OwnDraftView.as_view()),
+    path("installation/drafts", draft_views.AbandonedDraftsView.as_view()),
+    path("installation/drafts/<int:draft>", draft_views.AbandonedDraftView.as_view()),
     path("topologies/<int:topology>", views.TopologyView.as_view()),
     path("topologies/<int:topology>/draft", views.DraftView.as_view()),
     path("topologies/<int:topology>/sample-inputs", simulation_views.SampleInputsView.as_view()),

@@ -2,12 +2,18 @@
 
 import { answer, api } from "./client";
 import type {
+  AbandonedDraftPage,
+  Account,
+  AccountChange,
   AccountPage,
   AddedMember,
   CreatedToken,
+  CreatedWorkspace,
   Member,
   MemberPage,
   NewMember,
+  NewWorkspace,
+  OwnDraftPage,
   PageQuery,
   Role,
   Session,
@@ -97,6 +103,29 @@ export const setTopicPrefixes = (
       body: { topic_prefixes: prefixes },
     }),
   );
+
+export const createWorkspace = (workspace: NewWorkspace): Promise<CreatedWorkspace> =>
+  answer(api.POST("/api/installation/workspaces", { body: workspace }));
+
+export const changeAccount = (account: number, change: AccountChange): Promise<Account> =>
+  answer(
+    api.PATCH("/api/installation/accounts/{account}", {
+      params: { path: { account } },
+      body: change,
+    }),
+  );
+
+export const listAbandonedDrafts = (query: PageQuery): Promise<AbandonedDraftPage> =>
+  answer(api.GET("/api/installation/drafts", { params: { query } }));
+
+export const deleteAbandonedDraft = (draft: number) =>
+  api.DELETE("/api/installation/drafts/{draft}", { params: { path: { draft } } });
+
+export const listDrafts = (query: PageQuery): Promise<OwnDraftPage> =>
+  answer(api.GET("/api/drafts", { params: { query } }));
+
+export const deleteDraft = (draft: number) =>
+  api.DELETE("/api/drafts/{draft}", { params: { path: { draft } } });
 
 export const listAccounts = (query: PageQuery): Promise<AccountPage> =>
   answer(api.GET("/api/installation/accounts", { params: { query } }));

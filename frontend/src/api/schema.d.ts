@@ -626,6 +626,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List the user's own drafts, the last changed first. */
+        get: operations["draft_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/drafts/{draft}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Delete one of the user's own drafts, whatever their role is now. */
+        delete: operations["draft_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/generators/{generator}/stop": {
         parameters: {
             query?: never;
@@ -667,7 +701,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List all open accounts by name, with their workspaces (admin of the installation). */
+        /** @description List all accounts by name, closed ones last (admin of the installation). */
         get: operations["installation_account_list"];
         put?: never;
         post?: never;
@@ -675,6 +709,23 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/installation/accounts/{account}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** @description Close or open an account, make it an admin or end that (admin of the installation). */
+        patch: operations["installation_account_change"];
         trace?: never;
     };
     "/api/installation/accounts/{account}/link": {
@@ -711,6 +762,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/installation/drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description List drafts of closed accounts and former members (admin of the installation). */
+        get: operations["installation_draft_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/installation/drafts/{draft}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Delete an abandoned draft (admin of the installation). */
+        delete: operations["installation_draft_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/installation/workspaces": {
         parameters: {
             query?: never;
@@ -721,7 +806,8 @@ export interface paths {
         /** @description List all workspaces by name, with their topic prefixes (admin of the installation). */
         get: operations["installation_workspace_list"];
         put?: never;
-        post?: never;
+        /** @description Create a workspace with its first admin (admin of the installation). */
+        post: operations["installation_workspace_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1565,11 +1651,31 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A draft without its content, which is private. */
+        AbandonedDraft: {
+            readonly id: number;
+            readonly size: number;
+            /** Format: date-time */
+            readonly updated_at: string;
+            readonly user: string;
+            readonly workspace: string;
+        };
+        AbandonedDraftPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["AbandonedDraft"][];
+        };
         /** @description An account as the installation's admin sees it. */
         AccountOverview: {
+            /** @description False for a closed account. */
+            readonly active: boolean;
             readonly display_name: string;
             readonly has_password: boolean;
             readonly id: number;
+            readonly installation_admin: boolean;
             /** Format: date-time */
             readonly last_login: string | null;
             /** @description Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only. */
@@ -1918,6 +2024,11 @@ export interface components {
             readonly name: string;
             readonly prefix: string;
             readonly token: string;
+        };
+        /** @description The workspace, and a one-time sign-in link if its admin's account was created. */
+        CreatedWorkspace: {
+            readonly sign_in_link: string | null;
+            readonly workspace: components["schemas"]["WorkspaceSettings"];
         };
         /**
          * @description * `each` - One for each line
@@ -2980,6 +3091,14 @@ export interface components {
             /** @default  */
             message: string;
         };
+        /** @description A workspace to create, and its first admin, whose account is created if necessary. */
+        NewWorkspaceRequest: {
+            /** @description A user name. */
+            admin: string;
+            name: string;
+            /** @description The workspace's part of addresses. */
+            slug: string;
+        };
         /** @description A node of the document. */
         Node: {
             description?: string;
@@ -3156,6 +3275,24 @@ export interface components {
             /** @description The first 2,000 bytes; null for a tombstone. */
             value: string | null;
         };
+        /** @description One of the user's own drafts. */
+        OwnDraft: {
+            readonly id: number;
+            readonly name: string;
+            readonly size: number;
+            readonly topology: number;
+            /** Format: date-time */
+            readonly updated_at: string;
+            readonly workspace: string;
+        };
+        OwnDraftPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["OwnDraft"][];
+        };
         /** @description A parameter of an operator, with all that is needed to render its field. */
         Parameter: {
             choices: string[] | null;
@@ -3201,6 +3338,12 @@ export interface components {
             /** @default  */
             current: string;
             new: string;
+        };
+        /** @description Changes by the installation's admin. */
+        PatchedAccountChangeRequest: {
+            /** @description False closes the account, true opens it again. */
+            active?: boolean;
+            installation_admin?: boolean;
         };
         /** @description Changes to one's own account. */
         PatchedAccountRequest: {
@@ -6196,6 +6339,70 @@ export interface operations {
             };
         };
     };
+    draft_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur, 10 at most. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnDraftPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    draft_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                draft: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     generator_stop: {
         parameters: {
             query?: never;
@@ -6289,6 +6496,40 @@ export interface operations {
             };
         };
     };
+    installation_account_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedAccountChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountOverview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     installation_account_link: {
         parameters: {
             query?: never;
@@ -6354,6 +6595,70 @@ export interface operations {
             };
         };
     };
+    installation_draft_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur, 10 at most. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AbandonedDraftPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    installation_draft_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                draft: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     installation_workspace_list: {
         parameters: {
             query?: {
@@ -6376,6 +6681,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkspaceSettingsPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    installation_workspace_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWorkspaceRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWorkspace"];
                 };
             };
             /** @description Refused */

@@ -7,6 +7,7 @@ import classes from "./app.module.css";
 import { Mark } from "./Mark";
 import { useWorkspace } from "./session";
 import { UserMenu } from "./UserMenu";
+import { WorkspaceSwitch } from "./WorkspaceSwitch";
 
 interface ShellProps {
   ws?: string;
@@ -47,6 +48,7 @@ export function Shell({ ws, wide, children }: ShellProps) {
             {workspace?.name ?? ws}
           </Link>
         )}
+        {ws === undefined ? null : <WorkspaceSwitch ws={ws} />}
         {ws === undefined ? null : (
           <nav className={classes.nav} aria-label={t("Workspace")}>
             <NavLink to={home} end className={classes.navLink}>

@@ -8,6 +8,7 @@ import { Mark } from "../app/Mark";
 import { notifyError } from "../app/notify";
 import { useWorkspace } from "../app/session";
 import { UserMenu } from "../app/UserMenu";
+import { WorkspaceSwitch } from "../app/WorkspaceSwitch";
 import { commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
 import { DeployButton } from "../deployments/DeployButton";
@@ -38,6 +39,7 @@ export function HeaderLeft({ ws, editor, operator }: HeaderProps) {
       <Link to={`/w/${ws}`} className={classes.crumb}>
         {workspace?.name ?? ws}
       </Link>
+      <WorkspaceSwitch ws={ws} />
       <span className={classes.slash} aria-hidden>
         /
       </span>

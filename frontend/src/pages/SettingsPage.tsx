@@ -5,11 +5,12 @@ import { useTitle } from "../app/useTitle";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { Members } from "./Members";
+import { OwnDrafts } from "./OwnDrafts";
 import { Password } from "./Password";
 import { Rules } from "./Rules";
 import { Tokens } from "./Tokens";
 
-/** Members of the workspace, and the signed-in person's tokens. */
+/** Members and rules of the workspace, and the signed-in person's password, tokens and drafts. */
 export function SettingsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
@@ -23,6 +24,7 @@ export function SettingsPage() {
       <Rules ws={ws} admin={workspace?.role === "admin"} />
       <Password />
       <Tokens />
+      <OwnDrafts />
     </Shell>
   );
 }

@@ -11,7 +11,7 @@ export const app = {
   "Something went wrong.": "出了点问题。",
   "Try again": "重试",
   "The server is slow to respond…": "服务器响应较慢…",
-  Workspace: "工作区",
+  "Switch the workspace": "切换工作区",
   Dark: "深色",
   System: "跟随系统",
   "Account of {name}": "{name} 的账户",

@@ -66,6 +66,8 @@ export const common = {
   "See the record": "查看记录",
   Version: "版本",
   Size: "大小",
+  Workspace: "工作区",
+  Workspaces: "工作区",
   "v{n}": "v{n}",
   "Delete…": "删除…",
   "Never deployed": "从未部署",

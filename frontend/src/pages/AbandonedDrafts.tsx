@@ -1,0 +1,64 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { deleteAbandonedDraft, listAbandonedDrafts } from "../api/accountCalls";
+import { CardTable } from "../app/CardTable";
+import { notifyError } from "../app/notify";
+import { Paged, SearchField, usePages } from "../app/paging";
+import { Confirm } from "../ui/Confirm";
+import { ago, bytes, moment } from "../ui/format";
+import { t } from "../ui/i18n";
+import classes from "../ui/pages.module.css";
+
+const KEY = ["installation", "drafts"];
+
+/** Drafts of closed accounts and former members. */
+export function AbandonedDrafts() {
+  const queries = useQueryClient();
+  const paging = usePages(KEY, listAbandonedDrafts);
+  const remove = useMutation({
+    mutationFn: deleteAbandonedDraft,
+    onSettled: () => queries.invalidateQueries({ queryKey: KEY }),
+    onError: (error) => notifyError(error, t("Draft not deleted")),
+  });
+  return (
+    <section className={classes.section} aria-labelledby="drafts-title">
+      <div className={classes.sectionHead}>
+        <h2 id="drafts-title">{t("Abandoned drafts")}</h2>
+        <p>{t("Of closed accounts and former members. Nobody else can open them.")}</p>
+        <span className="ui-space" />
+        <SearchField paging={paging} label={t("Search drafts")} placeholder={t("Search by name")} />
+      </div>
+      <Paged
+        paging={paging}
+        none={t("No draft matches “{search}”.", { search: paging.text })}
+        empty={<div className={classes.nothing}>{t("There are no abandoned drafts.")}</div>}
+      >
+        {(drafts) => (
+          <CardTable
+            head={[t("User name"), t("Workspace"), { number: t("Size") }, t("Changed"), ""]}
+          >
+            {drafts.map((draft) => (
+              <tr key={draft.id} data-testid="abandoned-draft">
+                <td className={classes.rowName}>{draft.user}</td>
+                <td>{draft.workspace}</td>
+                <td className={classes.number}>{bytes(draft.size)}</td>
+                <td title={moment(draft.updated_at)}>{ago(draft.updated_at)}</td>
+                <td className={classes.actions}>
+                  <Confirm
+                    title={t("Delete…")}
+                    question={t("The draft of {name} is lost. Saved versions are kept.", {
+                      name: draft.user,
+                    })}
+                    action={t("Delete the draft")}
+                    busy={remove.isPending && remove.variables === draft.id}
+                    onConfirm={() => remove.mutate(draft.id)}
+                    testId="delete-draft"
+                  />
+                </td>
+              </tr>
+            ))}
+          </CardTable>
+        )}
+      </Paged>
+    </section>
+  );
+}
