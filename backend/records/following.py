@@ -110,6 +110,14 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
         raise NotFound(failure["code"], failure["message"], facts=failure["facts"])
     sources = _sources(document, request.topic)
     if request.topic not in sources:
+        if request.topic.endswith("-repartition"):
+            raise NotFound(
+                "internal_topic",
+                f"{request.topic[:249]} is an internal topic, whose records are not on the broker.",
+                "Follow the input record from which they were made. The sources read: "
+                f"{', '.join(sorted(sources)) or 'no topic by name'}.",
+                fields={"topic": ["It is an internal topic."]},
+            )
         raise NotFound(
             "no_such_source",
             f"Version {version.number} has no source that reads {request.topic[:249]}.",

@@ -51,8 +51,8 @@ final class TaskReport(val level: Int, val index: Int) extends Reported {
   private def count(id: String, c: NodeCounts): Unit = nodes(id) = nodes.getOrElse(id, NodeCounts.none) + c
   def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) =
     drops.getOrElse((node, reason), 0L) + n
-  def missed(node: String, reason: String, n: Long): Unit = if (n > 0) misses((node, reason)) =
-    misses.getOrElse((node, reason), 0L) + n
+  def missed(node: String, reason: String, n: Long): Unit =
+    if (n > 0) misses((node, reason)) = misses.getOrElse((node, reason), 0L) + n
 
   /** Adds the figures of a sub-topology's task. `stateRows`: -1 if the task has no store. */
   def task(
@@ -203,11 +203,12 @@ object Reports {
 
   /**
    * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "misses": {reason: n
-   * of an inner join}, "latency": {"event", "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor",
-   * "host", "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions":
-   * [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}], "dropped": n}`. Stores
-   * without a node in the document have id and name of their operator. Bytes are an estimate. The total of dropped
-   * records includes dead letters, as in Kafka Streams; those of the nodes do not.
+   * of an inner join}, "latency": {"event", "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task",
+   * "subtopology", "level", "partition", "executor", "host", "thread", "thread_changes", "records", "stream_time",
+   * "last_active", "state_rows", "topic_partitions": [{"topic", "partition", "offset", "read"}]}], "stores": [{"name",
+   * "node", "rows", "bytes"}], "dropped": n}`. Stores without a node in the document have id and name of their
+   * operator. Bytes are an estimate. The total of dropped records includes dead letters, as in Kafka Streams; those of
+   * the nodes do not.
    */
   def statistics(run: String): String = {
     val root = Json.mapper.createObjectNode()

@@ -256,6 +256,8 @@ def test_it_begins_with_the_stores_after_the_batch_before_it(
 def test_what_cannot_be_followed_says_why(ask: Ask, names: tuple[str, str], people: People) -> None:
     orders, _ = names
     assert ask(404, topic="elsewhere", key="a")["error"]["code"] == "no_such_source"
+    internal = ask(404, topic="follow-by-a-repartition", key="a")["error"]
+    assert (internal["code"], orders in internal["hint"]) == ("internal_topic", True)
     missing = ask(404, partition=0, offset=99)["error"]
     assert (missing["code"], "from 0 to 9" in missing["hint"]) == ("no_such_record", True)
     assert ask(404, partition=7, offset=0)["error"]["code"] == "no_such_partition"

@@ -66,5 +66,5 @@ def test_an_edge_from_a_store_that_does_not_exist_names_the_nearest(analyzer: An
     raw["edges"].append(edge("rowz > run.store"))
     (fault,) = [each.to_json() for each in compile_document(raw, analyzer).diagnostics]
     assert fault["severity"] == "error"
-    assert "rowz" in fault["message"]
-    assert "rows" in fault["hint"]
+    assert "rowz" in str(fault["message"])
+    assert "rows" in str(fault["hint"])

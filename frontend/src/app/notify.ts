@@ -7,6 +7,12 @@ export function notify(message: string, title?: string): void {
   notifications.show({ message, ...(title === undefined ? {} : { title }) });
 }
 
+/** Shows a message for a moment, in place of the last one with the same id. */
+export function notifyLatest(id: string, message: string): void {
+  notifications.hide(id);
+  notifications.show({ id, message, autoClose: 2_500 });
+}
+
 /** Shows an error and its hint; errors of form fields are shown by the form. */
 export function notifyError(error: unknown, title?: string): void {
   const hint = error instanceof ApiError && error.hint !== null ? ` ${error.hint}` : "";

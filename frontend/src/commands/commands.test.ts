@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { notifications } from "@mantine/notifications";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { useDesigner } from "../designer/store";
 import { setLabel, setParam } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
@@ -93,6 +94,19 @@ describe("undo", () => {
     expect(useDesigner.getState().selection.nodes).toEqual(["stream"]);
     await edit.run("redo");
     expect(edit.edges()).toEqual(["stream.out>filter.in"]);
+  });
+
+  test("says what it undid, in place of what it said before", async () => {
+    const shown = vi.spyOn(notifications, "show");
+    edit.drop("filter");
+    const { label } = useDesigner.getState().history.past.at(-1) ?? {};
+    await edit.undo();
+    await edit.run("redo");
+    expect(shown.mock.calls.map(([{ id, message }]) => [id, message])).toEqual([
+      ["undo", `Undone on the canvas: ${label}`],
+      ["undo", `Done again on the canvas: ${label}`],
+    ]);
+    shown.mockRestore();
   });
 
   test("all that is typed into one field is one entry", async () => {

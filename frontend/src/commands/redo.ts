@@ -1,3 +1,4 @@
+import { notifyLatest } from "../app/notify";
 import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
 
@@ -7,5 +8,9 @@ export const redo: Command = {
   title: () => t("Redo"),
   shortcuts: ["Mod+Shift+Z", "Mod+Y"],
   enabled: (context) => editable(context) && context.designer.history.future.length > 0,
-  run: ({ designer }) => designer.redo(),
+  run: ({ designer }) => {
+    const what = designer.history.future.at(-1)?.label ?? "";
+    designer.redo();
+    notifyLatest("undo", t("Done again on the canvas: {what}", { what }));
+  },
 };

@@ -1,3 +1,4 @@
+import { notifyLatest } from "../app/notify";
 import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
 
@@ -7,5 +8,9 @@ export const undo: Command = {
   title: () => t("Undo"),
   shortcuts: ["Mod+Z"],
   enabled: (context) => editable(context) && context.designer.history.past.length > 0,
-  run: ({ designer }) => designer.undo(),
+  run: ({ designer }) => {
+    const what = designer.history.past.at(-1)?.label ?? "";
+    designer.undo();
+    notifyLatest("undo", t("Undone on the canvas: {what}", { what }));
+  },
 };

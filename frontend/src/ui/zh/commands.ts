@@ -1,4 +1,6 @@
 export const commands = {
+  "Undone on the canvas: {what}": "已在画布上撤销：{what}",
+  "Done again on the canvas: {what}": "已在画布上重做：{what}",
   "Add a node…": "添加节点…",
   "Align left edges": "左对齐",
   "Align centers": "水平居中对齐",

@@ -153,6 +153,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   no_such_partition: "该主题没有这个分区。",
   no_such_reader: "没有已保存的拓扑的节点以自己的格式读写该主题。",
   no_such_record: "该分区在此偏移量没有记录：它已被删除、过期或压缩。",
+  internal_topic: "这是内部主题，其记录不在 broker 上。请跟踪产生它们的输入记录。",
   no_such_source: "运行中的版本没有读取该主题的源。",
   no_such_topic: "没有此工作区可以使用的这个主题。",
   offset_out_of_range: "{topic}-{partition} 没有这个偏移量：现有 {earliest} 到 {latest}。",
