@@ -16,7 +16,6 @@ import { useCallback, useMemo, useRef, useState } from "react";
 import type { AddRequest } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
-import { useView } from "../designer/view";
 import type { Position } from "../graph/document";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
@@ -51,7 +50,6 @@ const SETTLE_MS = 250;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
 function onNodeDoubleClick(_event: React.MouseEvent, node: FlowNode) {
-  useView.getState().set({ rightOpen: true });
   useDesigner.getState().goTo(node.id, "");
 }
 

@@ -19,6 +19,7 @@ import { Outline } from "./Outline";
 import { Resizer } from "./Resizer";
 import type { DesignerServices } from "./services";
 import { ServicesContext } from "./servicesContext";
+import { useDesigner } from "./store";
 import { useCompile } from "./useCompile";
 import { type LeftTab, useView } from "./view";
 
@@ -178,6 +179,11 @@ export default function Designer(props: DesignerProps) {
   const { banner, bottom, header, nodeRuntime, services, versions } = props;
   const { leftOpen, rightOpen, rightWidth, set } = useView();
   useCompile(services);
+  const request = useDesigner((state) => state.focusRequest);
+  useEffect(() => {
+    // The requested field is in the inspector.
+    if (request !== null && request.parameter !== null) set({ rightOpen: true });
+  }, [request, set]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => void dispatch(event);
     window.addEventListener("keydown", onKey);
