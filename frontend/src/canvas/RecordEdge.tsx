@@ -6,7 +6,8 @@ import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { sourcePort } from "../graph/document";
+import { type Position, sourcePort, type TopologyDocument } from "../graph/document";
+import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -108,6 +109,15 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
   );
 }
 
+let routed: { document: TopologyDocument; all: ReturnType<typeof ways> } | null = null;
+
+/** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
+function wayOf({ catalog, document }: DesignerState, edge: string): readonly Position[] | null {
+  if (catalog === null) return null;
+  if (routed?.document !== document) routed = { document, all: ways(document, catalog) };
+  return routed.all.get(edge) ?? null;
+}
+
 /** Sets `data-flow` on the wire while records come through it. */
 function useFlow(node: string, on: boolean) {
   const group = useRef<SVGGElement>(null);
@@ -138,6 +148,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const always = useView((state) => state.edgeTypes);
   const runtime = useDesigner((state) => state.layer === "runtime");
   const [hovered, setHovered] = useState(false);
+  const way = useDesigner((state) => wayOf(state, id));
   const group = useFlow(source, runtime && data?.store !== true);
   const simulated = useSimulated((state) => state.edges?.[id]);
   const stepped = useSimulated((state) => state.at?.edge === id);
@@ -156,7 +167,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     { x: sourceX, y: sourceY },
     { x: targetX, y: targetY },
   ];
-  const { middle, path } = wirePath(from, to);
+  const { middle, path } = wirePath(from, to, way);
   const { x: labelX, y: labelY } = middle;
   // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
   const long = targetX < sourceX || targetX - sourceX > 160;
