@@ -129,3 +129,10 @@ test("a wire turns once where it can, and passes what is in its way", () => {
   expect(segments(around ?? []).some((part) => enters(part, box, 7))).toBe(false);
   expect(wayAround(from, { x: -10, y: 0 }, [])).toBeNull();
 });
+
+test("the templates go to the right as they are stored", () => {
+  for (const document of TEMPLATES) {
+    const { crossings: _, edges: __, ...faults } = measure(document);
+    expect(faults, document.name).toEqual({ backward: 0, through: 0, overlaps: 0 });
+  }
+});
