@@ -71,7 +71,6 @@ def measured(page: Page, name: str) -> list[str]:
     page.keyboard.press("Shift+l")
     page.wait_for_timeout(600)
     for zoom in ZOOMS:
-        page.evaluate("zoom => window.dispatchEvent(new CustomEvent('zoom', {detail: zoom}))", zoom)
         zoomed(page, zoom)
         found = page.evaluate(MEASURE)
         faults += [f"{name}, {found['zoom']:.2f}: {each}" for each in found["small"]]
