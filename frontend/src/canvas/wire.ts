@@ -57,7 +57,12 @@ export function wirePath(
 ): { path: string; middle: Place } {
   const [start, end] = [way?.[0], way?.at(-1)];
   if (way && start && end && apart(start, from) <= NEAR && apart(end, to) <= NEAR) {
-    const points = [from, ...way.slice(1, -1), to];
+    // The ports are drawn on the border, so that their heights differ from those of the way by a part of a pixel.
+    const corners = way.slice(1, -1).map((corner, index, all) => {
+      if (index === 0) return { ...corner, y: from.y };
+      return index === all.length - 1 ? { ...corner, y: to.y } : corner;
+    });
+    const points = [from, ...corners, to];
     return { path: rounded(points), middle: middleOf(points) };
   }
   const gap = to.x - from.x;
