@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,11 @@ RANDOM: list[dict[str, Any]] = json.loads(
 #: each of these zooms of the browser's wheel is looked at
 ZOOMS = (1.0, 0.85, 0.77, 0.6, 0.5, 0.35, 0.2, 0.12)
 
-#: Texts on the canvas with their size on the screen, and pairs of labels that overlap.
+#: the zoom of the canvas
+ZOOM = """() => new DOMMatrix(
+  getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a"""
+
+#: texts on the canvas with their size on the screen, and pairs of labels that overlap.
 MEASURE = """() => {
   const zoom = new DOMMatrix(
     getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a;
@@ -35,17 +40,20 @@ MEASURE = """() => {
     .map((element) => [parseFloat(getComputedStyle(element).fontSize) * zoom, element])
     .filter(([size, element]) => size > 0 && size < 9.99)
     .map(([size, element]) => `${element.className} ${size.toFixed(1)} px at ${zoom.toFixed(2)}`);
-  const name = (element) => `${element.getAttribute('class')} “${element.textContent.trim()}” of ${
-    element.closest('[data-id]')?.dataset.id ?? element.closest('[data-wire]')?.dataset.wire ?? ''}`;
-  const labels = all('.edge-chip, .edge-shuffle, .edge-key, .node-badge, .node-ended, .port-name, .plan-label');
+  const owner = (element) => element.closest('[data-id]')?.dataset.id
+    ?? element.closest('[data-wire]')?.dataset.wire ?? '';
+  const name = (element) =>
+    `${element.getAttribute('class')} “${element.textContent.trim()}” of ${owner(element)}`;
+  const labels = all(`.edge-chip, .edge-shuffle, .edge-key, .node-badge, .node-ended,
+    .port-name, .plan-label`);
   const nodes = all('.react-flow__node .node, .react-flow__node .store, .node-footer');
   const overlap = (one, two) => {
     const [a, b] = [one.getBoundingClientRect(), two.getBoundingClientRect()];
     return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
       && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
   };
-  const own = (label, node) => node.contains(label) || label.closest('.node') === node.closest('.node')
-    && label.closest('.node') !== null;
+  const own = (label, node) => node.contains(label)
+    || label.closest('.node') !== null && label.closest('.node') === node.closest('.node');
   const pairs = [];
   labels.forEach((label, index) => {
     for (const other of labels.slice(index + 1)) {
@@ -84,14 +92,11 @@ def zoomed(page: Page, zoom: float) -> None:
     box = canvas.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 4)
-    level = "() => new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a"
     for _ in range(60):
-        now = page.evaluate(level)
+        now = page.evaluate(ZOOM)
         if abs(now / zoom - 1) < 0.02:
             break
         # React Flow's zoom changes by 2 to the power of the distance / 500.
-        import math
-
         page.mouse.wheel(0, -math.log2(zoom / now) * 500)
         page.wait_for_timeout(60)
 
@@ -103,8 +108,11 @@ def test_labels_do_not_collide_and_text_has_ten_pixels(
     faults: list[str] = []
     with Api.of(system.address, page) as api:
         documents = {
-            each["id"]: api.call("POST", "/workspaces/main/topologies",
-                                 {"name": f"{each['title']} {layer}", "template": each["id"]})["id"]
+            each["id"]: api.call(
+                "POST",
+                "/workspaces/main/topologies",
+                {"name": f"{each['title']} {layer}", "template": each["id"]},
+            )["id"]
             for each in api.call("GET", "/templates")
         }
         if layer == "design":
