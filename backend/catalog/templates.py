@@ -7,7 +7,7 @@ simulations take), ``tests``, and ``generators``, one for each topic that the do
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
@@ -60,6 +60,22 @@ class Template:
         if all(allows(prefixes, topic) for topic in topics):
             return made
         return _renamed(made, lambda topic: f"{prefixes[0]}{topic}")
+
+    def beside(self, existing: Collection[str]) -> Template:
+        """Return a copy none of whose topics exists: all get the first number from 2 that is free.
+
+        The template itself if none of its topics exists.
+        """
+        names, number = list(self.document["topics"]), 1
+        while any(_numbered(name, number) in existing for name in names):
+            number += 1
+        if number == 1:
+            return self
+        return _renamed(deepcopy(self), lambda topic: _numbered(topic, number))
+
+
+def _numbered(topic: str, number: int) -> str:
+    return topic if number == 1 else f"{topic}-{number}"
 
 
 def _renamed(made: Template, rename: Callable[[str], str]) -> Template:

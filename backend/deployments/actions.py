@@ -96,11 +96,14 @@ def create_deployment(
     return deployment
 
 
-def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[str, Any]]) -> None:
+def create_topics(
+    actor: User, workspace: Workspace, topics: Sequence[Mapping[str, Any]]
+) -> list[str]:
     """Create topics on the cluster: name, partitions, and optionally retention_ms.
 
-    Raises ApiError for a topic that the workspace may not use, Conflict if a quota is reached,
-    Unavailable if the cluster does not respond or refuses.
+    Return the names of those created; topics that exist remain as they are. Raises ApiError for a
+    topic that the workspace may not use, Conflict if a quota is reached, Unavailable if the cluster
+    does not respond or refuses.
     """
     require(actor, workspace.pk, Role.OPERATOR)
     for topic in topics:
@@ -119,6 +122,7 @@ def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[st
     )
     for name in made:
         audit(actor, workspace.pk, "topic.create", "topic", None, name=name)
+    return made
 
 
 def request_start(

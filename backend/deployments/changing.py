@@ -37,6 +37,7 @@ class ChangeByPerson:
         self._transaction.__enter__()
         try:
             self.row = locked(self._id)
+            self._was = self.row.desired
             self.observation = self.row.observation
         except BaseException as error:
             self._transaction.__exit__(type(error), error, error.__traceback__)
@@ -76,6 +77,19 @@ class ChangeByPerson:
                 topology=self.row.topology.name,
                 **self._detail,
             )
+            self._with_generators()
             bump(self._id)
             wake_reconciler(self._id)
         self._transaction.__exit__(kind, error, trace)
+
+    def _with_generators(self) -> None:
+        """Stop the topology's own generators with the deployment, and start them with it again."""
+        from records import generators
+
+        row = self.row
+        if row.is_shadow or row.desired == self._was:
+            return
+        if row.desired == Desired.STOPPED:
+            generators.stop_with(self._actor, row.topology)
+        else:
+            generators.start_with(self._actor, row.topology)

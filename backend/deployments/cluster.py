@@ -16,6 +16,15 @@ from millrace_compiler.needs import topics_of
 NEAREST = 3
 
 
+def existing_topics() -> set[str]:
+    """Return the names of all topics, also of those that a workspace may not use.
+
+    Raises Unavailable if the cluster does not respond.
+    """
+    with kafka.failures():
+        return set(kafka.admin().list_topics(timeout=kafka.ANSWER_SECONDS).topics)
+
+
 def list_topics(prefixes: Sequence[str]) -> list[dict[str, Any]]:
     """Return the topics that a workspace with these prefixes may use (`accounts.topics.allows`).
 
@@ -78,15 +87,16 @@ def create_missing(
                 operation_timeout=kafka.ANSWER_SECONDS,
                 request_timeout=kafka.ANSWER_SECONDS,
             )
-            for future in made.values():
-                _wait(future)
-    return absent
+            return [name for name, future in made.items() if _created(future)]
+    return []
 
 
-def _wait(future: Any) -> None:
+def _created(future: Any) -> bool:
+    """Return whether the topic was created here, and not by another client in the meantime."""
     try:
         future.result()
     except KafkaException as error:
-        # Another client created it in the meantime.
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise
+        return False
+    return True

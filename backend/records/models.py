@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 from millrace_compiler.generating import Recipe
 from millrace_compiler.types import DataType
+from topologies.models import Topology
 
 from records.choices import GeneratorState
 from records.generating import recipe_of
@@ -20,13 +21,19 @@ class Generator(models.Model):
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="generators")
     topic = models.CharField(max_length=249)
+    #: the topology that it was made for by *Try it*, with which it stops
+    topology = models.ForeignKey(
+        Topology, on_delete=models.SET_NULL, null=True, related_name="generators"
+    )
     #: fields of a `Recipe` without the topic; `types` as JSON if the formats need a schema
     recipe = models.JSONField()
     #: records per second
     rate = models.FloatField()
     #: maximum number of records; null without a limit
     most = models.PositiveBigIntegerField(null=True)
-    #: null: runs until somebody stops it
+    #: how long a run lasts; null: until somebody stops it
+    seconds = models.PositiveIntegerField(null=True)
+    #: end of the last run; null without a limit
     ends_at = models.DateTimeField(null=True)
     state = models.CharField(
         max_length=10, choices=GeneratorState, default=GeneratorState.RUNNING, db_index=True

@@ -9,12 +9,12 @@ from accounts.models import User, Workspace
 from accounts.permissions import require
 from catalog.templates import Template
 from deployments.actions import create_topics
-from millrace_backend.errors import Conflict
+from deployments.cluster import existing_topics
 from millrace_compiler.generating import recipe_settings
 from topologies.models import Topology
 from topologies.templating import create_from_template
 
-from records.generators import MOST_SECONDS, start_generator
+from records.generators import MOST_SECONDS, require_generators, start_generator
 from records.models import Generator
 
 #: short, so that a generator that runs for weeks does not fill the disk
@@ -39,38 +39,47 @@ def try_template(
     message: str = "",
     description: str = "",
 ) -> Tried:
-    """Create the topology with its tests and samples and its topics, and start its generators.
+    """Create the topology with its tests, samples and topics, and start its generators.
 
-    Raises Unavailable, without creating anything, if the cluster does not respond.
+    Its topics are new ones, so that no record is written to a topic of somebody else. Raises,
+    without creating anything, Conflict if its generators would be too many for the workspace, and
+    Unavailable if the cluster does not respond.
     """
     require(actor, workspace.pk, Role.OPERATOR)
-    made = chosen.named(title, workspace.topic_prefixes)
-    topics = [
-        {"name": name, "partitions": each["partitions"], "retention_ms": RETENTION_MS}
-        for name, each in made.document["topics"].items()
-    ]
-    create_topics(actor, workspace, topics)
+    require_generators(workspace, len(chosen.generators))
+    made = with_new_topics(actor, workspace, chosen.named(title, workspace.topic_prefixes))
     topology = create_from_template(
-        actor, workspace, chosen, free_name(workspace, title), message=message,
+        actor, workspace, made, free_name(workspace, title), message=message,
         description=description or chosen.description,
     )  # fmt: skip
-    return Tried(topology, start_generators(actor, workspace, made, seconds))
+    return Tried(topology, start_generators(actor, topology, made, seconds))
+
+
+def with_new_topics(actor: User, workspace: Workspace, made: Template) -> Template:
+    """Create the topics of a template under names that no topic has; return it with these names."""
+    while True:
+        free = made.beside(existing_topics())
+        topics = [
+            {"name": name, "partitions": each["partitions"], "retention_ms": RETENTION_MS}
+            for name, each in free.document["topics"].items()
+        ]
+        created = create_topics(actor, workspace, topics)
+        # If somebody else created one of them in between, try the next number.
+        if len(created) == len(topics):
+            return free
 
 
 def start_generators(
-    actor: User, workspace: Workspace, made: Template, seconds: int | None
+    actor: User, topology: Topology, made: Template, seconds: int | None
 ) -> list[Generator]:
-    """Start the generators of a template, except for topics that already have one."""
-    started = []
-    for settings in made.generators:
-        recipe = recipe_settings(made.document, settings)
-        topic, rate = settings["topic"], settings["rate"]
-        try:
-            started.append(start_generator(actor, workspace, topic, recipe, rate, seconds=seconds))
-        except Conflict as conflict:
-            if conflict.code != "already_generated":
-                raise
-    return started
+    """Start the generators of a template, which stop with the topology."""
+    return [
+        start_generator(
+            actor, topology.workspace, settings["topic"], recipe_settings(made.document, settings),
+            settings["rate"], seconds=seconds, topology=topology,
+        )
+        for settings in made.generators
+    ]  # fmt: skip
 
 
 def free_name(workspace: Workspace, title: str) -> str:

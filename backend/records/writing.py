@@ -200,7 +200,12 @@ class Writer:
             log.warning("the database does not respond", reason=str(error))
             connection.close()
             return
-        gone = self._lanes.keys() - rows.keys()
+        # One that was stopped and started again in between ends at another time.
+        gone = {
+            pk
+            for pk, lane in self._lanes.items()
+            if pk not in rows or rows[pk].ends_at != lane.row.ends_at
+        }
         if gone:
             # Deliveries in progress still count.
             self._producer.flush(2)
@@ -214,7 +219,8 @@ class Writer:
     def _count(self, lanes: Iterable[int]) -> None:
         """Store the number of written records, also for generators that have been stopped."""
         for pk in lanes:
-            Generator.objects.filter(pk=pk).update(written=self._lanes[pk].written)
+            lane = self._lanes[pk]
+            Generator.objects.filter(pk=pk, ends_at=lane.row.ends_at).update(written=lane.written)
 
     def _keep(self) -> None:
         """Store the figures of running generators, and end those that failed or reached a limit."""
@@ -226,7 +232,8 @@ class Writer:
             if lane.failed or over:
                 state = GeneratorState.FAILED if lane.failed else GeneratorState.DONE
                 changes |= {"state": state, "ended_at": timezone.now()}
-            Generator.objects.filter(pk=lane.row.pk, state=GeneratorState.RUNNING).update(**changes)
+            run = Generator.objects.filter(pk=lane.row.pk, ends_at=lane.row.ends_at)
+            run.filter(state=GeneratorState.RUNNING).update(**changes)
 
     def _write(self, lane: Lane, now: float) -> bool:
         """Write the records that are due; return whether there were any."""

@@ -75,13 +75,14 @@ def update_topology(
 
 
 def delete_topology(actor: User, topology: Topology) -> None:
-    """Delete a topology with its versions, drafts and inactive deployment.
+    """Delete a topology with its versions, drafts and inactive deployment; stop its generators.
 
-    Raises Conflict while the deployment is running, and Forbidden if a deployment would be deleted
-    and the actor is not an operator.
+    Raises Conflict while the deployment is running, and Forbidden if a deployment would be deleted,
+    or a generator stopped, and the actor is not an operator.
     """
     from deployments.actions import refuse_while_followed, refuse_while_it_runs
     from deployments.rows import forget
+    from records.generators import stop_generator
 
     require(actor, topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
@@ -91,6 +92,8 @@ def delete_topology(actor: User, topology: Topology) -> None:
             refuse_while_followed(deployment)
             refuse_while_it_runs(deployment)
             forget(deployment)
+        for generator in topology.generators.filter(state="running"):
+            stop_generator(actor, generator)
         audit(
             actor,
             topology.workspace_id,

@@ -105,7 +105,7 @@ class Graph:
                 add("edge_no_store", target.id, STORE_PORT, source=source.id)
                 return False
             if not target.takes_store:
-                add("takes_no_store", target.id, STORE_PORT, kind=target.kind, store=source.id)
+                add("takes_no_store", target.id, STORE_PORT, kind=target.title, store=source.id)
                 return False
             return self._is_port(source.id, edge.source_port, ["out"], "output")
         if isinstance(source, Store):

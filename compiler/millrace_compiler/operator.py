@@ -22,7 +22,7 @@ from millrace_compiler.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.document import Node
 from millrace_compiler.guesses import guess
 from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.parameters import MISSING, Duration, Faults, Parameter
+from millrace_compiler.parameters import MISSING, Duration, Faults, Parameter, choice_title
 from millrace_compiler.ports import Columns, InPort, OutPort, Port
 from millrace_compiler.program.words import Call, duration
 from millrace_compiler.steps import Handle, Keeps
@@ -192,6 +192,14 @@ class Operator:
         self.check(report)
 
     # ---- answers --------------------------------------------------------------------------
+
+    def titled(self, *names: str) -> str:
+        """Return the titles of parameters for a message: `“Topics” or “Topic pattern”`."""
+        return " or ".join(f"“{self.parameters[name].title}”" for name in names)
+
+    def is_set(self, parameter: str, choice: str) -> dict[str, str]:
+        """Return the facts `other` and `value` of a message about another parameter's choice."""
+        return {"other": self.parameters[parameter].title, "value": choice_title(choice)}
 
     @property
     def label(self) -> str:

@@ -108,7 +108,7 @@ class Parameter(Generic[T]):
         """The value of a parameter that may be absent (:data:`MISSING`) or null."""
         if raw is MISSING or raw is None:
             if self.required:
-                faults.add("parameter_missing", name=self.name, title=self.title)
+                faults.add("parameter_missing", title=self.title)
                 return self.neutral()
             return None if self.default is None else self.parse(self.default, faults)
         return self.parse(raw, faults)
@@ -309,6 +309,11 @@ class Flag(Parameter[bool]):
 
     def neutral(self) -> bool:
         return bool(self.default)
+
+
+def choice_title(choice: str) -> str:
+    """Return a choice as the page shows it: `window_close` is *Window close*."""
+    return choice.replace("_", " ").capitalize()
 
 
 class Choice(Parameter[str]):

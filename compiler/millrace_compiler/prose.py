@@ -144,7 +144,7 @@ PROSE: dict[str, Prose] = {
         "Connect a store node, or choose another port.",
     ),
     "takes_no_store": Prose(
-        "{kind} has no store, but {store} is connected to it.", "Remove the edge."
+        "“{kind}” has no store, but {store} is connected to it.", "Remove the edge."
     ),
     "port_unknown": Prose("There is no {side} port “{port}”.", "{guess}Available ports: {known}."),
     "input_missing": Prose("Nothing is connected to the input “{port}”.", "Connect a node to it."),
@@ -177,7 +177,7 @@ PROSE: dict[str, Prose] = {
     "parameter_unknown": Prose(
         "{kind} has no such parameter.", "{guess}Known parameters: {known}."
     ),
-    "parameter_missing": Prose("The parameter {name} is required.", "Fill in “{title}”."),
+    "parameter_missing": Prose("“{title}” is required.", "Fill it in."),
     "parameter_type": Prose("Found {found}.", "Expected {needed}."),
     "out_of_bounds": Prose("Found {found}.", "Expected {needed}."),
     "choice": Prose("Found {found}.", "Choose one of: {choices}."),
@@ -194,12 +194,15 @@ PROSE: dict[str, Prose] = {
     "duration_too_long": Prose(
         "{what} exceed the longest supported duration.", "Make them shorter."
     ),
-    "one_of": Prose("{count} of {names} are set.", "Set exactly one of them."),
+    "one_of": Prose(
+        "Exactly one of {names} must be set.", "Set one of them and leave the other empty."
+    ),
     "only_with": Prose(
-        "This is set, but {other} is not {value}.", "Remove it, or set {other} to {value}."
+        "This is set, but “{other}” is not “{value}”.",
+        "Remove it, or set “{other}” to “{value}”.",
     ),
     "needed_with": Prose(
-        "This is required because {other} is {value}.", "Fill it in, or change {other}."
+        "This is required because “{other}” is “{value}”.", "Fill it in, or change “{other}”."
     ),
     "name_twice": Prose("The {what} {name} is listed twice.", "List it once."),
     "unknown_part": Prose("Unknown property {part}.", "Known properties: {known}."),
@@ -436,7 +439,7 @@ PROSE: dict[str, Prose] = {
     ),
     "emit_unlimited": Prose(
         "An unlimited window never closes, so it has no final result.",
-        "Choose every_update, or another window.",
+        "Choose “Every update”, or another window.",
     ),
     "merger_missing": Prose(
         "Session windows need a merger.", "Add an expression over left and right."
@@ -480,10 +483,11 @@ PROSE: dict[str, Prose] = {
     ),
     "suppress_window": Prose(
         "The table is not windowed, so no window closes.",
-        "Choose time_limit, or aggregate by window.",
+        "Choose “Time limit”, or aggregate by window.",
     ),
     "suppress_emit": Prose(
-        "Final results cannot be emitted early.", "Choose fail, or until: time_limit."
+        "Final results cannot be emitted early.",
+        "Choose “Fail”, or emit at the “Time limit”.",
     ),
     "not_copartitioned": Prose(
         "The inputs are not co-partitioned: {topics}.",
@@ -500,7 +504,7 @@ PROSE: dict[str, Prose] = {
     ),
     "topic_times": Prose(
         "Topic {topic} is read by {other} with a different timestamp, start or reader.",
-        "Use the same timestamp, invalid_timestamp, start and reader in both.",
+        "Use the same timestamp, handling of invalid timestamps, start and reader in both.",
     ),
     "reader_missing": Prose(
         "This parameter has no effect without a reader.", "Set reader, or remove this parameter."
@@ -549,7 +553,8 @@ PROSE: dict[str, Prose] = {
         "Only processors can share a store.",
     ),
     "store_kind": Prose(
-        "Store {store} is a {found}, but {needed} is expected.", "Use a store of that kind."
+        "Store {store} is of the kind “{found}”, but {needed} is expected.",
+        "Use a store of that kind.",
     ),
     "store_for_tables": Prose(
         "Store {store} is connected, but the input is a stream, which has no store.",
@@ -573,7 +578,7 @@ PROSE: dict[str, Prose] = {
         "Choose a name other than {name} for one of the nodes.",
     ),
     "process_values_key": Prose(
-        "The key type is {found}, but process_values does not change the key, which is {needed}.",
+        "The key type is {found}, but “Process values” keeps the key, which is {needed}.",
         "Leave the key type empty, or use “Process”.",
     ),
     "code_syntax": Prose("Line {line} is not valid Python: {reason}.", "Correct the code."),
@@ -585,11 +590,11 @@ PROSE: dict[str, Prose] = {
     "code_class": Prose("The code has no class {found}.", "Classes in the code: {classes}."),
     "setting_unknown": Prose("Unknown setting.", "{guess}Known settings: {known}."),
     "real_time_exactly_once": Prose(
-        "Real-time mode processes records at least once, but the guarantee is exactly_once.",
-        "Choose at_least_once, or run the topology in micro-batches.",
+        "Real-time mode processes records at least once, but the guarantee is “Exactly once”.",
+        "Choose “At least once”, or run the topology in micro-batches.",
     ),
     "dead_letter_topic": Prose(
-        "A handler is dead_letter, but no dead letter topic is set.", "Fill in the topic."
+        "A handler is “Dead letter”, but no dead letter topic is set.", "Fill in the topic."
     ),
     "analyzer": Prose("Expressions cannot be checked: {reason}", "Start the analyzer."),
     # ---- conditions of tests --------------------------------------------------------------

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 from catalog.templates import template
+from deployments.actions import request_start, request_stop
 from millrace_backend.errors import ApiError
 from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Pool
 from records.encoding import records_of
 from records.generating import recipe_of
+from records.generators import stop_generator
 from records.models import Generator
 from rest_framework.test import APIClient
 from topologies import actions, compiling
@@ -360,14 +362,94 @@ def test_a_template_is_tried_with_its_topics_and_its_generators(
         assert time.monotonic() < deadline, "the topic has no leader"
     made = operator.get(f"/api/topologies/{tried.json()['topology']}").json()
     assert made["name"] == "Page views by region"
-    # On the second try, the generators already run.
+    # On the second try, the topics exist: it gets its own.
     again = operator.post(path, headers={"accept-language": "zh"}).json()
-    assert again["generators"] == []
+    assert {each["topic"] for each in again["generators"]} == {f"{name}-2" for name in names}
     assert again["topology"] != tried.json()["topology"]
     chinese = operator.get(f"/api/topologies/{again['topology']}").json()
     assert chinese["name"] == "按地区统计页面浏览"
     assert chinese["description"] == template("page-views").description_zh
     assert operator.post("/api/workspaces/main/templates/none/try").status_code == 400
+
+
+@pytest.mark.kafka
+@pytest.mark.django_db(transaction=True)
+def test_a_template_never_writes_into_a_topic_that_exists(
+    new_topic: Callable[[int], str], people: People, client_of: Client, broker: Any
+) -> None:
+    prefix = new_topic(1)
+    people.workspace.topic_prefixes = [f"{prefix}-"]
+    people.workspace.save()
+    # One of the template's three topics belongs to somebody.
+    topics.create(broker.address, {f"{prefix}-page-views": 1})
+    operator: Any = client_of(people.operator)
+    tried = operator.post("/api/workspaces/main/templates/page-views/try").json()
+    with writing():
+        for made in tried["generators"]:
+            row_when(made, lambda row: row.written > 0)
+    assert records_in(operator, f"{prefix}-page-views") == 0
+    document = operator.get(f"/api/topologies/{tried['topology']}/versions/1").json()["document"]
+    free = {f"{prefix}-{name}-2" for name in ("page-views", "users", "views-by-region")}
+    assert document["topics"].keys() == free
+    assert {each["topic"] for each in tried["generators"]} < free
+    sample = operator.get(f"/api/topologies/{tried['topology']}/sample-inputs").json()["inputs"]
+    assert {each["topic"] for each in sample} < free
+
+
+@pytest.mark.kafka
+@pytest.mark.django_db
+def test_a_stopped_generator_is_changed_started_again_and_deleted(
+    start: Any, topic: str, people: People, client_of: Client
+) -> None:
+    made = start(most=30, seconds=60)
+    client: Any = client_of(people.operator)
+    path = f"/api/generators/{made['id']}"
+    changed = {"recipe": {**ORDERS, "keys": 7}, "rate": 5, "seconds": 120, "most": 9}
+    for refused in (client.put(path, changed), client.delete(path)):
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "generator_running")
+    client.post(f"{path}/stop")
+    (stopped,) = client.get("/api/workspaces/main/generators").json()["results"]
+    assert (stopped["state"], stopped["rate"], stopped["seconds"]) == ("stopped", 200, 60)
+    assert client.put(path, {**changed, "rate": 5_000}).status_code == 400
+    assert client.put(path, changed).json()["recipe"]["keys"] == 7
+    Generator.objects.update(written=9)
+    again = client.post(f"{path}/start").json()
+    assert (again["state"], again["written"], again["most"]) == ("running", 0, 9)
+    assert again["ended_at"] is None
+    assert start(409)["error"]["code"] == "already_generated"
+    client.post(f"{path}/stop")
+    start()
+    assert client.post(f"{path}/start").json()["error"]["code"] == "already_generated"
+    viewer: Any = client_of(people.viewer)
+    assert viewer.post(f"{path}/start").status_code == 403
+    assert client.delete(path).status_code == 204
+    assert client.delete(path).status_code == 404
+
+
+@pytest.mark.django_db
+def test_generators_stop_with_their_deployment_and_topology(
+    people: People, client_of: Client, deployment: Any
+) -> None:
+    rows = people.workspace.generators
+    own, other, by_hand = (
+        rows.create(topic=f"t{n}", recipe=ORDERS, rate=1, topology=topology, seconds=60)
+        for n, topology in enumerate([deployment.topology, None, deployment.topology])
+    )
+
+    def states() -> list[str]:
+        return list(rows.order_by("id").values_list("state", flat=True))
+
+    request_stop(people.operator, deployment)
+    assert states() == ["stopped", "running", "stopped"]
+    stop_generator(people.operator, by_hand)
+    request_start(people.operator, deployment)
+    assert states() == ["running", "running", "stopped"]
+    assert rows.get(pk=own.pk).ends_at is not None
+    deployment.delete()
+    client: Any = client_of(people.operator)
+    assert client.delete(f"/api/topologies/{deployment.topology_id}").status_code == 204
+    assert states() == ["stopped", "running", "stopped"]
+    assert rows.get(pk=other.pk).topology is None
 
 
 @pytest.mark.kafka

@@ -96,6 +96,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "record_read": {"value_format": "string"},
     "record_produce": {"value": {"format": "string", "text": "a"}},
     "generator_start": {"topic": "orders", "recipe": RECIPE},
+    "generator_change": {"recipe": RECIPE},
     "format_types": RECIPE,
     "records_generate": {"topic": "orders", "recipe": RECIPE},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},

@@ -38,7 +38,13 @@ PROGRAMS = {
     "session_needed", "unknown_ordering", "unsupported_media_type",
 }  # fmt: skip
 #: problems of generators and comparisons, translated in `causes.ts`
-CAUSES = {"kafka_full", "not_written", "streams_missing", "streams_not_started"}
+CAUSES = {
+    "generator_with_deployment",
+    "kafka_full",
+    "not_written",
+    "streams_missing",
+    "streams_not_started",
+}
 
 
 def trees(paths: list[Path]) -> list[ast.Module]:

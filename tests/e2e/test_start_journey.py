@@ -8,7 +8,7 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -180,9 +180,9 @@ def stores() -> dict[str, Any]:
     return found  # type: ignore[no-any-return]
 
 
-def local(at: int) -> str:
-    """Format epoch milliseconds for a browser's time field, in the local time zone."""
-    return f"{datetime.fromtimestamp(at / 1000):%Y-%m-%dT%H:%M:%S}"  # noqa: DTZ006
+def in_utc(at: int) -> str:
+    """Format epoch milliseconds for a time field of the page, in UTC."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 @pytest.mark.long
@@ -239,10 +239,10 @@ def test_rows_are_found_by_key_and_time_and_a_start_by_a_time_and_a_failure_is_s
 
         choose("hours")
         shown("apple", "apple", "apricot", "banana")
-        page.get_by_test_id("state-fromTime").fill(local(hour - HOUR))
+        page.get_by_test_id("state-fromTime").fill(in_utc(hour - HOUR))
         page.get_by_test_id("state-find").click()
         shown("apple", "banana")
-        page.get_by_test_id("state-toTime").fill(local(hour - HOUR))
+        page.get_by_test_id("state-toTime").fill(in_utc(hour - HOUR))
         page.get_by_test_id("state-find").click()
         shown("banana")
 
@@ -250,10 +250,10 @@ def test_rows_are_found_by_key_and_time_and_a_start_by_a_time_and_a_failure_is_s
         shown("apple", "apricot", "banana")
         apple = rows.filter(has_text="apple").locator("td").nth(1)
         expect(apple).to_have_text("8")
-        page.get_by_test_id("state-asOf").fill(local(hour - HOUR))
+        page.get_by_test_id("state-asOf").fill(in_utc(hour - HOUR))
         page.get_by_test_id("state-find").click()
         expect(apple).to_have_text("1")
-        page.get_by_test_id("state-asOf").fill(local(hour - 2 * HOUR))
+        page.get_by_test_id("state-asOf").fill(in_utc(hour - 2 * HOUR))
         page.get_by_test_id("state-find").click()
         shown("apple")
 
@@ -263,7 +263,7 @@ def test_rows_are_found_by_key_and_time_and_a_start_by_a_time_and_a_failure_is_s
         page.get_by_test_id("start-from").click()
         page.get_by_role("combobox", name="Start from").click()
         page.get_by_role("option", name="A time").click()
-        page.get_by_role("dialog").get_by_label("Time", exact=True).fill(local(hour - HOUR))
+        page.get_by_role("dialog").get_by_label("Time", exact=True).fill(in_utc(hour - HOUR))
         page.get_by_test_id("begin-reset").check(force=True)
         page.get_by_test_id("start-plan").click()
         cells = page.get_by_test_id("change-places").locator("tbody td")

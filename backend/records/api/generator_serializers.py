@@ -157,10 +157,9 @@ class RecipeSerializer(serializers.Serializer[Any]):
         return {**super().get_fields(), "fields": rules}
 
 
-class NewGeneratorSerializer(serializers.Serializer[Any]):
-    """A generator to start."""
+class GeneratorChangeSerializer(serializers.Serializer[Any]):
+    """Settings of a generator."""
 
-    topic = serializers.CharField(max_length=249)
     recipe = RecipeSerializer()
     rate = serializers.FloatField(
         min_value=0.01, max_value=MOST_RATE, default=10, help_text="Records per second."
@@ -180,6 +179,12 @@ class NewGeneratorSerializer(serializers.Serializer[Any]):
     )
 
 
+class NewGeneratorSerializer(GeneratorChangeSerializer):
+    """A generator to start."""
+
+    topic = serializers.CharField(max_length=249)
+
+
 class GeneratorSerializer(serializers.ModelSerializer[Generator]):
     """A generator."""
 
@@ -190,11 +195,18 @@ class GeneratorSerializer(serializers.ModelSerializer[Generator]):
         source="created_by.shown_name", allow_null=True, default=None, read_only=True
     )
 
+    topology = serializers.PrimaryKeyRelatedField[Any](
+        read_only=True, help_text="The topology with which it stops; null without one."
+    )
+    seconds = serializers.IntegerField(
+        allow_null=True, help_text="How long a run lasts; null: until it is stopped."
+    )
+
     class Meta:
         model = Generator
         fields: ClassVar = [
-            "id", "topic", "recipe", "rate", "most", "ends_at", "state", "written", "problem",
-            "created_by", "created_at", "ended_at",
+            "id", "topic", "topology", "recipe", "rate", "most", "seconds", "ends_at", "state",
+            "written", "problem", "created_by", "created_at", "ended_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -259,5 +271,5 @@ class TriedSerializer(serializers.Serializer[Any]):
 
     topology = serializers.IntegerField()
     generators = GeneratorSerializer(
-        many=True, help_text="Generators that were started; none for topics that already have one."
+        many=True, help_text="Generators that were started; they write to new topics."
     )

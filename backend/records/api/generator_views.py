@@ -53,7 +53,53 @@ class GeneratorsView(ApiView):
         return Response(shapes.GeneratorSerializer(made).data, status=201)
 
 
-class GeneratorStopView(ApiView):
+class GeneratorApiView(ApiView):
+    """Base of the views of one generator."""
+
+    def generator(self, number: int) -> Generator:
+        """Return the generator. Raises NotFound for one that the account may not see."""
+        rows = visible(Generator.objects.select_related("workspace", "created_by"), self.person)
+        found = rows.filter(pk=number).first()
+        if found is None:
+            raise NotFound("not_found", f"There is no generator {number} for this account.")
+        return found
+
+
+class GeneratorView(GeneratorApiView):
+    """A generator."""
+
+    @extend_schema(
+        request=shapes.GeneratorChangeSerializer,
+        responses=shapes.GeneratorSerializer,
+        operation_id="generator_change",
+    )
+    def put(self, request: Request, generator: int) -> Response:
+        """Change the settings of a generator that does not run (operator)."""
+        found = self.generator(generator)
+        values = valid(shapes.GeneratorChangeSerializer, request.data)
+        changed = generators.change_generator(self.person, found, **values)
+        return Response(shapes.GeneratorSerializer(changed).data)
+
+    @extend_schema(responses={204: None}, operation_id="generator_delete")
+    def delete(self, request: Request, generator: int) -> Response:
+        """Delete a generator that does not run; its records stay in the topic (operator)."""
+        generators.delete_generator(self.person, self.generator(generator))
+        return Response(status=204)
+
+
+class GeneratorStartView(GeneratorApiView):
+    """Starting a generator again."""
+
+    @extend_schema(
+        request=None, responses=shapes.GeneratorSerializer, operation_id="generator_start_again"
+    )
+    def post(self, request: Request, generator: int) -> Response:
+        """Start a generator that has ended again, with its settings (operator)."""
+        found = generators.start_again(self.person, self.generator(generator))
+        return Response(shapes.GeneratorSerializer(found).data)
+
+
+class GeneratorStopView(GeneratorApiView):
     """Stopping a generator."""
 
     @extend_schema(
@@ -61,12 +107,8 @@ class GeneratorStopView(ApiView):
     )
     def post(self, request: Request, generator: int) -> Response:
         """Stop the generator (operator)."""
-        found = visible(Generator.objects.all(), self.person).filter(pk=generator).first()
-        if found is None:
-            raise NotFound("not_found", f"There is no generator {generator} for this account.")
-        return Response(
-            shapes.GeneratorSerializer(generators.stop_generator(self.person, found)).data
-        )
+        found = generators.stop_generator(self.person, self.generator(generator))
+        return Response(shapes.GeneratorSerializer(found).data)
 
 
 class GeneratedView(ApiView):

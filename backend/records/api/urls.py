@@ -10,6 +10,8 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/kafka-cluster", views.KafkaClusterView.as_view()),
     path("workspaces/<slug:workspace>/topic-figures", views.TopicFiguresView.as_view()),
     path("workspaces/<slug:workspace>/generators", generator_views.GeneratorsView.as_view()),
+    path("generators/<int:generator>", generator_views.GeneratorView.as_view()),
+    path("generators/<int:generator>/start", generator_views.GeneratorStartView.as_view()),
     path("generators/<int:generator>/stop", generator_views.GeneratorStopView.as_view()),
     path("workspaces/<slug:workspace>/generated-records", generator_views.GeneratedView.as_view()),
     path("workspaces/<slug:workspace>/format-types", generator_views.FormatTypesView.as_view()),

@@ -660,6 +660,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/generators/{generator}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Change the settings of a generator that does not run (operator). */
+        put: operations["generator_change"];
+        post?: never;
+        /** @description Delete a generator that does not run; its records stay in the topic (operator). */
+        delete: operations["generator_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/generators/{generator}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Start a generator that has ended again, with its settings (operator). */
+        post: operations["generator_start_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/generators/{generator}/stop": {
         parameters: {
             query?: never;
@@ -2775,9 +2810,30 @@ export interface components {
             /** Format: double */
             readonly rate: number;
             recipe: components["schemas"]["Recipe"];
+            /** @description How long a run lasts; null: until it is stopped. */
+            seconds: number | null;
             state: components["schemas"]["GeneratorStateEnum"];
             readonly topic: string;
+            /** @description The topology with which it stops; null without one. */
+            readonly topology: number;
             readonly written: number;
+        };
+        /** @description Settings of a generator. */
+        GeneratorChangeRequest: {
+            /** @description The generator ends after this number of records. */
+            most?: number | null;
+            /**
+             * Format: double
+             * @description Records per second.
+             * @default 10
+             */
+            rate: number;
+            recipe: components["schemas"]["RecipeRequest"];
+            /**
+             * @description The generator ends after this time.
+             * @default 3600
+             */
+            seconds: number;
         };
         GeneratorPage: {
             count: number;
@@ -4900,7 +4956,7 @@ export interface components {
         };
         /** @description What *Try it* created. */
         Tried: {
-            /** @description Generators that were started; none for topics that already have one. */
+            /** @description Generators that were started; they write to new topics. */
             generators: components["schemas"]["Generator"][];
             topology: number;
         };
@@ -6391,6 +6447,99 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    generator_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                generator: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GeneratorChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generator"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    generator_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                generator: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    generator_start_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                generator: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generator"];
+                };
             };
             /** @description Refused */
             default: {

@@ -6,6 +6,7 @@ import type {
   DocumentFormat,
   FormatsQuery,
   Generator,
+  GeneratorChange,
   GeneratorPage,
   KafkaCluster,
   NewGenerator,
@@ -123,6 +124,15 @@ export const startGenerator = (workspace: string, made: NewGenerator): Promise<G
 
 export const stopGenerator = (generator: number): Promise<Generator> =>
   answer(api.POST("/api/generators/{generator}/stop", { params: { path: { generator } } }));
+
+export const startGeneratorAgain = (generator: number): Promise<Generator> =>
+  answer(api.POST("/api/generators/{generator}/start", { params: { path: { generator } } }));
+
+export const changeGenerator = (generator: number, body: GeneratorChange): Promise<Generator> =>
+  answer(api.PUT("/api/generators/{generator}", { params: { path: { generator } }, body }));
+
+export const deleteGenerator = (generator: number): Promise<unknown> =>
+  answer(api.DELETE("/api/generators/{generator}", { params: { path: { generator } } }));
 
 /** The types of keys and values in Spark DDL, including those that only a schema registry defines. */
 export const formatTypes = (

@@ -36,6 +36,7 @@ export type Tried = Schemas["Tried"];
 export type Generator = Schemas["Generator"];
 export type GeneratorPage = Schemas["GeneratorPage"];
 export type NewGenerator = Schemas["NewGeneratorRequest"];
+export type GeneratorChange = Schemas["GeneratorChangeRequest"];
 export type Recipe = Schemas["RecipeRequest"];
 export type DocumentFormat = Schemas["DocumentFormat"];
 export type FieldRule = Schemas["FieldRuleRequest"];

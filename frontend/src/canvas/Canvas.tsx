@@ -12,11 +12,10 @@ import {
   useReactFlow,
   useStore,
 } from "@xyflow/react";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { AddRequest } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
-import { useView } from "../designer/view";
 import type { Position } from "../graph/document";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
@@ -30,6 +29,7 @@ import { PeopleOnNodes } from "./People";
 import { PlanAreas } from "./PlanAreas";
 import { RecordEdge } from "./RecordEdge";
 import { StoreNode } from "./StoreNode";
+import { distanceAt, pixelAt } from "./scale";
 import { type Pointer, useCanvasApi, useViewport } from "./useCanvasApi";
 import { useDropping } from "./useDropping";
 import { useFlow } from "./useFlow";
@@ -43,15 +43,11 @@ const SNAP: [number, number] = [GRID, GRID];
 const MANY = 600;
 /** From this many edges on, wires are not animated and are left out of the tab order. */
 const BUSY = 120;
-/** Below these zooms, text would be illegible at its own size: first it grows, then only labels are shown. */
-const MIDDLE = 0.76;
-const FAR = 0.46;
 /** Milliseconds after the last movement at which the drawing is rendered sharply again. */
 const SETTLE_MS = 250;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
 function onNodeDoubleClick(_event: React.MouseEvent, node: FlowNode) {
-  useView.getState().set({ rightOpen: true });
   useDesigner.getState().goTo(node.id, "");
 }
 
@@ -109,6 +105,13 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>) {
   }, [box]);
 }
 
+/** Sets the size of a pixel for the text, without rendering the canvas. */
+function Pixel({ box }: { box: React.RefObject<HTMLDivElement | null> }) {
+  const pixel = useStore(({ transform: [, , zoom] }) => pixelAt(zoom));
+  useLayoutEffect(() => box.current?.style.setProperty("--px", `${pixel}px`), [box, pixel]);
+  return null;
+}
+
 function CanvasInside() {
   const { edges, nodes, setNodes, onNodesChange, onEdgesChange } = useFlow();
   const flow = useReactFlow<FlowNode, FlowEdge>();
@@ -116,9 +119,7 @@ function CanvasInside() {
   const pointer = useRef<Pointer>(null);
   const [addMenu, setAddMenu] = useState<OpenAddMenu | null>(null);
   const [context, setContext] = useState<ContextPlace | null>(null);
-  const distance = useStore(({ transform: [, , zoom] }) =>
-    zoom < FAR ? "far" : zoom < MIDDLE ? "middle" : "near",
-  );
+  const distance = useStore(({ transform: [, , zoom] }) => distanceAt(zoom));
   const layer = useDesigner((state) => state.layer);
   const stale = useRuntime((state) => state.figures?.stale === true);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -268,6 +269,7 @@ function CanvasInside() {
       >
         <Background variant={BackgroundVariant.Dots} gap={24} size={1.6} color="var(--m-grid)" />
         {layer === "plan" ? <PlanAreas /> : null}
+        <Pixel box={box} />
         <LayerSwitch />
         <Tools />
         <ConnectionHint />

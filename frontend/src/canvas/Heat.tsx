@@ -6,69 +6,8 @@ import { edgeWithRecords, type NodeFigures, useRuntime } from "../designer/runti
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { edgeId, type TopologyDocument } from "../graph/document";
-import { type Phrase, phrase, t } from "../ui/i18n";
-
-type Figure =
-  | "none"
-  | "rate"
-  | "lag"
-  | "latency"
-  | "arrival"
-  | "skew"
-  | "dropped"
-  | "dead_letters"
-  | "rows"
-  | "bytes";
-
-const FIGURES: readonly { value: Figure; label: Phrase }[] = [
-  { value: "none", label: phrase("No heat map") },
-  { value: "rate", label: phrase("Heat: rate") },
-  { value: "lag", label: phrase("Heat: lag") },
-  { value: "latency", label: phrase("Heat: latency") },
-  { value: "arrival", label: phrase("Heat: latency from arrival") },
-  { value: "skew", label: phrase("Heat: skew of tasks") },
-  { value: "dropped", label: phrase("Heat: dropped") },
-  { value: "dead_letters", label: phrase("Heat: dead letters") },
-  { value: "rows", label: phrase("Heat: state") },
-  { value: "bytes", label: phrase("Heat: bytes of state") },
-];
-
-/** A node's value of the chosen figure; null if it has none. */
-function heatOf(figures: NodeFigures, figure: Figure): number | null {
-  if (figure === "rate") return Math.max(figures.inRate, figures.outRate);
-  if (figure === "lag") return figures.lag;
-  if (figure === "latency") return figures.latency?.event.p99 ?? null;
-  if (figure === "arrival") return figures.latency?.arrival.p99 ?? null;
-  if (figure === "skew") return skewOf(figures.tasks.map((task) => task.rate));
-  if (figure === "dead_letters") return figures.deadLetters;
-  if (figure === "rows") return figures.storeRows;
-  if (figure === "bytes") return figures.storeBytes;
-  if (figure === "dropped")
-    return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
-  return null;
-}
-
-/** Skew of the tasks' rates: 0 if equal, 1 if one task has everything; null with one task or without known rates. */
-function skewOf(rates: readonly (number | null)[]): number | null {
-  const known = rates.filter((rate) => rate !== null);
-  const sum = known.reduce((total, rate) => total + rate, 0);
-  if (known.length < 2 || sum === 0) return null;
-  const even = 1 / known.length;
-  return (Math.max(...known) / sum - even) / (1 - even);
-}
-
-/** Heat of every node from 0 to 1, in proportion to the highest. */
-export function heats(
-  nodes: Readonly<Record<string, NodeFigures>>,
-  figure: Figure,
-): Map<string, number> {
-  const values = Object.entries(nodes).flatMap(([id, figures]): [string, number][] => {
-    const value = heatOf(figures, figure);
-    return value === null ? [] : [[id, value]];
-  });
-  const top = Math.max(0, ...values.map(([, value]) => value));
-  return new Map(values.map(([id, value]) => [id, top === 0 ? 0 : value / top]));
-}
+import { t } from "../ui/i18n";
+import { endsOf, type Figure, heats, SCALES } from "./heatScale";
 
 /** The edge whose keys explain the highest skew: into that node or, if it has no input, out of it. */
 export function skewedEdge(
@@ -98,10 +37,33 @@ function paint(figure: Figure) {
   if (element === undefined) return;
   const nodes = useRuntime.getState().figures?.nodes ?? {};
   const heat = heats(nodes, figure);
-  element.toggleAttribute("data-heat", figure !== "none");
+  if (figure === "none") element.removeAttribute("data-heat");
+  else element.dataset.heat = SCALES[figure].trouble === true ? "trouble" : "amount";
   for (const node of element.querySelectorAll<HTMLElement>(".react-flow__node")) {
     node.style.setProperty("--heat", (heat.get(node.dataset.id ?? "") ?? 0).toFixed(3));
   }
+}
+
+/** What the colors mean, from none to the strongest. */
+function Legend({ figure }: { figure: Exclude<Figure, "none"> }) {
+  const nodes = useRuntime((state) => state.figures?.nodes);
+  const [low, high] = endsOf(nodes ?? {}, figure);
+  const { meaning, trouble } = SCALES[figure];
+  return (
+    <div
+      className="heat-legend m-figures"
+      data-kind={trouble === true ? "trouble" : "amount"}
+      role="img"
+      aria-label={t("{meaning}: {low} to {high}", { meaning: t(meaning), low, high })}
+      title={t(meaning)}
+      data-testid="heat-legend"
+    >
+      <span>{low}</span>
+      <i />
+      <span>{high}</span>
+      <small>{t(meaning)}</small>
+    </div>
+  );
 }
 
 /** Tints the nodes by a chosen figure, directly in the DOM. */
@@ -122,9 +84,13 @@ export function HeatSwitch() {
         aria-label={t("Heat")}
         value={figure}
         onChange={(next) => setFigure((next ?? "none") as Figure)}
-        data={FIGURES.map(({ value, label }) => ({ value, label: t(label) }))}
+        data={[
+          { value: "none", label: t("No heat map") },
+          ...Object.entries(SCALES).map(([value, { label }]) => ({ value, label: t(label) })),
+        ]}
         w={190}
       />
+      {figure === "none" ? null : <Legend figure={figure} />}
       {figure === "skew" ? (
         <Button variant="subtle" onClick={showKeys} data-testid="hottest-keys">
           {t("Hottest keys")}

@@ -3,8 +3,9 @@ import { useMemo } from "react";
 import { useDesigner } from "../designer/store";
 import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalog";
-import { sourcePort, targetPort } from "../graph/document";
+import { edgeId, sourcePort, targetPort } from "../graph/document";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
+import { ways } from "../graph/routing";
 import { t } from "../ui/i18n";
 import { wirePath } from "./wire";
 
@@ -38,6 +39,7 @@ export function PlanAreas() {
       const y = box.y + portTop(Math.max(at, 0), Math.max(row.length, 1), box.height);
       return { x: side === "output" ? box.x + box.width : box.x, y };
     };
+    const routed = ways(document, catalog);
     const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
     const areas = areasOf(document, plan);
     return plan.subtopologies.flatMap((each) => {
@@ -58,7 +60,7 @@ export function PlanAreas() {
         const from = portAt(edge.source, "output", sourcePort(edge));
         const to = portAt(edge.target, "input", targetPort(edge));
         if (from === null || to === null) return [];
-        return [wirePath(from, to).path];
+        return [wirePath(from, to, routed.get(edgeId(edge))).path];
       });
       const bounds = boundsOf(boxes);
       if (bounds === null) return [];

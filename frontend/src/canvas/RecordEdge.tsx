@@ -6,7 +6,9 @@ import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { sourcePort } from "../graph/document";
+import { portsOf } from "../graph/catalog";
+import { findNode, type Position, sourcePort, type TopologyDocument } from "../graph/document";
+import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -24,12 +26,21 @@ function chipText(type: PortType, room: number): string {
   return `${shortType(readType(type.key), room)} → ${shortType(readType(type.value), room)}`;
 }
 
-function Label(props: { text: string; title?: string; x: number; y: number }) {
-  const { text, title, x, y } = props;
+function Label(props: {
+  text: string;
+  title?: string;
+  x: number;
+  y: number;
+  hovered?: boolean;
+  named?: boolean;
+}) {
+  const { hovered, named, text, title, x, y } = props;
   return (
     <EdgeLabelRenderer>
       <div
         className="edge-chip"
+        data-hovered={hovered || undefined}
+        data-named={named || undefined}
         style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
         title={title}
       >
@@ -40,8 +51,16 @@ function Label(props: { text: string; title?: string; x: number; y: number }) {
 }
 
 /** Total and, if there is room, current rate of an edge's records, written directly into the DOM. */
-function Flowed(props: { source: string; target: string; x: number; y: number; short: boolean }) {
-  const { short, source, target, x, y } = props;
+function Flowed(props: {
+  source: string;
+  target: string;
+  x: number;
+  y: number;
+  short: boolean;
+  hovered: boolean;
+  named: boolean;
+}) {
+  const { hovered, named, short, source, target, x, y } = props;
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const write = () => {
@@ -61,6 +80,8 @@ function Flowed(props: { source: string; target: string; x: number; y: number; s
       <div
         className="edge-chip m-figures"
         data-rate=""
+        data-hovered={hovered || undefined}
+        data-named={named || undefined}
         ref={box}
         style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
       />
@@ -108,6 +129,27 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
   );
 }
 
+/** Whether one end of a wire shows the names of its ports, which need the room between the nodes. */
+function namesPorts(state: DesignerState, source: string, target: string): boolean {
+  const { catalog, document, hovered, selection } = state;
+  const named = (id: string, side: "input" | "output") => {
+    if (hovered !== id && !selection.nodes.includes(id)) return false;
+    const node = findNode(document, id);
+    if (catalog === null || node === undefined) return false;
+    return portsOf(catalog, node).filter((port) => port.side === side).length > 1;
+  };
+  return named(source, "output") || named(target, "input");
+}
+
+let routed: { document: TopologyDocument; all: ReturnType<typeof ways> } | null = null;
+
+/** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
+function wayOf({ catalog, document }: DesignerState, edge: string): readonly Position[] | null {
+  if (catalog === null) return null;
+  if (routed?.document !== document) routed = { document, all: ways(document, catalog) };
+  return routed.all.get(edge) ?? null;
+}
+
 /** Sets `data-flow` on the wire while records come through it. */
 function useFlow(node: string, on: boolean) {
   const group = useRef<SVGGElement>(null);
@@ -135,9 +177,11 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const topic = useDesigner((state) => (shuffle ? repartitionTopic(state, target) : null));
   const planned = useDesigner((state) => state.layer === "plan");
   const near = useDesigner((state) => state.hovered === source || state.hovered === target);
+  const named = useDesigner((state) => namesPorts(state, source, target));
   const always = useView((state) => state.edgeTypes);
   const runtime = useDesigner((state) => state.layer === "runtime");
   const [hovered, setHovered] = useState(false);
+  const way = useDesigner((state) => wayOf(state, id));
   const group = useFlow(source, runtime && data?.store !== true);
   const simulated = useSimulated((state) => state.edges?.[id]);
   const stepped = useSimulated((state) => state.at?.edge === id);
@@ -156,7 +200,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     { x: sourceX, y: sourceY },
     { x: targetX, y: targetY },
   ];
-  const { middle, path } = wirePath(from, to);
+  const { middle, path } = wirePath(from, to, way);
   const { x: labelX, y: labelY } = middle;
   // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
   const long = targetX < sourceX || targetX - sourceX > 160;
@@ -176,6 +220,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       data-near={near || undefined}
       data-step={stepped || undefined}
       data-missed={missed || undefined}
+      data-named={named || undefined}
       data-wire={id}
       ref={group}
       onPointerEnter={() => setHovered(true)}
@@ -184,7 +229,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       <BaseEdge path={path} interactionWidth={18} />
       {marks ? <Marks x={labelX} y={labelY} shuffle={shuffle} topic={topic} /> : null}
       {planned && topic !== null && (long || hovered) ? (
-        <Label text={topic} x={labelX} y={labelY + 20} />
+        <Label text={topic} x={labelX} y={labelY + 20} hovered={hovered} named={named} />
       ) : null}
       {counted === undefined || showChip ? null : (
         <Label
@@ -192,6 +237,8 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           title={t("{n} {n|record|records} in the simulation", { n: exact(counted) })}
           x={labelX}
           y={marks ? labelY - 16 : labelY}
+          hovered={hovered}
+          named={named && !hovered}
         />
       )}
       {runtime && (wide || hovered) ? (
@@ -201,12 +248,16 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           x={labelX}
           y={labelY + (showChip ? 16 : marks ? -16 : long ? 0 : -12)}
           short={!long && !hovered}
+          hovered={hovered}
+          named={named && !hovered}
         />
       ) : null}
       {showChip ? (
         <Label
           text={chip}
           title={`key: ${type.key}\nvalue: ${type.value}`}
+          hovered={chosen || pointed}
+          named={named && !chosen && !pointed}
           {...chipPlace(chip, from, to, middle, marks ? 20 : always ? 12 : 0)}
         />
       ) : null}

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { NodeFigures } from "../designer/runtime";
 import { edgeId } from "../graph/document";
-import { heats, skewedEdge } from "./Heat";
+import { skewedEdge } from "./Heat";
+import { endsOf, heats } from "./heatScale";
 
 const QUIET: NodeFigures = {
   inRate: 0,
@@ -21,19 +22,36 @@ const QUIET: NodeFigures = {
   failure: null,
 };
 
-test("heat is in proportion to the highest, and absent where there is no figure", () => {
-  const nodes = {
-    a: { ...QUIET, inRate: 50, lag: 10 },
-    b: { ...QUIET, outRate: 100, dropped: { late: 3, null_key: 1 } },
-  };
+test("the heat of rates is in proportion to the highest, and its legend says so", () => {
+  const nodes = { a: { ...QUIET, inRate: 50 }, b: { ...QUIET, outRate: 100 } };
   expect([...heats(nodes, "rate")]).toEqual([
     ["a", 0.5],
     ["b", 1],
   ]);
-  expect([...heats(nodes, "lag")]).toEqual([["a", 1]]);
-  expect(heats(nodes, "dropped").get("b")).toBe(1);
+  expect(endsOf(nodes, "rate")).toEqual(["0 /s", "100 /s"]);
   expect(heats({ a: QUIET }, "rate").get("a")).toBe(0);
   expect(heats(nodes, "none").size).toBe(0);
+});
+
+test("a small lag is pale, and one of a minute is strong, whatever the others have", () => {
+  const lag = (lag: number, outRate: number) =>
+    heats({ a: { ...QUIET, lag, outRate }, b: { ...QUIET, lag: 0 } }, "lag").get("a") ?? -1;
+  expect(lag(2, 10)).toBe(0);
+  expect(lag(2, 0)).toBeLessThan(0.2);
+  expect(lag(5_000, 5_000)).toBe(0);
+  expect(lag(600, 60)).toBeCloseTo(0.56, 1);
+  expect(lag(6_000, 10)).toBe(1);
+  expect(heats({ a: QUIET }, "lag").size).toBe(0);
+  expect(endsOf({}, "lag")).toEqual(["≤ 1 s", "≥ 1 min"]);
+});
+
+test("heat of drops and dead letters is by their share of the records", () => {
+  const one = (part: number) => ({ ...QUIET, inTotal: 10_000, dropped: { late: part } });
+  const nodes = { none: one(0), one: one(1), some: one(100), many: one(3_000) };
+  const found = heats(nodes, "dropped");
+  expect([...found.values()].map((each) => Math.round(each * 100))).toEqual([0, 0, 67, 100]);
+  expect(heats({ a: { ...QUIET, inTotal: 10, deadLetters: 5 } }, "dead_letters").get("a")).toBe(1);
+  expect(endsOf(nodes, "dropped")).toEqual(["≤ 0.01 %", "≥ 10 %"]);
 });
 
 test("heat is by the skew of tasks: none if they work evenly, all if one does everything", () => {
@@ -55,16 +73,16 @@ test("heat is by the skew of tasks: none if they work evenly, all if one does ev
   expect(found.get("one")).toBe(1);
 });
 
-test("heat is by latency, dead letters and bytes as well", () => {
-  const latency = { event: { p50: 1, p99: 50 }, arrival: { p50: 1, p99: null } };
-  const nodes = {
-    a: { ...QUIET, latency, deadLetters: 2, storeBytes: 10 },
-    b: { ...QUIET, latency: { ...latency, event: { p50: 90, p99: 100 } }, storeBytes: 40 },
-  };
-  expect([...heats(nodes, "latency").values()]).toEqual([0.5, 1]);
+test("heat of latency has fixed limits, and that of state is compared with the largest", () => {
+  const at = (p99: number, storeBytes: number) => ({
+    ...QUIET,
+    storeBytes,
+    latency: { event: { p50: 1, p99 }, arrival: { p50: 1, p99: null } },
+  });
+  const nodes = { a: at(50, 10), b: at(1_000, 40), c: at(60_000, 40) };
+  expect([...heats(nodes, "latency").values()]).toEqual([0, 0.5, 1]);
   expect(heats(nodes, "arrival").size).toBe(0);
-  expect([...heats(nodes, "dead_letters").values()]).toEqual([1, 0]);
-  expect([...heats(nodes, "bytes").values()]).toEqual([0.25, 1]);
+  expect([...heats(nodes, "bytes").values()]).toEqual([0.25, 1, 1]);
 });
 
 test("the keys are those of the edge into the node with the highest skew", () => {

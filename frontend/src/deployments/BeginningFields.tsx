@@ -1,4 +1,5 @@
-import { Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { Select, Switch, Textarea } from "@mantine/core";
+import { DateTimeInput } from "../ui/DateTimeInput";
 import { t } from "../ui/i18n";
 import { type Beginning, POSITIONS, type Position, problemOf } from "./beginning";
 
@@ -32,13 +33,11 @@ export function BeginningFields(props: {
         data-testid="begin-from"
       />
       {value.position === "time" ? (
-        <TextInput
-          type="datetime-local"
-          step={1}
+        <DateTimeInput
           label={t("Time")}
           description={t("The first record with this timestamp or a later one.")}
           value={value.time}
-          onChange={(event) => set({ time: event.currentTarget.value })}
+          onChange={(time) => set({ time })}
           error={problem}
         />
       ) : null}

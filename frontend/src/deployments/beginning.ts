@@ -2,12 +2,13 @@
 
 import type { StartPosition, StartRequest } from "../api/types";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import { readTime } from "../ui/readTime";
 
 export type Position = StartPosition;
 
 export interface Beginning {
   readonly position: Position;
-  /** Value of a `datetime-local` field, in the reader's time zone. */
+  /** A time as it was typed. */
   readonly time: string;
   /** One line per partition: topic, partition, offset. */
   readonly offsets: string;
@@ -32,7 +33,7 @@ export function continues(beginning: Beginning): boolean {
 
 /** Why a position is not valid; null if it is. */
 export function problemOf({ position, time, offsets }: Beginning): string | null {
-  if (position === "time" && !(new Date(time).getTime() >= 0)) return t("Enter a date and a time.");
+  if (position === "time" && readTime(time) === null) return t("Enter a date and a time.");
   if (position === "offsets" && offsetsOf(offsets) === null) {
     return t("Enter one line for each partition: topic, partition, offset.");
   }
@@ -59,7 +60,7 @@ export function requestOf(beginning: Beginning): StartRequest | null {
   return {
     start_from: {
       position,
-      ...(position === "time" ? { time: new Date(time).toISOString() } : {}),
+      ...(position === "time" ? { time: new Date(readTime(time) ?? 0).toISOString() } : {}),
       ...(position === "offsets" ? { offsets: offsetsOf(offsets) ?? {} } : {}),
     },
     ...(resets ? { reset: ["stores"] } : {}),

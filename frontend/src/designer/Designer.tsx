@@ -1,5 +1,7 @@
 import "./designer.css";
 import { ActionIcon } from "@mantine/core";
+import IconMaximize from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
+import IconMinimize from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonalMinimize2.mjs";
 import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
 import IconChevronUp from "@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs";
 import IconLeft from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebar.mjs";
@@ -19,6 +21,7 @@ import { Outline } from "./Outline";
 import { Resizer } from "./Resizer";
 import type { DesignerServices } from "./services";
 import { ServicesContext } from "./servicesContext";
+import { useDesigner } from "./store";
 import { useCompile } from "./useCompile";
 import { type LeftTab, useView } from "./view";
 
@@ -71,15 +74,16 @@ function LeftPanel({ versions }: { versions: ReactNode }) {
 }
 
 function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
-  const { bottomHeight, bottomOpen, bottomTab, set } = useView();
+  const { bottomFull, bottomHeight, bottomOpen, bottomTab, set } = useView();
   const active = tabs.find((tab) => tab.id === bottomTab) ?? tabs[0];
   if (active === undefined) return null;
   return (
     <section
       className="designer-bottom"
       data-open={bottomOpen || undefined}
+      data-full={(bottomOpen && bottomFull) || undefined}
       aria-label={t("Problems, code and runtime")}
-      style={bottomOpen ? { height: bottomHeight } : undefined}
+      style={bottomOpen && !bottomFull ? { height: bottomHeight } : undefined}
     >
       {bottomOpen ? (
         <Resizer
@@ -87,8 +91,9 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
           label={t("Height of the bottom panel")}
           size={bottomHeight}
           min={120}
-          max={Math.max(160, window.innerHeight - 240)}
-          onResize={(size) => set({ bottomHeight: size })}
+          max={Math.max(160, window.innerHeight - 120)}
+          onResize={(size) => set({ bottomHeight: size, bottomFull: false })}
+          onDoubleClick={() => set({ bottomFull: !bottomFull })}
         />
       ) : null}
       <Tabs
@@ -102,19 +107,36 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
             : set({ bottomTab: id, bottomOpen: true })
         }
         right={
-          <Tip text={bottomOpen ? t("Fold") : t("Unfold")} keys="`" position="top">
-            <ActionIcon
-              aria-label={bottomOpen ? t("Fold") : t("Unfold")}
-              aria-expanded={bottomOpen}
-              onClick={() => set({ bottomOpen: !bottomOpen })}
-            >
-              {bottomOpen ? (
-                <IconChevronDown size={16} stroke={1.5} />
-              ) : (
-                <IconChevronUp size={16} stroke={1.5} />
-              )}
-            </ActionIcon>
-          </Tip>
+          <>
+            {bottomOpen ? (
+              <Tip text={bottomFull ? t("Beside the canvas") : t("Full height")} position="top">
+                <ActionIcon
+                  aria-label={t("Full height")}
+                  aria-pressed={bottomFull}
+                  onClick={() => set({ bottomFull: !bottomFull })}
+                >
+                  {bottomFull ? (
+                    <IconMinimize size={16} stroke={1.5} />
+                  ) : (
+                    <IconMaximize size={16} stroke={1.5} />
+                  )}
+                </ActionIcon>
+              </Tip>
+            ) : null}
+            <Tip text={bottomOpen ? t("Fold") : t("Unfold")} keys="`" position="top">
+              <ActionIcon
+                aria-label={bottomOpen ? t("Fold") : t("Unfold")}
+                aria-expanded={bottomOpen}
+                onClick={() => set({ bottomOpen: !bottomOpen })}
+              >
+                {bottomOpen ? (
+                  <IconChevronDown size={16} stroke={1.5} />
+                ) : (
+                  <IconChevronUp size={16} stroke={1.5} />
+                )}
+              </ActionIcon>
+            </Tip>
+          </>
         }
       />
       {bottomOpen ? (
@@ -178,6 +200,11 @@ export default function Designer(props: DesignerProps) {
   const { banner, bottom, header, nodeRuntime, services, versions } = props;
   const { leftOpen, rightOpen, rightWidth, set } = useView();
   useCompile(services);
+  const request = useDesigner((state) => state.focusRequest);
+  useEffect(() => {
+    // The requested field is in the inspector.
+    if (request !== null && request.parameter !== null) set({ rightOpen: true });
+  }, [request, set]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => void dispatch(event);
     window.addEventListener("keydown", onKey);

@@ -8,8 +8,9 @@ export function Resizer(props: {
   min: number;
   max: number;
   onResize: (size: number) => void;
+  onDoubleClick?: () => void;
 }) {
-  const { label, max, min, onResize, side, size } = props;
+  const { label, max, min, onDoubleClick, onResize, side, size } = props;
   const resize = (preferred: number) =>
     onResize(Math.round(Math.min(max, Math.max(min, preferred))));
   const start = (event: ReactPointerEvent<HTMLDivElement>) => {
@@ -40,6 +41,7 @@ export function Resizer(props: {
       tabIndex={0}
       data-own-keys=""
       onPointerDown={start}
+      onDoubleClick={onDoubleClick}
       onKeyDown={(event) => {
         const grow = side === "left" ? "ArrowLeft" : "ArrowUp";
         const shrink = side === "left" ? "ArrowRight" : "ArrowDown";

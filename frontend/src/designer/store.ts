@@ -37,7 +37,7 @@ interface Viewport {
 }
 
 /** A request to scroll to a node, and to focus one of its parameters. */
-interface FocusRequest {
+export interface FocusRequest {
   /** Null for the settings of the topology. */
   readonly node: string | null;
   readonly parameter: string | null;

@@ -13,6 +13,8 @@ interface ViewState {
   readonly bottomTab: string;
   readonly bottomOpen: boolean;
   readonly bottomHeight: number;
+  /** Whether the bottom panel covers the canvas. */
+  readonly bottomFull: boolean;
   /** Whether the types of all edges are shown, or only of the one under the pointer. */
   readonly edgeTypes: boolean;
   readonly minimap: boolean;
@@ -49,6 +51,7 @@ export const useView = create<ViewState>()((set) => ({
   bottomTab: "problems",
   bottomOpen: false,
   bottomHeight: 260,
+  bottomFull: false,
   edgeTypes: false,
   minimap: true,
   ...load(),

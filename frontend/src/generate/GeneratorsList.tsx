@@ -1,17 +1,28 @@
-import { Button } from "@mantine/core";
+import { ActionIcon, Button } from "@mantine/core";
+import IconPencil from "@tabler/icons-react/dist/esm/icons/IconPencil.mjs";
+import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
-import { listGenerators, stopGenerator } from "../api/topicCalls";
+import {
+  deleteGenerator,
+  listGenerators,
+  startGeneratorAgain,
+  stopGenerator,
+} from "../api/topicCalls";
 import type { Generator } from "../api/types";
 import { CardTable } from "../app/CardTable";
 import { notifyError } from "../app/notify";
 import { describeCause } from "../problems/prose";
 import { topicAddress } from "../topics/records";
+import { Tip } from "../ui";
+import { DialogEnd } from "../ui/DialogEnd";
 import { ago, count, exact, moment } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
 import classes from "./generate.module.css";
+import { StartDialog } from "./StartDialog";
 
 const STATES: Readonly<Record<Generator["state"], Phrase>> = {
   running: phrase("Running"),
@@ -34,9 +45,10 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
   const mine = (list.data?.results ?? []).filter(
     (each) => topic === undefined || each.topic === topic,
   );
-  const running = mine.filter((each) => each.state === "running" || each.state === "failed");
+  // A stopped one may be started again.
+  const open = mine.filter((each) => each.state !== "done");
   if (mine.length === 0) return null;
-  const rows = all ? mine : running;
+  const rows = all ? mine : open;
   return (
     <section className={classes.generators} data-testid="generators">
       <h2>{t("Generators")}</h2>
@@ -57,7 +69,7 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
           ))}
         </CardTable>
       )}
-      {mine.length === running.length ? null : (
+      {mine.length === open.length ? null : (
         <Button variant="subtle" mt={6} onClick={() => setAll(!all)}>
           {all ? t("Hide finished generators") : t("Show finished generators")}
         </Button>
@@ -69,11 +81,13 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
 function Row(props: { ws: string; generator: Generator; operator: boolean }) {
   const { generator, operator, ws } = props;
   const queries = useQueryClient();
-  const stop = useMutation<unknown, Error>({
-    mutationFn: () => stopGenerator(generator.id),
+  const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
+  const act = useMutation<unknown, Error, () => Promise<unknown>>({
+    mutationFn: (call) => call(),
     onError: (error) => notifyError(error),
     onSettled: () => queries.invalidateQueries({ queryKey: ["generators", ws] }),
   });
+  const close = () => setDialog(null);
   const running = generator.state === "running";
   return (
     <tr>
@@ -96,15 +110,45 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
       <td className={pages.faint}>{ending(generator)}</td>
       <td className={pages.faint}>{generator.created_by ?? ""}</td>
       <td className={pages.actions}>
-        {running && operator ? (
+        {!operator ? null : running ? (
           <Button
             size="compact-xs"
-            loading={stop.isPending}
-            onClick={() => stop.mutate()}
+            loading={act.isPending}
+            onClick={() => act.mutate(() => stopGenerator(generator.id))}
             data-testid="stop-generator"
           >
             {t("Stop")}
           </Button>
+        ) : (
+          <>
+            <Button
+              size="compact-xs"
+              loading={act.isPending}
+              onClick={() => act.mutate(() => startGeneratorAgain(generator.id))}
+              data-testid="start-again"
+            >
+              {t("Start again")}
+            </Button>
+            <IconButton label={t("Edit the generator")} onClick={() => setDialog("edit")}>
+              <IconPencil size={15} stroke={1.5} />
+            </IconButton>
+            <IconButton label={t("Delete the generator")} onClick={() => setDialog("delete")}>
+              <IconTrash size={15} stroke={1.5} />
+            </IconButton>
+          </>
+        )}
+        {dialog === "edit" ? (
+          <StartDialog ws={ws} topic={generator.topic} edited={generator} onClose={close} />
+        ) : null}
+        {dialog === "delete" ? (
+          <DeleteGenerator
+            generator={generator}
+            onDelete={() => {
+              close();
+              act.mutate(() => deleteGenerator(generator.id));
+            }}
+            onClose={close}
+          />
         ) : null}
       </td>
     </tr>
@@ -115,4 +159,42 @@ function ending(generator: Generator): string {
   if (generator.ended_at !== null) return ago(generator.ended_at);
   if (generator.ends_at === null) return t("when it is stopped");
   return moment(generator.ends_at);
+}
+
+function IconButton(props: { label: string; onClick: () => void; children: ReactNode }) {
+  return (
+    <Tip text={props.label}>
+      <ActionIcon variant="subtle" aria-label={props.label} onClick={props.onClick}>
+        {props.children}
+      </ActionIcon>
+    </Tip>
+  );
+}
+
+function DeleteGenerator(props: {
+  generator: Generator;
+  onDelete: () => void;
+  onClose: () => void;
+}) {
+  const { topic } = props.generator;
+  return (
+    <Modal opened onClose={props.onClose} title={t("Delete the generator")} size={420}>
+      <p>
+        {t(
+          "The generator of {topic} and its settings are deleted. Its records stay in the topic.",
+          {
+            topic,
+          },
+        )}
+      </p>
+      <DialogEnd
+        onCancel={props.onClose}
+        color="red"
+        onClick={props.onDelete}
+        data-testid="delete-generator"
+      >
+        {t("Delete")}
+      </DialogEnd>
+    </Modal>
+  );
 }

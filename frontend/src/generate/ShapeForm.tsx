@@ -70,7 +70,11 @@ export function ShapeForm(props: {
             <TextInput
               key={path}
               label={path}
-              placeholder={t("any value of its type")}
+              placeholder={
+                shape.kept?.[path] === undefined
+                  ? t("any value of its type")
+                  : t("as the template defines it")
+              }
               value={shape.rules[path] ?? ""}
               spellCheck={false}
               classNames={{ root: classes.rule, label: "m-mono", input: "m-mono" }}

@@ -3,8 +3,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { asApiError } from "../api/client";
 import { whenStarted } from "../api/starting";
-import { startGenerator, topicUses } from "../api/topicCalls";
-import type { TopicUse } from "../api/types";
+import { changeGenerator, startGenerator, startGeneratorAgain, topicUses } from "../api/topicCalls";
+import type { Generator, TopicUse } from "../api/types";
 import { notify } from "../app/notify";
 import { WRITTEN } from "../topics/records";
 import { Note } from "../ui";
@@ -14,9 +14,11 @@ import classes from "./generate.module.css";
 import {
   complete,
   type Format,
+  formOf,
   hasSchema,
   needsSchema,
   recipeOf,
+  type Shape,
   type Target,
   USUAL,
 } from "./recipe";
@@ -25,6 +27,8 @@ import { DurationInput, NumberField, ShapeForm } from "./ShapeForm";
 import { useTypes } from "./useTypes";
 
 const OWN = "own";
+/** The longest run, in milliseconds. */
+const LONGEST = 86_400_000;
 const STRING: Format = { format: "string" };
 
 function targetOf(topic: string, use: TopicUse): Target {
@@ -37,48 +41,74 @@ function targetOf(topic: string, use: TopicUse): Target {
   };
 }
 
-/** Starts a generator for a topic, in the formats of a topology that uses it or in others. */
-export function StartDialog(props: { ws: string; topic: string; onClose: () => void }) {
-  const { onClose, topic, ws } = props;
+/** A new generator's values in the form, or those of one that is edited. */
+function initial(topic: string, edited: Generator | undefined) {
+  if (edited === undefined) {
+    const value: Format = { format: "json", schema: "" };
+    return {
+      target: { topic, key: STRING, value, timeField: null } as Target,
+      shape: { ...USUAL, keys: 10, late: 0 } as Shape,
+      ...{ rate: 10, lasting: 3_600_000, most: 0 },
+    };
+  }
+  const { most, rate, seconds } = edited;
+  const lasting = seconds === null ? LONGEST : seconds * 1_000;
+  return { ...formOf(topic, edited.recipe), rate, lasting, most: most ?? 0 };
+}
+
+/**
+ * Starts a generator for a topic, in the formats of a topology that uses it or in others. With `edited`, changes that
+ * generator, and starts it again.
+ */
+export function StartDialog(props: {
+  ws: string;
+  topic: string;
+  edited?: Generator;
+  onClose: () => void;
+}) {
+  const { edited, onClose, topic, ws } = props;
+  const begin = initial(topic, edited);
   const uses = useQuery({
     queryKey: ["uses", ws, topic],
     queryFn: () => topicUses(ws, topic),
   }).data;
   const [chosen, setChosen] = useState<string | null>(null);
-  const [own, setOwn] = useState<Target>({
-    topic,
-    key: STRING,
-    value: { format: "json", schema: "" },
-    timeField: null,
-  });
-  const [shape, setShape] = useState({ ...USUAL, keys: 10, late: 0 });
-  const [rate, setRate] = useState(10);
-  const [lasting, setLasting] = useState(3_600_000);
-  const [most, setMost] = useState(0);
+  const [own, setOwn] = useState(begin.target);
+  const [shape, setShape] = useState(begin.shape);
+  const [rate, setRate] = useState(begin.rate);
+  const [lasting, setLasting] = useState(begin.lasting);
+  const [most, setMost] = useState(begin.most);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const queries = useQueryClient();
   const list = uses?.uses ?? [];
-  const like = chosen ?? (list.length > 0 ? "0" : OWN);
+  const like = chosen ?? (list.length > 0 && edited === undefined ? "0" : OWN);
   const use = list[Number(like)];
   const { problem, target } = useTypes(
     ws,
     like === OWN || use === undefined ? own : targetOf(topic, use),
   );
-  const start = async () => {
+  const ready =
+    problem === null &&
+    hasSchema(target.key) &&
+    hasSchema(target.value) &&
+    complete({ ...shape, lasting });
+  const start = async (again: boolean) => {
     setBusy(true);
     setError(null);
     try {
-      await whenStarted(() =>
-        startGenerator(ws, {
-          topic,
-          recipe: recipeOf(target, shape),
-          rate,
-          seconds: Math.max(1, Math.round(lasting / 1_000)),
-          most: most === 0 ? null : most,
-        }),
-      );
-      notify(t("Records are being written to {topic}.", { topic }));
+      const settings = {
+        recipe: recipeOf(target, shape),
+        rate,
+        seconds: Math.max(1, Math.round(lasting / 1_000)),
+        most: most === 0 ? null : most,
+      };
+      await whenStarted(async () => {
+        if (edited === undefined) return startGenerator(ws, { topic, ...settings });
+        await changeGenerator(edited.id, settings);
+        return again ? startGeneratorAgain(edited.id) : null;
+      });
+      if (again) notify(t("Records are being written to {topic}.", { topic }));
       void queries.invalidateQueries({ queryKey: ["generators", ws] });
       onClose();
     } catch (failure) {
@@ -87,11 +117,16 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
     }
   };
   return (
-    <Modal opened onClose={onClose} title={`${t("Generate records")} · ${topic}`} size={560}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${edited === undefined ? t("Generate records") : t("Edit the generator")} · ${topic}`}
+      size={560}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void start();
+          void start(true);
         }}
       >
         <div className={classes.form}>
@@ -157,19 +192,23 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
         {(error ?? problem) === null ? null : <Note tone="failed">{error ?? problem}</Note>}
         <div className={classes.buttons}>
           <Button onClick={onClose}>{t("Cancel")}</Button>
+          {edited === undefined ? null : (
+            <Button
+              disabled={!ready}
+              onClick={() => void start(false)}
+              data-testid="save-generator"
+            >
+              {t("Save")}
+            </Button>
+          )}
           <Button
             type="submit"
             variant="filled"
             loading={busy}
-            disabled={
-              problem !== null ||
-              !hasSchema(target.key) ||
-              !hasSchema(target.value) ||
-              !complete({ ...shape, lasting })
-            }
+            disabled={!ready}
             data-testid="start-generator"
           >
-            {t("Start generating")}
+            {edited === undefined ? t("Start generating") : t("Save and start")}
           </Button>
         </div>
       </form>

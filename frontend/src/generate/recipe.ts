@@ -33,6 +33,8 @@ export interface Shape {
   readonly malformed: number;
   readonly seed: number;
   readonly rules: Readonly<Record<string, string>>;
+  /** Rules that text cannot express, as those of templates; a text for the same path replaces one. */
+  readonly kept?: Readonly<Record<string, FieldRule>>;
 }
 
 export const USUAL: Shape = {
@@ -91,10 +93,47 @@ export function ruleOf(text: string): FieldRule | null {
   return { values: values.map(scalar) } as FieldRule;
 }
 
+/** The text of a rule; null if no text gives this rule. */
+export function ruleText(rule: FieldRule): string | null {
+  const { max, min, prefix = "", values } = rule;
+  const numbers = min === undefined || max === undefined ? "#" : `${min}..${max}`;
+  const text = values?.map((each) => String(each)).join(", ") ?? `${prefix}${numbers}`;
+  const read = ruleOf(text);
+  return read !== null && sorted(read) === sorted(rule) ? text : null;
+}
+
+const sorted = (rule: FieldRule) => JSON.stringify(Object.entries(rule).sort());
+
+/** A recipe of the API as form values. */
+export function formOf(topic: string, recipe: Recipe): { target: Target; shape: Shape } {
+  const rules: Record<string, string> = {};
+  const kept: Record<string, FieldRule> = {};
+  for (const [path, rule] of Object.entries(recipe.fields ?? {})) {
+    const text = ruleText(rule);
+    if (text === null) kept[path] = rule;
+    else rules[path] = text;
+  }
+  const { key, late, late_by, malformed, nulls, seed, skew, time_field, value } = recipe;
+  const shares = { late, malformed, nulls, seed, skew };
+  const known = Object.fromEntries(
+    Object.entries(shares).filter(([, each]) => each !== undefined),
+  ) as Partial<Shape>;
+  return {
+    target: { topic, key, value, timeField: time_field ?? null },
+    shape: {
+      ...{ ...USUAL, ...known, keys: recipe.keys ?? USUAL.keys, lateBy: late_by ?? 0 },
+      ...{ rules, kept },
+    },
+  };
+}
+
 /** The recipe for the API. */
 export function recipeOf(target: Target, shape: Shape): Recipe {
   const known = new Set(pathsOf(target));
   const fields: Record<string, FieldRule> = {};
+  for (const [path, rule] of Object.entries(shape.kept ?? {})) {
+    if (known.has(path)) fields[path] = rule;
+  }
   for (const [path, text] of Object.entries(shape.rules)) {
     const rule = known.has(path) ? ruleOf(text) : null;
     if (rule !== null) fields[path] = rule;

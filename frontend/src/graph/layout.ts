@@ -93,13 +93,9 @@ function elkGraph(
       "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
       "elk.layered.nodePlacement.favorStraightEdges": "true",
       "elk.layered.crossingMinimization.strategy": "LAYER_SWEEP",
-      "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
+      // Fewest crossings of all strategies that keep the order of the document, so that small changes move little.
+      "elk.layered.considerModelOrder.strategy": "PREFER_EDGES",
       "elk.separateConnectedComponents": "true",
-      // A long chain continues in a new row, so that it fits on a screen.
-      "elk.layered.wrapping.strategy": "MULTI_EDGE",
-      "elk.layered.wrapping.additionalEdgeSpacing": "24",
-      "elk.layered.wrapping.correctionFactor": "1.3",
-      "elk.aspectRatio": "1.5",
     },
     children,
     edges,

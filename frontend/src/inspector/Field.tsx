@@ -1,6 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
-import { type ReactNode, useId } from "react";
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import type { Diagnostic } from "../api/types";
 import { describeDiagnostic } from "../problems/prose";
 import { t } from "../ui/i18n";
@@ -23,6 +23,61 @@ export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnosti
   });
 }
 
+/** The field is the target of the help's place, but neither pointer nor focus in it opens the help. */
+const NO_EVENTS = { hover: false, focus: false, touch: false };
+
+/**
+ * The sign of a field's help. The help opens beside the field, where it covers neither control nor problems. Without a
+ * mouse it is opened by F1 in the field; screen readers announce it with the field.
+ */
+function FieldHelp(props: { help: string; target: RefObject<HTMLDivElement | null> }) {
+  const { help, target } = props;
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const field = target.current;
+    if (field === null) return;
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      if (event.key === "F1") {
+        event.preventDefault();
+        setOpen((now) => !now);
+      } else if (event.key === "Escape") setOpen(false);
+    };
+    const onLeave = (event: FocusEvent) => {
+      if (!field.contains(event.relatedTarget as Node | null)) setOpen(false);
+    };
+    field.addEventListener("keydown", onKey);
+    field.addEventListener("focusout", onLeave);
+    return () => {
+      field.removeEventListener("keydown", onKey);
+      field.removeEventListener("focusout", onLeave);
+    };
+  }, [target]);
+  return (
+    <>
+      <Tooltip
+        label={help}
+        multiline
+        w={260}
+        target={target}
+        opened={open}
+        position="left-start"
+        events={NO_EVENTS}
+      />
+      <button
+        type="button"
+        className="field-help"
+        tabIndex={-1}
+        aria-label={t("Help (F1 in the field)")}
+        onMouseEnter={() => setOpen(true)}
+        onMouseLeave={() => setOpen(false)}
+        onClick={() => setOpen(true)}
+      >
+        <IconHelp size={13} stroke={1.5} />
+      </button>
+    </>
+  );
+}
+
 /** A labeled field: title, type, help, control, and problems. */
 export function Field(props: {
   title: string;
@@ -36,8 +91,18 @@ export function Field(props: {
 }) {
   const { aside, children, diagnostics = [], help, name, required, title } = props;
   const id = useId();
+  const field = useRef<HTMLDivElement>(null);
+  const helped = help !== null && help !== undefined && help !== "";
   return (
-    <div className="field" data-parameter={name}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset has a legend, and its own layout
+    <div
+      className="field"
+      role="group"
+      aria-labelledby={id}
+      aria-describedby={helped ? `${id}-help` : undefined}
+      data-parameter={name}
+      ref={field}
+    >
       <div className="field-head">
         <span id={id} className="field-title">
           {title}
@@ -47,17 +112,13 @@ export function Field(props: {
             *
           </span>
         ) : null}
-        {help === null || help === undefined || help === "" ? null : (
-          <Tooltip
-            label={help}
-            multiline
-            w={260}
-            events={{ hover: true, focus: true, touch: true }}
-          >
-            <button type="button" className="field-help" aria-label={`${title}: ${help}`}>
-              <IconHelp size={13} stroke={1.5} />
-            </button>
-          </Tooltip>
+        {!helped ? null : (
+          <>
+            <FieldHelp help={help} target={field} />
+            <span id={`${id}-help`} className="m-hidden">
+              {help}
+            </span>
+          </>
         )}
         {aside === undefined || aside === null ? null : (
           <span className="field-aside m-cut">{aside}</span>

@@ -107,12 +107,35 @@ test.each(CATALOG.kinds.map((kind) => kind.kind))(
   },
 );
 
-test("the help of a field is reached by Tab as well", async () => {
+test("help is no stop of Tab and opens by F1 in its field", async () => {
   edit.drop("suppress");
   await show(<Inspector nodeRuntime={undefined} />);
-  const help = field("until").querySelector<HTMLButtonElement>(".field-help");
-  expect(help?.tabIndex).toBe(0);
-  expect(help?.getAttribute("aria-label")).toBe("Until: When to emit.");
+  const until = field("until");
+  expect(until.querySelector<HTMLButtonElement>(".field-help")?.tabIndex).toBe(-1);
+  const described = document.getElementById(until.getAttribute("aria-describedby") ?? "");
+  expect(described?.textContent).toBe("When to emit.");
+  const press = (key: string) =>
+    act(async () => {
+      const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+      until.querySelector("input")?.dispatchEvent(event);
+    });
+  const shown = () => document.querySelector("[role=tooltip]")?.textContent ?? null;
+  expect(shown()).toBeNull();
+  await press("F1");
+  expect(shown()).toBe("When to emit.");
+  await press("Escape");
+  expect(shown()).toBeNull();
+});
+
+test("a request for a field focuses it in a form that was not shown before", async () => {
+  const id = edit.drop("suppress");
+  const loaded = (name: string) =>
+    vi.waitFor(() => expect(document.activeElement?.closest(".field")).toBe(field(name)));
+  await show(<Inspector nodeRuntime={undefined} />);
+  await act(async () => useDesigner.getState().goTo(null, "processing_handler"));
+  await loaded("processing_handler");
+  await act(async () => useDesigner.getState().goTo(id, "max_records"));
+  await loaded("max_records");
 });
 
 test("what is typed is kept even if it is wrong, and one field is one undo entry", async () => {

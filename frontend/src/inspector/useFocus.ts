@@ -1,14 +1,15 @@
-import { type RefObject, useEffect, useRef } from "react";
-import { NODE_LABEL, useDesigner } from "../designer/store";
+import { type RefObject, useEffect } from "react";
+import { type FocusRequest, NODE_LABEL, useDesigner } from "../designer/store";
 
-/** Focuses the field that a diagnostic or a command requests. */
+/** The last request that was fulfilled. A form that appears because of a request fulfills it as well. */
+let fulfilled: FocusRequest | null = null;
+
+/** Focuses the field that a diagnostic or a command requests, and scrolls to it. */
 export function useFocus(node: string | null, form: RefObject<HTMLDivElement | null>) {
   const request = useDesigner((state) => state.focusRequest);
-  const handled = useRef(request?.number ?? 0);
   useEffect(() => {
     if (request === null || request.node !== node || request.parameter === null) return;
-    if (handled.current === request.number) return;
-    handled.current = request.number;
+    if (fulfilled === request) return;
     const wanted =
       request.parameter === ""
         ? ".inspector-parameters .field"
@@ -26,11 +27,13 @@ export function useFocus(node: string | null, form: RefObject<HTMLDivElement | n
       if (control === undefined || control === null) {
         tries += 1;
         if (tries < 20) timer = setTimeout(look, 60);
+        else fulfilled = request;
         return;
       }
-      control.focus();
+      fulfilled = request;
+      control.focus({ preventScroll: true });
       if (control instanceof HTMLInputElement && request.parameter === NODE_LABEL) control.select();
-      field?.scrollIntoView({ block: "nearest" });
+      field?.scrollIntoView({ block: "center" });
     };
     // Synchronously if possible, so that further key presses do not go to the canvas.
     look();

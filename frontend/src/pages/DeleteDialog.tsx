@@ -1,4 +1,5 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { listGenerators } from "../api/topicCalls";
 import { deleteTopology } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
 import { DeleteByName } from "../app/DeleteByName";
@@ -15,6 +16,13 @@ export function DeleteDialog(props: {
   const { ws, topology, onClose } = props;
   const queries = useQueryClient();
   const running = topology.deployment !== null && topology.deployment.desired === "running";
+  const generated = useQuery({
+    queryKey: ["generators", ws, ""],
+    queryFn: () => listGenerators(ws, ""),
+  }).data;
+  const generators = (generated?.results ?? []).filter(
+    (each) => each.topology === topology.id && each.state === "running",
+  ).length;
   const remove = useMutation({
     mutationFn: () => deleteTopology(topology.id),
     onSuccess: async () => {
@@ -36,6 +44,9 @@ export function DeleteDialog(props: {
           "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.",
         )}
       </p>
+      {generators === 0 ? null : (
+        <p>{t("{n} {n|generator|generators} of it {n|stops|stop} too.", { n: generators })}</p>
+      )}
       {running ? <Note tone="degraded">{t("It is deployed. Stop it first.")}</Note> : null}
     </DeleteByName>
   );

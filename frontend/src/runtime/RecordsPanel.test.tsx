@@ -110,8 +110,8 @@ test("records are listed with the input record that caused them, and what is cut
     [...row.querySelectorAll("td")].slice(1).map((cell) => cell.textContent),
   );
   expect(rows).toEqual([
-    ['"a"', '{"n": [1…', "1970-01-01 00:00:06", "–"],
-    ['"a"', '{"n":1}', "1970-01-01 00:00:06", "orders-2 @ 9"],
+    ['"a"', '{"n": [1…', "1970-01-01 00:00:06.000", "–"],
+    ['"a"', '{"n":1}', "1970-01-01 00:00:06.000", "orders-2 @ 9"],
   ]);
   const link = document.querySelector("tbody a")?.getAttribute("href");
   expect(link).toBe("/w/main/topics/orders?start=offset&partition=2&offset=9&record=2:9");

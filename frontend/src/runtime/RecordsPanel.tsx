@@ -27,7 +27,7 @@ import { type RecordColumn, RecordTable } from "../simulate/RecordTable";
 import { useSimulation } from "../simulate/store";
 import { recordAddress } from "../topics/records";
 import { Empty, Note, Segments, Tip } from "../ui";
-import { exact } from "../ui/format";
+import { exact, hour } from "../ui/format";
 import { t } from "../ui/i18n";
 import { EdgeKeys } from "./EdgeKeys";
 import { asJson, inputsOf, placeOf } from "./edges";
@@ -251,7 +251,7 @@ function List(props: {
     {
       title: t("Seen"),
       className: "m-figures",
-      cell: (row) => new Date(row.seen).toLocaleTimeString(),
+      cell: (row) => hour(row.seen),
     },
   ];
   const after: RecordColumn<Listed>[] = [

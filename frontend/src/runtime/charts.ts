@@ -1,7 +1,7 @@
 /** The figures that charts show, and the formats of their values. */
 
 import type { Figures } from "../api/types";
-import { bytes, count, rate, span } from "../ui/format";
+import { bytes, count, moment, rate, span } from "../ui/format";
 import { type Phrase, phrase } from "../ui/i18n";
 
 export type FigureName = Figures["figure"];
@@ -115,14 +115,6 @@ export function endsOf(values: readonly (number | null)[]): {
 
 /** The label of a tick on the time axis: time of day, with the date for ranges of several days. */
 export function tick(seconds: number, range: RangeName): string {
-  const at = new Date(seconds * 1000);
-  const [day, month, hours, minutes] = [
-    at.getDate(),
-    at.getMonth() + 1,
-    at.getHours(),
-    at.getMinutes(),
-  ].map((each) => String(each).padStart(2, "0"));
-  return range === "7d" || range === "14d"
-    ? `${month}-${day} ${hours}:${minutes}`
-    : `${hours}:${minutes}`;
+  const at = moment(seconds * 1000);
+  return range === "7d" || range === "14d" ? at.slice(5, 16) : at.slice(11, 16);
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import type { TopologyTest } from "../api/types";
 import { notify } from "../app/notify";
 import { Chip } from "../ui";
-import { exact } from "../ui/format";
+import { briefTime, exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import {
   type Actual,
@@ -15,7 +15,7 @@ import {
   type Part,
 } from "./diff";
 import classes from "./diff.module.css";
-import { timeText, valueText } from "./words";
+import { valueText } from "./words";
 
 /** The number of differences that are shown at first, and with each click more. */
 const PAGE = 50;
@@ -37,8 +37,8 @@ const SIGNS: Readonly<Record<Kind, string>> = {
 function keyText(key: unknown): string {
   const { key: inner, window } = (key ?? {}) as { key?: unknown; window?: Partial<Window> };
   if (typeof window?.start !== "number") return valueText(key);
-  const end = typeof window.end === "number" ? timeText(window.end) : "…";
-  return `${valueText(inner)} [${timeText(window.start)} – ${end}]`;
+  const end = typeof window.end === "number" ? briefTime(window.end) : "…";
+  return `${valueText(inner)} [${briefTime(window.start)} – ${end}]`;
 }
 
 interface Window {
@@ -50,11 +50,11 @@ interface Window {
 function fieldText(path: string, value: unknown): string {
   if (value === undefined) return t("nothing");
   const time = path === "timestamp" || /\.window\.(start|end)$/.test(path);
-  return time && typeof value === "number" ? timeText(value) : valueText(value);
+  return time && typeof value === "number" ? briefTime(value) : valueText(value);
 }
 
 function whenText({ timestamp }: Entry): string {
-  return typeof timestamp === "number" ? timeText(timestamp) : "";
+  return typeof timestamp === "number" ? briefTime(timestamp) : "";
 }
 
 function partTitle({ name, of }: Part): string {

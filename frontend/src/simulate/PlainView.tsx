@@ -18,11 +18,12 @@ import { findNode, labelOf } from "../graph/document";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
 import { describeDifference } from "../problems/prose";
 import { Empty, Note, Segments, Tip } from "../ui";
+import { dateTime } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { type CodeInUse, codesInUse, type Group, groupOf, totals } from "./plain";
 import classes from "./plain.module.css";
 import { runAndShow, useSimulation } from "./store";
-import { timeText, valueText } from "./words";
+import { valueText } from "./words";
 
 /** The maximum number of rows to render per topic. */
 const MOST_ROWS = 500;
@@ -408,7 +409,7 @@ function Row(props: {
       </td>
       <Value record={exact} differs={row.differs.includes("value")} />
       <td className={`${classes.time} m-figures`}>
-        {exact === null ? null : timeText(exact.timestamp)}
+        {exact === null ? null : dateTime(exact.timestamp)}
       </td>
       <td className={classes.mark}>
         <Sign group={group} label={words === "" ? t("equal") : words} />

@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { t } from "../ui/i18n";
+import { Time } from "../ui/Time";
 import classes from "./simulate.module.css";
-import { timeText, valueText } from "./words";
+import { valueText } from "./words";
 
 /** A record in a list; `id` identifies it in the list. */
 export interface ListedRecord {
@@ -73,7 +74,9 @@ export function RecordTable<Row extends ListedRecord>(props: {
             {cells(before, row)}
             <Cell text={text(row.key, row.key_cut)} />
             <Cell text={text(row.value, row.value_cut)} />
-            <td className="m-figures">{timeText(row.timestamp)}</td>
+            <td>
+              <Time at={row.timestamp} />
+            </td>
             {cells(after, row)}
           </tr>
         ))}

@@ -12,7 +12,9 @@ import type { SimulationStep } from "../api/types";
 import { codeOf } from "../designer/breakpoints";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Tip } from "../ui";
+import { dateTime } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import { Time } from "../ui/Time";
 import { go, type Move, useStepping } from "./moves";
 import { Cell } from "./RecordTable";
 import classes from "./simulate.module.css";
@@ -29,7 +31,7 @@ import {
 } from "./steps";
 import { type Shown, useSimulation } from "./store";
 import { closings, rowName } from "./windows";
-import { dropText, endingText, stepTitle, timeText, valueText } from "./words";
+import { dropText, endingText, stepTitle, valueText } from "./words";
 
 const MOVES: readonly [Move, Phrase, typeof IconBack, string?][] = [
   ["first", phrase("First step"), IconFirst],
@@ -138,7 +140,9 @@ function Happened({ shown, index }: { shown: Shown; index: number }) {
           {record.old === undefined ? null : (
             <Fact name={t("before")}>{valueText(record.old)}</Fact>
           )}
-          <Fact name={t("Time")}>{timeText(record.timestamp)}</Fact>
+          <Fact name={t("Time")}>
+            <Time at={record.timestamp} />
+          </Fact>
           {Object.keys(record.headers).length === 0 ? null : (
             <Fact name={t("headers")}>{valueText(record.headers)}</Fact>
           )}
@@ -210,7 +214,7 @@ function Clocks({ shown, index }: { shown: Shown; index: number }) {
       {[...times].map(([task, at]) => (
         <li key={task}>
           <span className="m-mono">{t("Task {task}", { task })}</span>{" "}
-          {t("stream time {time}", { time: timeText(at) })}
+          {t("stream time {time}", { time: dateTime(at) })}
         </li>
       ))}
     </ul>
@@ -263,7 +267,7 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
                 <Cell text={valueText(row.key)} />
                 <Cell text={valueText(row.value)} />
                 <td className="m-figures">
-                  {row.timestamp === null ? "" : timeText(row.timestamp)}
+                  {row.timestamp === null ? null : <Time at={row.timestamp} />}
                   {closed.has(rowName(name, row.key)) ? ` · ${t("window closed")}` : ""}
                 </td>
               </tr>

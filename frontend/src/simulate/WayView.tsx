@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
 import { describeCause } from "../problems/prose";
 import { Chip, Cut, Empty, Note } from "../ui";
-import { exact } from "../ui/format";
+import { briefTime, exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { follow } from "./follow";
 import { Cell } from "./RecordTable";
@@ -13,7 +13,7 @@ import classes from "./simulate.module.css";
 import { childrenOf, endingOf } from "./steps";
 import { type Followed, type Shown, useSimulation } from "./store";
 import { matching, type PartitionStart, type WayStep, wayOf, writtenBy } from "./way";
-import { dropText, endingText, timeText, valueText } from "./words";
+import { dropText, endingText, valueText } from "./words";
 
 /** The maximum number of input records to list. */
 const MOST_LISTED = 200;
@@ -98,7 +98,7 @@ function Begins(props: { followed: Followed; topology: number; ws: string }) {
           {begins !== null
             ? t(
                 "It begins with the stores of the deployment after batch {batch} ({time}), and has all records of the batches that follow, in their order.",
-                { batch: exact(begins.batch), time: timeText(begins.at ?? 0) },
+                { batch: exact(begins.batch), time: briefTime(begins.at ?? 0) },
               )
             : whole
               ? t("It begins with the first records of the topics, so stores are complete.")

@@ -2,17 +2,9 @@
 
 import type { SimulationStep } from "../api/types";
 import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
-import { span } from "../ui/format";
+import { briefTime, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { isRepartitioned } from "./steps";
-
-/** A time in milliseconds as `1970-01-01 00:30:00` (UTC), with milliseconds if there are any. */
-export function timeText(at: number): string {
-  const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return `${at} ms`;
-  const text = date.toISOString().replace("T", " ").replace("Z", "");
-  return text.endsWith(".000") ? text.slice(0, -4) : text;
-}
 
 /** A key or a value in one line. */
 export function valueText(value: unknown): string {
@@ -38,7 +30,7 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
     return t("Processing it failed, and it was written to the dead letter topic.");
   const { closed_until: closed, window_end: end, window_start: start } = step;
   if (step.reason === "late" && start !== undefined && end !== undefined && closed !== undefined) {
-    const window = { start: timeText(start), end: timeText(end) };
+    const window = { start: briefTime(start), end: briefTime(end) };
     const now = caused?.stream_time;
     if (typeof now !== "number")
       return t("Late: its window {start} – {end} was already closed.", window);
@@ -48,14 +40,14 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
       {
         ...window,
         by,
-        now: timeText(now),
-        closing: timeText(end + now - closed),
+        now: briefTime(now),
+        closing: briefTime(end + now - closed),
       },
     );
   }
   if (step.reason === "expired" && step.kept_from !== undefined) {
     return t("Too old for the store, which keeps records from {kept} on.", {
-      kept: timeText(step.kept_from),
+      kept: briefTime(step.kept_from),
     });
   }
   return reasonText(step.reason ?? "");

@@ -3,7 +3,9 @@ import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { type FormEvent, useState } from "react";
 import type { StateStore } from "../api/types";
+import { DateTimeInput } from "../ui/DateTimeInput";
 import { t } from "../ui/i18n";
+import { readTime } from "../ui/readTime";
 import { EVERYTHING, type Find, hasWindows, type StoreQuestion } from "./query";
 import classes from "./stores.module.css";
 
@@ -25,15 +27,16 @@ export function StateFields(props: {
     onAsk(typed);
   };
   const time = (name: "fromTime" | "toTime" | "asOf", label: string) => (
-    <TextInput
-      type="datetime-local"
-      step={1}
+    <DateTimeInput
       aria-label={label}
-      title={label}
+      placeholder={label}
       value={typed[name]}
-      onChange={(event) => type({ [name]: event.currentTarget.value })}
-      onBlur={() => (typed[name] === question[name] ? undefined : onAsk(typed))}
-      w={186}
+      onChange={(text) => type({ [name]: text })}
+      onDone={(text) => {
+        const asked = { ...typed, [name]: text };
+        if (text !== question[name] && (text === "" || readTime(text) !== null)) onAsk(asked);
+      }}
+      w={196}
       data-testid={`state-${name}`}
     />
   );

@@ -7,10 +7,10 @@ import { Waiting } from "../app/Waiting";
 import { useRunsPlain } from "../deployments/dialect";
 import { PlainEmpty } from "../deployments/PlainEmpty";
 import { useLive } from "../runtime/store";
-import { timeText } from "../topics/times";
 import { Empty, Note } from "../ui";
-import { exact, hour, streamClock } from "../ui/format";
+import { exact, hour, recordTime, streamClock } from "../ui/format";
 import { t } from "../ui/i18n";
+import { Time } from "../ui/Time";
 import { useChosenStore } from "./chosen";
 import { EVERYTHING, hasWindows, type StoreQuestion } from "./query";
 import { StateFields } from "./StateFields";
@@ -133,7 +133,7 @@ function AsOf({ page }: { page: StorePage }) {
   return (
     <span
       className={classes.asOf}
-      title={[timeText(page.committed_at), t("Stream time"), ...times].join("\n")}
+      title={[recordTime(page.committed_at), t("Stream time"), ...times].join("\n")}
       data-testid="state-as-of"
     >
       {t("as of batch {n}, {time}", { n: exact(page.batch), time: hour(page.committed_at) })}
@@ -165,13 +165,13 @@ function Table({ page, store }: { page: StorePage; store: StateStore }) {
               <td>
                 {row.window === undefined
                   ? ""
-                  : `${timeText(row.window.start)} – ${row.window.end === null ? "" : timeText(row.window.end)}`}
+                  : `${recordTime(row.window.start)} – ${row.window.end === null ? "" : recordTime(row.window.end)}`}
               </td>
             ) : null}
             <td className={classes.value}>
               <Text part={row.value} />
             </td>
-            <td>{row.timestamp === null ? "–" : timeText(row.timestamp)}</td>
+            <td>{row.timestamp === null ? "–" : <Time at={row.timestamp} />}</td>
             <td className={classes.task}>{row.task}</td>
           </tr>
         ))}

@@ -1,13 +1,14 @@
 /** The query of a store, as form values and as API parameters. */
 
 import type { StateStore, StoreQuery } from "../api/types";
+import { readTime } from "../ui/readTime";
 
 export type Find = "key" | "prefix" | "from";
 
 export interface StoreQuestion {
   readonly find: Find;
   readonly text: string;
-  /** Values of `datetime-local` fields: the range of window starts, and the time as of which versions are read. */
+  /** Times as they were typed: the range of window starts, and the time as of which versions are read. */
   readonly fromTime: string;
   readonly toTime: string;
   readonly asOf: string;
@@ -25,14 +26,14 @@ export const hasWindows = (store: StateStore): boolean =>
   store.windows !== null || store.kind === "window" || store.kind === "session";
 
 const msOf = (text: string): number | null => {
-  const found = text === "" ? Number.NaN : new Date(text).getTime();
-  return Number.isNaN(found) ? null : Math.max(found, 0);
+  const found = readTime(text);
+  return found === null ? null : Math.max(found, 0);
 };
 
-/** The end of the second that a field holds, so that "up to" includes its milliseconds. */
+/** The end of the second that was typed, so that "up to" includes its milliseconds. */
 const endOf = (text: string): number | null => {
   const found = msOf(text);
-  return found === null ? null : found + 999;
+  return found === null || found % 1000 !== 0 ? found : found + 999;
 };
 
 export function queryOf(

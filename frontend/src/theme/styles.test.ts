@@ -63,6 +63,9 @@ test("every Mantine component of the page has its styles", () => {
     .flatMap((text) => [...text.matchAll(/import \{([^}]*)\} from "@mantine\/core"/g)])
     .flatMap(([, names = ""]) => names.split(","))
     .map((name) => name.trim());
+  // The messages of `@mantine/notifications` are this component.
+  if (texts.some((text) => text.includes('from "@mantine/notifications"')))
+    names.push("Notification");
   const modules = names
     .map((name) => join(mantine, "esm/components", name, `${name}.mjs`))
     .filter(existsSync)

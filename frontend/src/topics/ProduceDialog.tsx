@@ -1,4 +1,4 @@
-import { Button, Select, Textarea, TextInput } from "@mantine/core";
+import { Button, Select, Textarea } from "@mantine/core";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { whenStarted } from "../api/starting";
@@ -8,11 +8,13 @@ import { notify } from "../app/notify";
 import { hasSchema, needsSchema } from "../generate/recipe";
 import { SchemaFields } from "../generate/SchemaFields";
 import { Note } from "../ui";
+import { DateTimeInput } from "../ui/DateTimeInput";
+import { briefTime } from "../ui/format";
 import { phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
+import { readTime } from "../ui/readTime";
 import { hexDigits, type PartFormat, pretty, type Question, utf8, WRITTEN } from "./records";
-import { timeText } from "./times";
 import classes from "./topics.module.css";
 
 interface Part {
@@ -112,7 +114,7 @@ export function ProduceDialog(props: {
   const [headers, setHeaders] = useState(left.text);
   const [partition, setPartition] = useState(again === null ? "" : String(again.partition));
   const [time, setTime] = useState(
-    again === null || again.timestamp < 1 ? "" : timeText(again.timestamp).replace(" ", "T"),
+    again === null || again.timestamp < 1 ? "" : briefTime(again.timestamp),
   );
   const [busy, setBusy] = useState(false);
   const [waiting, setWaiting] = useState(false);
@@ -137,6 +139,8 @@ export function ProduceDialog(props: {
   const write = async (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
+    const timestamp = time.trim() === "" ? null : readTime(time);
+    if (time.trim() !== "" && timestamp === null) return;
     if (faultOf(written.key) !== undefined || faultOf(written.value) !== undefined) return;
     setBusy(true);
     setError(null);
@@ -145,7 +149,7 @@ export function ProduceDialog(props: {
       value: newPart(written.value),
       headers: newHeaders(headers),
       partition: partition === "" ? null : Number(partition),
-      timestamp: time === "" ? null : new Date(time).getTime(),
+      timestamp,
     };
     const signal = closed.current?.signal;
     try {
@@ -211,14 +215,12 @@ export function ProduceDialog(props: {
               ...Array.from({ length: props.partitions }, (_, n) => String(n)),
             ]}
           />
-          <TextInput
-            type="datetime-local"
-            step={again === null ? 1 : 0.001}
+          <DateTimeInput
             label={t("Timestamp")}
             description={t("Empty: now")}
             inputWrapperOrder={["label", "input", "description", "error"]}
             value={time}
-            onChange={(event) => setTime(event.currentTarget.value)}
+            onChange={setTime}
           />
         </div>
         {waiting ? (

@@ -4,7 +4,10 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import type { TopicUse } from "../api/types";
 import { hasSchema, needsSchema } from "../generate/recipe";
 import { SchemaFields } from "../generate/SchemaFields";
+import { DateTimeInput } from "../ui/DateTimeInput";
+import { briefTime } from "../ui/format";
 import { t } from "../ui/i18n";
+import { readTime } from "../ui/readTime";
 import {
   COMPARES,
   type Compare,
@@ -15,7 +18,6 @@ import {
   STARTS,
   type Start,
 } from "./records";
-import { fieldText } from "./times";
 import classes from "./topics.module.css";
 
 /** Start position, formats and filter. Choices apply at once, text when Enter is pressed. */
@@ -28,6 +30,7 @@ export function QueryForm(props: {
 }) {
   const { question, onAsk } = props;
   const [typed, setTyped] = useState(question);
+  const [time, setTime] = useState(briefTime(question.time));
   const type = (change: Partial<Question>) => setTyped({ ...typed, ...change });
   const choose = (change: Partial<Question>) => onAsk({ ...typed, ...change });
   // A format that needs a schema is not requested until the schema has been entered.
@@ -50,8 +53,9 @@ export function QueryForm(props: {
         value={typed.start}
         onChange={(value) => {
           const start = (value ?? "latest") as Start;
-          const time = start === "time" && typed.time === 0 ? Date.now() - 3_600_000 : typed.time;
-          choose({ start, time });
+          const at = start === "time" && typed.time === 0 ? Date.now() - 3_600_000 : typed.time;
+          setTime(briefTime(at));
+          choose({ start, time: at });
         }}
         data={STARTS.map((each) => ({ value: each.id, label: t(each.title) }))}
         w={160}
@@ -70,16 +74,14 @@ export function QueryForm(props: {
         />
       ) : null}
       {typed.start === "time" ? (
-        <TextInput
-          type="datetime-local"
-          step={1}
+        <DateTimeInput
           label={t("Time")}
-          value={fieldText(typed.time)}
-          onChange={(event) => {
-            const time = new Date(event.currentTarget.value).getTime();
-            if (time >= 0) type({ time });
+          value={time}
+          onChange={setTime}
+          onDone={(text) => {
+            const read = readTime(text);
+            if (read !== null) choose({ time: read });
           }}
-          onBlur={() => onAsk(typed)}
           w={200}
         />
       ) : null}

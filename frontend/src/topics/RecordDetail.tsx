@@ -15,8 +15,8 @@ import { addInput, followLater } from "../simulate/kept";
 import { Chip, Note, Segments } from "../ui";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";
+import { Time } from "../ui/Time";
 import { FORMATS, formatsOf, hexDump, jsonLine, pretty, type Question } from "./records";
-import { timeText } from "./times";
 import classes from "./topics.module.css";
 
 /** One complete record, decoded or as bytes. */
@@ -152,7 +152,7 @@ function Content(props: {
       <dl className={classes.facts}>
         <dt>{t("Timestamp")}</dt>
         <dd>
-          {timeText(record.timestamp)}{" "}
+          <Time at={record.timestamp} />{" "}
           <span className={classes.null}>
             {record.log_append_time ? t("set by the broker") : t("set by the producer")}
           </span>

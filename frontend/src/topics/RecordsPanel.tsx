@@ -8,10 +8,10 @@ import { Empty, Note } from "../ui";
 import { bytes, exact } from "../ui/format";
 import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
+import { Time } from "../ui/Time";
 import { QueryForm } from "./QueryForm";
 import { RecordDetail } from "./RecordDetail";
 import { addressOf, placeOf, type Question, questionOf } from "./records";
-import { timeText } from "./times";
 import classes from "./topics.module.css";
 import { useRecords } from "./useRecords";
 
@@ -136,7 +136,7 @@ function Rows(props: {
                     aria-pressed={place === props.open}
                     onClick={() => props.onOpen(place)}
                   >
-                    {timeText(record.timestamp)}
+                    <Time at={record.timestamp} />
                   </button>
                 </td>
                 <td className={classes.small}>{record.partition}</td>

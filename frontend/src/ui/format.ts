@@ -81,26 +81,49 @@ export function ago(at: number | string, now: number = Date.now()): string {
   return relative.format(Math.round(seconds / (86_400 * 365)), "year");
 }
 
-/** Time of day in UTC with milliseconds, the form of stream time: `09:58:12.407`. */
+/**
+ * A time in UTC, in which stream time, windows and logs are given as well: `2026-01-01 09:58:12.407`. The original text
+ * for a time outside of the calendar.
+ */
+export function dateTime(at: number | string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return String(at);
+  return date.toISOString().replace("T", " ").replace("Z", "");
+}
+
+/** The same without milliseconds that are 0, for sentences and fields. */
+export const briefTime = (at: number | string): string => dateTime(at).replace(/\.000$/, "");
+
+/** The timestamp of a record; Kafka has none below 0. */
+export const recordTime = (at: number): string => (at < 0 ? "–" : dateTime(at));
+
+/** The same with everything there is to know, for a tooltip: also in the reader's zone, and in epoch milliseconds. */
+export function exactTime(at: number | string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return String(at);
+  const local = date.getTime() - date.getTimezoneOffset() * 60_000;
+  const zone = new Intl.DateTimeFormat("en-GB").resolvedOptions().timeZone;
+  const here = zone === "UTC" ? "" : `\n${dateTime(local)} ${zone}`;
+  return `${dateTime(at)} UTC${here}\n${date.getTime()} ms`;
+}
+
+/** Time of day with milliseconds, the form of stream time: `09:58:12.407`. */
 export function clock(at: number): string {
-  return new Date(at).toISOString().slice(11, 23);
+  return dateTime(at).slice(-12);
 }
 
-/** Stream time: the time of day, with the date unless it is today (both in UTC). */
+/** Stream time: the time of day, with the date unless it is today. */
 export function streamClock(at: number, now: number = Date.now()): string {
-  const [date, today] = [at, now].map((each) => new Date(each).toISOString().split("T")[0]);
-  return date === today ? clock(at) : `${date} ${clock(at)}`;
+  const [date, today] = [at, now].map((each) => dateTime(each).split(" ")[0]);
+  return date === today ? clock(at) : dateTime(at);
 }
 
-/** Time of day in the reader's time zone: `14:03:27`. */
+/** Time of day: `14:03:27`. */
 export function hour(at: number | string): string {
-  return new Date(at).toLocaleTimeString("en-GB");
+  return dateTime(at).slice(-12, -4);
 }
 
-/** Date and time for a tooltip, in the reader's zone. */
+/** Date and time of something that happened: `2026-01-01 09:58:12`. */
 export function moment(at: number | string): string {
-  return new Intl.DateTimeFormat(language() === "zh" ? "zh-CN" : "en-GB", {
-    dateStyle: "medium",
-    timeStyle: "medium",
-  }).format(new Date(at));
+  return dateTime(at).slice(0, -4);
 }

@@ -201,11 +201,21 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(/\{(\w+)[|}]/g)].map(([, name]) => name ?? "");
 }
 
-/** Facts as text; words of the compiler are translated. */
+/** A title of the catalog or a choice as it is shown, such as “Time limit”, in the language of the page. */
+function titleInWords(title: string): string {
+  const code = title.toLowerCase().replaceAll(" ", "_");
+  return catalogText(title) ?? catalogText(code) ?? title;
+}
+
+/** Facts as text; words of the compiler, and titles alone or in quotation marks, are translated. */
 function inWords(facts: Readonly<Record<string, unknown>>): Values {
+  const text = (fact: string) =>
+    translations.words[fact] ??
+    catalogText(fact) ??
+    fact.replace(/“([^”]+)”/g, (_, title: string) => `“${titleInWords(title)}”`);
   const translated = Object.entries(facts).map(([name, fact]) => [
     name,
-    translations.words[String(fact)] ?? String(fact),
+    name === "other" || name === "value" ? titleInWords(String(fact)) : text(String(fact)),
   ]);
   return Object.fromEntries(translated) as Values;
 }

@@ -10,8 +10,7 @@ from catalog.templates import template
 from django.core.management.base import CommandError, CommandParser
 from millrace_backend.commands import ProjectCommand
 from millrace_backend.errors import ApiError
-from records.models import Generator
-from records.trying import start_generators, try_template
+from records.trying import try_template
 from topologies.models import Topology
 
 from deployments.actions import create_deployment
@@ -49,9 +48,6 @@ class Command(ProjectCommand):
             action="topology.create", detail__name=chosen.title
         ):
             self.stdout.write(f"The sample “{chosen.title}” already exists.")
-            if existing.exists() and not Generator.objects.filter(workspace=workspace).exists():
-                # From before there were generators, when a separate process wrote its records.
-                start_generators(admin.user, workspace, chosen, None)
             return
         try:
             tried = try_template(

@@ -118,7 +118,7 @@ class Aggregation(Windowed):
     def check(self, report: Diagnostics) -> None:
         if self.emit == "window_close":
             if self.window is None and self.node.params.get("window") is None:
-                self.fault(report, "needed_with", "window", other="emit", value="window_close")
+                self.fault(report, "needed_with", "window", **self.is_set("emit", "window_close"))
             elif self.window is not None and self.window.type == "unlimited":
                 self.fault(report, "emit_unlimited", "emit")
 

@@ -65,9 +65,7 @@ class SinkTopic(Operator):
     def check(self, report: Diagnostics) -> None:
         given = [p for p in ("topic", "topic_expression") if self.node.params.get(p) is not None]
         if len(given) != 1:
-            self.fault(
-                report, "one_of", "topic", names="topic or topic_expression", count=len(given)
-            )
+            self.fault(report, "one_of", "topic", names=self.titled("topic", "topic_expression"))
 
     def infer(self, scope: Scope) -> Inference:
         asks = []

@@ -55,9 +55,7 @@ class SourceStream(ReadStream):
     def check(self, report: Diagnostics) -> None:
         given = [p for p in ("topics", "topic_pattern") if self.node.params.get(p) is not None]
         if len(given) != 1:
-            self.fault(
-                report, "one_of", "topics", names="topics or topic_pattern", count=len(given)
-            )
+            self.fault(report, "one_of", "topics", names=self.titled("topics", "topic_pattern"))
         else:
             self.check_reader(report, self.topic_names())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from millrace_compiler.durations import show_duration
-from millrace_compiler.operator import Scope
+from millrace_compiler.operator import Scope, registry
 from millrace_compiler.ports import Port
 
 
@@ -14,8 +14,10 @@ def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
         return
     if store.kind not in kinds:
         if kinds:
+            titles = {kind: operator.title for kind, operator in registry().items()}
+            needed_kinds = " or ".join(f"“{titles[kind]}”" for kind in kinds)
             scope.fault(
-                "store_kind", "store", found=store.kind, needed=" or ".join(kinds), store=store.id
+                "store_kind", "store", found=store.title, needed=needed_kinds, store=store.id
             )
         else:
             scope.fault("store_for_tables", "store", store=store.id)

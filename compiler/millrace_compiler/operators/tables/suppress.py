@@ -69,11 +69,11 @@ class Suppress(Operator):
     def check(self, report: Diagnostics) -> None:
         if self.until == "window_closes":
             if self.node.params.get("limit") is not None:
-                self.fault(report, "only_with", "limit", other="until", value="time_limit")
+                self.fault(report, "only_with", "limit", **self.is_set("until", "time_limit"))
             if self.when_full == "emit":
                 self.fault(report, "suppress_emit", "when_full")
         elif self.node.params.get("until") == "time_limit" and self.limit is None:
-            self.fault(report, "needed_with", "limit", other="until", value="time_limit")
+            self.fault(report, "needed_with", "limit", **self.is_set("until", "time_limit"))
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()

@@ -1,14 +1,43 @@
-import { autocompletion, completeAnyWord } from "@codemirror/autocomplete";
+import {
+  acceptCompletion,
+  autocompletion,
+  completeAnyWord,
+  completionStatus,
+  selectedCompletionIndex,
+  setSelectedCompletion,
+} from "@codemirror/autocomplete";
 import { indentWithTab } from "@codemirror/commands";
 import { globalCompletion, localCompletionSource, python } from "@codemirror/lang-python";
 import { indentUnit } from "@codemirror/language";
-import { keymap, tooltips } from "@codemirror/view";
+import { Prec } from "@codemirror/state";
+import { type EditorView, keymap, tooltips } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../../api/types";
 import { isMissing } from "../problems";
 import { baseExtensions } from "./base";
 import { breakpoints, showBreakpoints, showStop } from "./breakpoints";
 import { useEditor } from "./useEditor";
+
+/** Tab inserts the selected completion, or the first one. */
+function completeWithTab(view: EditorView): boolean {
+  if (completionStatus(view.state) !== "active") return false;
+  if (selectedCompletionIndex(view.state) === null)
+    view.dispatch({ effects: setSelectedCompletion(0) });
+  return acceptCompletion(view);
+}
+
+/** Completion of Python. Enter makes a new line unless a completion was selected with the arrow keys. */
+export function pythonCompletion() {
+  return [
+    autocompletion({
+      icons: false,
+      selectOnOpen: false,
+      interactionDelay: 0,
+      override: [localCompletionSource, globalCompletion, completeAnyWord],
+    }),
+    Prec.high(keymap.of([{ key: "Tab", run: completeWithTab }])),
+  ];
+}
 
 /** An editor for the source of a processor. */
 export default function PythonEditor(props: {
@@ -34,10 +63,7 @@ export default function PythonEditor(props: {
       breakpoints((lines) => latest.current.onBreakpoints(lines)),
       python(),
       indentUnit.of("    "),
-      autocompletion({
-        icons: false,
-        override: [localCompletionSource, globalCompletion, completeAnyWord],
-      }),
+      pythonCompletion(),
       tooltips({ parent: document.body }),
       keymap.of([indentWithTab]),
       baseExtensions({

@@ -195,6 +195,7 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   spark_not_started:
     "Spark 的进程在启动时结束了。请查看日志，并检查 Java、内存设置和 Spark 的设置。",
   // ---- generators
+  generator_with_deployment: "它已随“{topology}”的部署停止，并会随部署重新启动。",
   kafka_full: "Kafka 暂时不接受记录；记录会等待，直到它接受为止。",
   not_written: "无法写入一条记录：{reason}。",
   // ---- comparisons with Kafka Streams

@@ -1,4 +1,6 @@
 export const designer = {
+  "Full height": "全高",
+  "Beside the canvas": "与画布并排",
   Palette: "组件",
   Outline: "大纲",
   Versions: "版本",

@@ -159,6 +159,9 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   offset_out_of_range: "{topic}-{partition} 没有这个偏移量：现有 {earliest} 到 {latest}。",
   schema_too_long:
     "模式有 {length} 个字符，最多可以有 {most} 个。请删除其中的说明和不需要的类型，或使用模式注册中心。",
+  generator_running: "生成器正在运行。请先停止它。",
+  too_many_generators_kept:
+    "此工作区已有 {most} 个生成器。请删除一些已结束的生成器，或重新启动其中一个。",
   topic_in_use: [
     "该主题正在被“{user}”使用。请先停止此部署。",
     "该主题正在被其他工作区的部署使用。请先停止该部署。",

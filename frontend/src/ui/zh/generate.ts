@@ -4,6 +4,13 @@ export const generate = {
   Written: "已写入",
   Ends: "结束",
   "Started by": "启动者",
+  "Start again": "重新启动",
+  "Edit the generator": "编辑生成器",
+  "Delete the generator": "删除生成器",
+  "Save and start": "保存并启动",
+  "as the template defines it": "按模板的定义",
+  "The generator of {topic} and its settings are deleted. Its records stay in the topic.":
+    "将删除 {topic} 的生成器及其设置。它写入的记录保留在主题中。",
   "Hide finished generators": "隐藏已结束的生成器",
   "Show finished generators": "显示已结束的生成器",
   "when it is stopped": "直到被停止",

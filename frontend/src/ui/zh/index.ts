@@ -26,6 +26,7 @@ import { sentences, units, windows } from "./sentences";
 import { simulate } from "./simulate";
 import { stores } from "./stores";
 import { topics } from "./topics";
+import { ui } from "./ui";
 import { versions } from "./versions";
 
 export { causes } from "./causes";
@@ -57,6 +58,7 @@ export const rooms = {
   simulate,
   stores,
   topics,
+  ui,
   versions,
 };
 

@@ -1,4 +1,5 @@
 export const inspector = {
+  "Help (F1 in the field)": "帮助（在字段中按 F1）",
   "Change {title}": "修改{title}",
   "Partitions that the design assumes. Where a topic exists, its own count is used.":
     "设计时假定的分区数。主题已存在时，以其实际分区数为准。",

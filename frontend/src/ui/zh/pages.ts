@@ -65,6 +65,7 @@ export const pages = {
   "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.":
     "创建拓扑及其主题，并开始生成记录。部署后即可看到它运行。",
   "Try it": "试运行",
+  "{n} {n|generator|generators} of it {n|stops|stop} too.": "它的 {n} 个生成器也会停止。",
   "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.":
     "它的所有版本和草稿也会被删除，且无法撤销。Kafka 中的主题会保留。",
   "It is deployed. Stop it first.": "它已部署，请先停止。",

@@ -1,0 +1,138 @@
+/** Measures what *Arrange* does with all templates and with random topologies. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { CATALOG } from "../commands/kit";
+import { moveNodes } from "./changes";
+import { edgeId, isStoreKind, type Position, type TopologyDocument } from "./document";
+import { layout } from "./layout";
+import { enters, obstacle, segments, wayAround, ways } from "./routing";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+const folder = "backend/catalog/documents";
+const TEMPLATES: TopologyDocument[] = readdirSync(join(ROOT, folder)).map(
+  (name) => read(`${folder}/${name}`).document,
+);
+/** Sixty small and four large ones. */
+const RANDOM: TopologyDocument[] = read("tests/golden/topologies.json").map((each: object) => ({
+  format: "millrace.topology/1",
+  name: "random",
+  ...each,
+}));
+
+interface Measured {
+  backward: number;
+  through: number;
+  crossings: number;
+  overlaps: number;
+  edges: number;
+}
+
+/** Whether two straight parts cross at a point inside both of them. */
+function cross([a, b]: readonly [Position, Position], [c, d]: readonly [Position, Position]) {
+  if ((a.x === b.x) === (c.x === d.x)) return false;
+  const [[v, w], [h, k]] =
+    a.x === b.x
+      ? [
+          [a, b],
+          [c, d],
+        ]
+      : [
+          [c, d],
+          [a, b],
+        ];
+  return (
+    v.x > Math.min(h.x, k.x) &&
+    v.x < Math.max(h.x, k.x) &&
+    h.y > Math.min(v.y, w.y) &&
+    h.y < Math.max(v.y, w.y)
+  );
+}
+
+function measure(document: TopologyDocument): Measured {
+  const boxes = document.nodes.map((node) => ({ id: node.id, ...obstacle(CATALOG, node) }));
+  const wires = document.edges.filter(
+    (edge) => !isStoreKind(document.nodes.find((node) => node.id === edge.source)?.kind ?? ""),
+  );
+  const drawn = ways(document, CATALOG);
+  const lines = [...drawn.entries()].map(([id, points]) => ({ id, parts: segments(points) }));
+  let [through, crossings, overlaps] = [0, 0, 0];
+  for (const [index, line] of lines.entries()) {
+    const wire = wires.find((edge) => edgeId(edge) === line.id);
+    const hit = boxes.filter(
+      (box) =>
+        box.id !== wire?.source &&
+        box.id !== wire?.target &&
+        line.parts.some((part) => enters(part, box, 0)),
+    );
+    through += hit.length;
+    for (const other of lines.slice(index + 1))
+      for (const one of line.parts)
+        crossings += other.parts.filter((part) => cross(one, part)).length;
+  }
+  for (const [index, one] of boxes.entries()) {
+    for (const two of boxes.slice(index + 1)) {
+      const apart =
+        one.x + one.width <= two.x ||
+        two.x + two.width <= one.x ||
+        one.y + one.height <= two.y ||
+        two.y + two.height <= one.y;
+      if (!apart) overlaps += 1;
+    }
+  }
+  const backward = wires.length - drawn.size;
+  return { backward, through, crossings, overlaps, edges: wires.length };
+}
+
+let arrange: (document: TopologyDocument) => Promise<TopologyDocument>;
+
+beforeAll(async () => {
+  const { default: Elk } = await import("elkjs/lib/elk.bundled.js");
+  const elk = new Elk();
+  arrange = async (document) => {
+    const all = new Set(document.nodes.map((node) => node.id));
+    return moveNodes(document, await layout(elk, document, CATALOG, all));
+  };
+});
+
+const sum = (found: readonly Measured[]) =>
+  found.reduce(
+    (total, each) => ({
+      backward: total.backward + each.backward,
+      through: total.through + each.through,
+      crossings: total.crossings + each.crossings,
+      overlaps: total.overlaps + each.overlaps,
+      edges: total.edges + each.edges,
+    }),
+    { backward: 0, through: 0, crossings: 0, overlaps: 0, edges: 0 },
+  );
+
+test("all edges go to the right, around the nodes between their ends", async () => {
+  const found: Measured[] = [];
+  for (const document of [...TEMPLATES, ...RANDOM]) found.push(measure(await arrange(document)));
+  const { crossings, edges, ...faults } = sum(found);
+  expect(found.length).toBeGreaterThanOrEqual(60 + 9);
+  expect(edges).toBeGreaterThan(1_000);
+  expect(faults).toEqual({ backward: 0, through: 0, overlaps: 0 });
+  // As many as with the best of elk's strategies.
+  expect(crossings).toBeLessThanOrEqual(6);
+}, 60_000);
+
+test("a wire turns once where it can, and passes what is in its way", () => {
+  const from = { x: 0, y: 0 };
+  const box = { x: 100, y: -30, width: 200, height: 60 };
+  expect(wayAround(from, { x: 80, y: 50 }, [box])?.map(({ x }) => x)).toEqual([0, 40, 40, 80]);
+  const around = wayAround(from, { x: 400, y: 0 }, [box]);
+  expect(around).toHaveLength(6);
+  expect(segments(around ?? []).some((part) => enters(part, box, 7))).toBe(false);
+  expect(wayAround(from, { x: -10, y: 0 }, [])).toBeNull();
+});
+
+test("the templates go to the right as they are stored", () => {
+  for (const document of TEMPLATES) {
+    const { crossings: _, edges: __, ...faults } = measure(document);
+    expect(faults, document.name).toEqual({ backward: 0, through: 0, overlaps: 0 });
+  }
+});

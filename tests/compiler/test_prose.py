@@ -1,0 +1,53 @@
+"""Messages name things as the page shows them, and never by their names in the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from millrace_compiler import RecordedAnalyzer, compile_document
+from millrace_compiler.operator import registry
+from millrace_compiler.prose import PROSE
+
+from .kit import document
+
+#: `topic_pattern`, `store.key_value`
+INTERNAL = re.compile(r"\b(?:[a-z]+(?:_[a-z]+)+|(?:store|source|sink|join)\.[a-z_]+)\b")
+ANALYZER = RecordedAnalyzer(Path(__file__).with_name("recorded_analysis.json"))
+ZH = Path(__file__).parents[2] / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
+
+
+def named(text: str) -> list[str]:
+    """Return the names of the code in a text, except for facts."""
+    return INTERNAL.findall(re.sub(r"\{\w+\}", "", text))
+
+
+def messages(kind: str) -> list[str]:
+    """Compile one node without parameters, and return all messages and hints."""
+    made = compile_document(document([{"id": "n", "kind": kind, "params": {}}], []), ANALYZER)
+    return [text for each in made.diagnostics for text in (each.message, each.hint or "")]
+
+
+@pytest.mark.parametrize("code", PROSE)
+def test_no_message_or_hint_has_a_name_of_the_code(code: str) -> None:
+    assert named(PROSE[code].message) == []
+    assert named(PROSE[code].hint) == []
+
+
+def test_no_chinese_message_or_hint_has_a_name_of_the_code() -> None:
+    text = ZH.read_text(encoding="utf-8").split("export const words")[0]
+    strings = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
+    assert len(strings) > 300
+    assert [each for each in strings if named(each)] == []
+
+
+@pytest.mark.parametrize("kind", registry())
+def test_a_node_without_parameters_is_described_by_titles(kind: str) -> None:
+    found = messages(kind)
+    assert [each for each in found if named(each)] == []
+
+
+def test_what_excludes_each_other_is_named_by_its_titles() -> None:
+    message = "Exactly one of “Topics” or “Topic pattern” must be set."
+    assert message in messages("source.stream")

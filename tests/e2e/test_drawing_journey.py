@@ -1,0 +1,131 @@
+"""What the canvas draws at several zooms: text that can be read, and labels that do not collide."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.e2e.api import Api
+from tests.e2e.designer import Designer
+from tests.e2e.system import System
+
+pytestmark = [pytest.mark.browser, pytest.mark.alone, pytest.mark.slow]
+
+RANDOM: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "golden" / "topologies.json").read_text(encoding="utf-8")
+)
+#: each of these zooms of the browser's wheel is looked at
+ZOOMS = (1.0, 0.85, 0.77, 0.6, 0.5, 0.35, 0.2, 0.12)
+
+#: the zoom of the canvas
+ZOOM = """() => new DOMMatrix(
+  getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a"""
+
+#: texts on the canvas with their size on the screen, and pairs of labels that overlap.
+MEASURE = """() => {
+  const zoom = new DOMMatrix(
+    getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a;
+  const shown = (element) => element.checkVisibility({opacityProperty: true,
+    visibilityProperty: true, contentVisibilityAuto: true});
+  const all = (selector) => [...document.querySelectorAll(selector)].filter(shown)
+    .filter((element) => element.getBoundingClientRect().width > 0);
+  const small = all(`.node-label, .node-sentence, .store-name, .node-badge, .node-ended,
+    .port-name, .edge-chip, .plan-label, .node-footer span`)
+    .filter((element) => element.textContent.trim() !== '')
+    .map((element) => [parseFloat(getComputedStyle(element).fontSize) * zoom, element])
+    .filter(([size, element]) => size > 0 && size < 9.99)
+    .map(([size, element]) => `${element.className} ${size.toFixed(1)} px at ${zoom.toFixed(2)}`);
+  const owner = (element) => element.closest('[data-id]')?.dataset.id
+    ?? element.closest('[data-wire]')?.dataset.wire ?? '';
+  const name = (element) =>
+    `${element.getAttribute('class')} “${element.textContent.trim()}” of ${owner(element)}`;
+  const labels = all(`.edge-chip, .edge-shuffle, .edge-key, .node-badge, .node-ended,
+    .port-name, .plan-label`);
+  const nodes = all('.react-flow__node .node, .react-flow__node .store, .node-footer');
+  const overlap = (one, two) => {
+    const [a, b] = [one.getBoundingClientRect(), two.getBoundingClientRect()];
+    return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+  };
+  const own = (label, node) => node.contains(label)
+    || label.closest('.node') !== null && label.closest('.node') === node.closest('.node');
+  const pairs = [];
+  labels.forEach((label, index) => {
+    for (const other of labels.slice(index + 1)) {
+      if (overlap(label, other)) pairs.push(`${name(label)} and ${name(other)}`);
+    }
+    for (const node of nodes) {
+      if (!own(label, node) && overlap(label, node)) pairs.push(`${name(label)} and ${name(node)}`);
+    }
+  });
+  nodes.forEach((node, index) => {
+    for (const other of nodes.slice(index + 1)) {
+      if (node.closest('[data-id]') === other.closest('[data-id]')) continue;
+      if (overlap(node, other)) pairs.push(`${name(node)} and ${name(other)}`);
+    }
+  });
+  return {zoom, small: [...new Set(small)], pairs};
+}"""
+
+
+def measured(page: Page, name: str) -> list[str]:
+    """Look at the open topology at all zooms, and return what is too small or collides."""
+    faults: list[str] = []
+    page.keyboard.press("Shift+l")
+    page.wait_for_timeout(600)
+    for zoom in ZOOMS:
+        zoomed(page, zoom)
+        found = page.evaluate(MEASURE)
+        faults += [f"{name}, {found['zoom']:.2f}: {each}" for each in found["small"]]
+        faults += [f"{name}, {found['zoom']:.2f}: {each}" for each in found["pairs"]]
+    return faults
+
+
+def zoomed(page: Page, zoom: float) -> None:
+    """Turn the wheel until the zoom is at most the wanted one."""
+    canvas = page.locator(".react-flow__pane")
+    box = canvas.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 4)
+    for _ in range(60):
+        now = page.evaluate(ZOOM)
+        if abs(now / zoom - 1) < 0.02:
+            break
+        # React Flow's zoom changes by 2 to the power of the distance / 500.
+        page.mouse.wheel(0, -math.log2(zoom / now) * 500)
+        page.wait_for_timeout(60)
+
+
+@pytest.mark.parametrize("layer", ["design", "plan"])
+def test_labels_do_not_collide_and_text_has_ten_pixels(
+    page: Page, system: System, layer: str
+) -> None:
+    faults: list[str] = []
+    with Api.of(system.address, page) as api:
+        documents = {
+            each["id"]: api.call(
+                "POST",
+                "/workspaces/main/topologies",
+                {"name": f"{each['title']} {layer}", "template": each["id"]},
+            )["id"]
+            for each in api.call("GET", "/templates")
+        }
+        if layer == "design":
+            for number in (0, 1, 2, 60, 61, 62, 63):
+                document = {"format": "millrace.topology/1", "name": f"R{number}", **RANDOM[number]}
+                body = {"name": f"Random {number}", "document": document}
+                documents[f"random {number}"] = api.call(
+                    "POST", "/workspaces/main/topologies", body
+                )["id"]
+    for name, topology in documents.items():
+        page.goto(f"{system.address}/w/main/t/{topology}")
+        Designer(page)
+        page.get_by_role("radio", name=layer.title(), exact=True).click()
+        page.wait_for_timeout(1_500)
+        faults += measured(page, name)
+    assert faults == []
