@@ -67,10 +67,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   duration_too_short: ["时长 {found} 太短。", "至少为 {least} ms。"],
   one_of: ["必须恰好设置 {names} 中的一个。", "请设置其中一个，另一个留空。"],
-  only_with: [
-    "设置了此项，但“{other}”不是“{value}”。",
-    "请删除它，或将“{other}”设为“{value}”。",
-  ],
+  only_with: ["设置了此项，但“{other}”不是“{value}”。", "请删除它，或将“{other}”设为“{value}”。"],
   needed_with: ["因为“{other}”是“{value}”，所以此项是必填的。", "请填写，或修改“{other}”。"],
   name_twice: ["{what} {name} 列出了两次。", "请只列出一次。"],
   unknown_part: ["未知的属性 {part}。", "已知的属性：{known}。"],
