@@ -19,6 +19,7 @@ from launcher.console import echo
 
 NAME = "millrace"
 _TAG = "py3-none-any"
+_ENTRY_POINTS = "[pytest11]\nmillrace = millrace_runtime.testing.plugin\n"
 
 
 def main(arguments: list[str]) -> int:
@@ -43,6 +44,7 @@ def build(folder: Path, operator: Path) -> Path:
         f"Wheel-Version: 1.0\nGenerator: millrace\nRoot-Is-Purelib: true\nTag: {_TAG}\n".encode()
     )
     files[f"{info}/sboms/{NAME}.cdx.json"] = sbom.cyclonedx(NAME, version, _required()).encode()
+    files[f"{info}/entry_points.txt"] = _ENTRY_POINTS.encode()
     record = f"{info}/RECORD"
     rows = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in files.items()]
     files[record] = ("\n".join([*rows, f"{record},,"]) + "\n").encode()

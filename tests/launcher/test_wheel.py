@@ -41,6 +41,21 @@ def test_the_wheel_carries_runtime_compiler_and_operator(tmp_path: Path) -> None
     assert all(place.startswith(str(tmp_path)) for place in second.split())
 
 
+def test_pytest_finds_the_plugin_of_the_wheel(tmp_path: Path) -> None:
+    operator = tmp_path / "operator.jar"
+    operator.write_bytes(b"jar")
+    site = _unpacked(build(tmp_path / "dist", operator), tmp_path / "site")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--fixtures", "-q", str(tmp_path), "-p", "no:django"],
+        env={"PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert "topology_test_driver" in done.stdout
+
+
 def test_the_record_of_the_wheel_is_that_of_its_files(tmp_path: Path) -> None:
     operator = tmp_path / "operator.jar"
     operator.write_bytes(b"jar")

@@ -1,0 +1,41 @@
+"""The Spark session of tests, shared by all tests of a run."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulation import simulation_session
+
+if TYPE_CHECKING:
+    from millrace_compiler import Analyzer
+    from pyspark.sql import SparkSession
+
+_analyzers: weakref.WeakKeyDictionary[SparkSession, Analyzer] = weakref.WeakKeyDictionary()
+
+
+def session() -> SparkSession:
+    """Return the session of this process's tests, which is created by the first call.
+
+    Raises MillraceError `session_foreign` if the process already has another Spark session.
+    """
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None and "millrace" not in active.sparkContext.getConf().get("spark.jars", ""):
+        raise MillraceError(
+            "session_foreign",
+            "This process already has a Spark session without Millrace's operator. Create it with "
+            "millrace_runtime.spark_session, or stop it before the first test of a topology.",
+        )
+    return simulation_session()
+
+
+def analyzer_of(spark: SparkSession) -> Analyzer:
+    """Return the analyzer of a session, which keeps what it found for earlier topologies."""
+    found = _analyzers.get(spark)
+    if found is None:
+        found = _analyzers[spark] = session_analyzer(spark)
+    return found
