@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from typing import TYPE_CHECKING
 
+from millrace_runtime import class_archive
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import simulation_session
@@ -30,7 +32,10 @@ def session() -> SparkSession:
             "This process already has a Spark session without Millrace's operator. Create it with "
             "millrace_runtime.spark_session, or stop it before the first test of a topology.",
         )
-    return simulation_session()
+    given = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    # The first run writes an archive of classes, with which later ones start much faster.
+    archived = () if "SharedArchiveFile" in given else class_archive.of_tests().use_or_make()
+    return simulation_session(java_extra=archived)
 
 
 def analyzer_of(spark: SparkSession) -> Analyzer:
