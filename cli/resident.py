@@ -118,7 +118,7 @@ def _code() -> list[Path]:
 
 def _started(base: Path) -> socket.socket | None:
     """Start a resident process and return a connection to it; None if it does not start."""
-    residents.stop(residents.living())  # of other versions and folders: each has a Java
+    residents.stop(filter(_idle, residents.living()))  # of other versions and folders
     with base.with_suffix(".log").open("wb") as log:
         os.fchmod(log.fileno(), 0o600)
         process = subprocess.Popen(
@@ -134,6 +134,16 @@ def _started(base: Path) -> socket.socket | None:
     if process.poll() is None:
         process.terminate()
     return None
+
+
+def _idle(other: residents.Resident) -> bool:
+    """Return whether no command uses another resident process."""
+    try:
+        with other.socket.with_suffix(".lock").open("a", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _answer(connection: socket.socket, request: dict[str, Any]) -> int | None:

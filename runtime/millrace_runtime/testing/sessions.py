@@ -26,7 +26,8 @@ def session() -> SparkSession:
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
-    if active is not None and "millrace" not in active.sparkContext.getConf().get("spark.jars", ""):
+    jars = "" if active is None else active.sparkContext.getConf().get("spark.jars", "")
+    if active is not None and "millrace-operator" not in (jars or ""):
         raise MillraceError(
             "session_foreign",
             "This process already has a Spark session without Millrace's operator. Create it with "
