@@ -82,3 +82,10 @@ def reminders() -> Topology:
 
 class Silent(Processor):
     """Does nothing; for tests of its stores."""
+
+
+class Never(Processor):
+    """Does not start."""
+
+    def init(self, context: Context) -> None:
+        raise ValueError("not today")
