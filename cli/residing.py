@@ -126,6 +126,7 @@ def _standing_in(request: dict[str, Any], descriptors: list[int]) -> Iterator[No
             io.TextIOWrapper(raw, encoding, errors, line_buffering=os.isatty(descriptor))
         )
     os.chdir(request["folder"])
+    programs.documents.update(request["documents"])
     programs.places.update(request["places"])
     sys.stdout, sys.stderr = streams
     try:

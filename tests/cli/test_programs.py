@@ -146,13 +146,13 @@ def test_the_socket_is_private_and_down_ends_the_process(run: Run) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.alone
-def test_the_second_call_answers_within_a_second(run: Run) -> None:
+def test_the_next_calls_take_a_fraction_of_the_first(run: Run) -> None:
     times = []
     for _ in range(5):
         began = time.monotonic()
         assert run("simulate", "job.py", "--inputs", "in.jsonl").returncode == 0
         times.append(time.monotonic() - began)
-    assert min(times[1:]) < 1.0, times
+    assert min(times[1:]) < times[0] / 4, times
 
 
 def test_ci_and_secrets_use_no_resident_process(monkeypatch: pytest.MonkeyPatch) -> None:
