@@ -21,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
 
 def compile_options(p: argparse.ArgumentParser) -> None:
     """Options of `compile`."""
-    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("document", metavar="DOC", help="a topology document or a program (job.py)")
     p.add_argument("-o", "--output", required=True, metavar="DIR", help="output folder")
     p.add_argument("--json", action="store_true", help="print diagnostics as JSON")
     p.add_argument(
@@ -79,7 +79,7 @@ def document_options(p: argparse.ArgumentParser) -> None:
 
 def describe_options(p: argparse.ArgumentParser) -> None:
     """Options of `describe`."""
-    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("document", metavar="DOC", help="a topology document or a program (job.py)")
     p.add_argument("--json", action="store_true", help="as JSON")
     p.add_argument(
         "--guarantees",
@@ -91,7 +91,7 @@ def describe_options(p: argparse.ArgumentParser) -> None:
 
 def simulate_options(p: argparse.ArgumentParser) -> None:
     """Options of `simulate`."""
-    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("document", metavar="DOC", help="a topology document or a program (job.py)")
     p.add_argument(
         "--inputs", required=True, metavar="IN.jsonl", help="JSON lines, one for each record"
     )
@@ -142,7 +142,7 @@ def _cutting(p: argparse.ArgumentParser) -> None:
 
 def run_options(p: argparse.ArgumentParser) -> None:
     """Options of `run`."""
-    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("document", metavar="DOC", help="a topology document or a program (job.py)")
     p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
     trigger = p.add_mutually_exclusive_group()
     trigger.add_argument(
@@ -226,7 +226,7 @@ def state_options(p: argparse.ArgumentParser) -> None:
 
 def test_topology_options(p: argparse.ArgumentParser) -> None:
     """Options of `test-topology`."""
-    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("document", metavar="DOC", help="a topology document or a program (job.py)")
     p.add_argument(
         "--tests",
         metavar="DIR",
@@ -238,7 +238,9 @@ def test_topology_options(p: argparse.ArgumentParser) -> None:
 
 def verify_options(p: argparse.ArgumentParser) -> None:
     """Options of `verify`."""
-    p.add_argument("document", nargs="?", metavar="DOC", help="a topology document")
+    p.add_argument(
+        "document", nargs="?", metavar="DOC", help="a topology document or a program (job.py)"
+    )
     p.add_argument("--inputs", metavar="IN.jsonl", help="JSON lines, one for each record")
     p.add_argument("--random", type=int, metavar="N", help="verify N random topologies instead")
     p.add_argument(

@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,18 @@ from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.input_lines import checked_line, invalid_line
 
+from cli.programs import is_program, programs
+
+
+@dataclass
+class Kept:
+    """The analyzer of a resident process, which all of its commands use; None in other ones."""
+
+    analyzer: Analyzer | None = None
+
+
+kept = Kept()
+
 
 @contextlib.contextmanager
 def analyzer() -> Iterator[Analyzer]:
@@ -32,6 +45,9 @@ def analyzer() -> Iterator[Analyzer]:
             running.analyze([ExpressionRequest("1", ())])
             yield CachingAnalyzer(running)
             return
+    if kept.analyzer is not None:
+        yield kept.analyzer
+        return
     from millrace_runtime.analyzer import analyzer_session
 
     spark = analyzer_session()
@@ -62,10 +78,13 @@ def keep(folder: Path, found: Mapping[str, Any]) -> Path:
 
 
 def read_document(path: str) -> dict[str, Any]:
-    """Return a topology document; for a scenario file, its topology.
+    """Return a topology document; for a scenario file, its topology; for a program, its document.
 
-    Raises DocumentError for text that is not a document.
+    Raises DocumentError for text that is not a document, and MillraceError with file and line for
+    a program that fails.
     """
+    if is_program(path):
+        return programs.read(path)
     document = load_document(read_text(path))
     if "topology" in document and "nodes" not in document:
         inner = document["topology"]
@@ -101,6 +120,7 @@ def diagnostics_of(error: DocumentError) -> list[dict[str, Any]]:
 
 def show_diagnostics(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = False) -> None:
     """Print diagnostics to standard error."""
+    diagnostics = [_placed(each) for each in diagnostics]
     if as_json:
         print(json.dumps({"diagnostics": diagnostics}, ensure_ascii=False), file=sys.stderr)
         return
@@ -114,4 +134,15 @@ def show_diagnostics(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = F
         hint = f" {each['hint']}" if each.get("hint") else ""
         severity = each.get("severity", "error")
         document = f"{each['document']}: " if "document" in each else ""
+        if "line" in each:
+            document = f"{each['file']}, line {each['line']}: "
         print(f"{document}{severity}: {where}{place}: {each['message']}{hint}", file=sys.stderr)
+
+
+def _placed(diagnostic: dict[str, Any]) -> dict[str, Any]:
+    """Return a diagnostic with `file` and `line`, if its node is in a program."""
+    place = programs.place(diagnostic.get("document"), diagnostic.get("node"))
+    if place is None:
+        return diagnostic
+    file, _, line = place.rpartition(", line ")
+    return {**diagnostic, "file": file, "line": int(line)}

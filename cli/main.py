@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from millrace_compiler import AnalyzerUnavailable, DocumentError, Refused
 from millrace_runtime.errors import MillraceError, ProgramError, StreamStopped
 
+from cli import resident
 from cli.arguments import parser
 from cli.documents import diagnostics_of, show_diagnostics
+from cli.programs import programs
 from launcher import processes
 
 
@@ -19,10 +21,16 @@ def main(argv: Sequence[str]) -> int:
     """Run a command. Errors are printed to standard error as sentences, without a traceback."""
     arguments = parser().parse_args(list(argv))
     try:
+        answered = resident.ask(arguments, list(argv))
+        if answered is not None:
+            return answered
         code: int = arguments.command(arguments)
         return code
     except MillraceError as error:
-        where = f"{error.node}: " if error.node and not isinstance(error, ProgramError) else ""
+        where = ""
+        if error.node and not isinstance(error, ProgramError):
+            place = programs.place(None, error.node)
+            where = f"{place}: {error.node}: " if place else f"{error.node}: "
         print(f"{where}{error.message}", file=sys.stderr)
         return 3 if isinstance(error, StreamStopped) else 2
     except DocumentError as error:

@@ -36,6 +36,7 @@ from millrace_runtime.unbatched import UnbatchedSimulator
 
 from cli.documents import (
     keep,
+    kept,
     read_document,
     read_lines,
     show_diagnostics,
@@ -56,7 +57,7 @@ class Warm:
         Warm._open += 1
         self._simulators = UnbatchedSimulator if unbatched else Simulator
         self.spark = simulation_session(f"local[{cores}]")
-        self.analyzer: Analyzer = session_analyzer(self.spark)
+        self.analyzer: Analyzer = kept.analyzer or session_analyzer(self.spark)
         self._compiling = threading.Lock()
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from millrace_runtime.expectations import Expectations
 from millrace_runtime.simulation import Cut
 
 from cli.documents import read_document, read_text, show_diagnostics
+from cli.programs import is_program
 from cli.simulating import Warm, run_scenario
 
 FIELDS = ("id", "title", "topology", "inputs", "expected", "compare", "cuts")
@@ -99,11 +100,13 @@ def find_tests(document: str, folder: str | None) -> list[dict[str, Any]]:
     Without a folder: the document itself if it is a scenario file, else the folder `tests` beside
     it. Raises MillraceError if there is no test, or an invalid one.
     """
-    if folder is None:
+    if folder is None and not is_program(document):
         whole = load_document(read_text(document))
         if "topology" in whole and "expected" in whole:
             return [_checked(whole, Path(document))]
-    place = Path(folder) if folder else Path(document).resolve().parent / "tests"
+    program = Path(document).is_dir()
+    beside = Path(document).resolve() if program else Path(document).resolve().parent
+    place = Path(folder) if folder else beside / "tests"
     if not place.is_dir():
         raise MillraceError(
             "nothing_found",

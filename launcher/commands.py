@@ -187,7 +187,7 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
 COMMANDS = {command.name: command for group in GROUPS for command in group}
 SETTINGS = """\
 Settings by environment: MILLRACE_DATA, MILLRACE_CACHE, MILLRACE_JARS, MILLRACE_JAR_MIRROR,
-JAVA_HOME, DATABASE_URL, REDIS_URL, KAFKA_BOOTSTRAP_SERVERS, SPARK_MASTER.
+JAVA_HOME, DATABASE_URL, REDIS_URL, KAFKA_BOOTSTRAP_SERVERS, SPARK_MASTER, MILLRACE_RESIDENT.
 """
 
 
@@ -202,7 +202,11 @@ def usage() -> str:
                 call = ""
             lines.append(f"{call:<{COLUMN}}{command.help}")
         lines.append("")
-    lines += ["./millrace COMMAND --help shows the options of a command.", ""]
+    lines += [
+        "DOC is a topology document, or a program (job.py) that makes one.",
+        "./millrace COMMAND --help shows the options of a command.",
+        "",
+    ]
     return "\n".join(lines) + "\n" + SETTINGS
 
 

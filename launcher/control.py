@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from launcher import commands, drivers, places
+from launcher import commands, drivers, places, residents
 from launcher.console import Problem, echo
 
 #: long, because the first run also writes the archives for faster starts when it ends
@@ -26,6 +26,10 @@ def main(arguments: list[str]) -> int:
 def down(arguments: list[str]) -> int:
     """Stop the running system and wait until all of its processes have ended."""
     commands.parser("down").parse_args(arguments)
+    resident = residents.living()
+    if resident:
+        residents.stop(resident)
+        echo("stopped the resident process of the commands on documents")
     launcher = running_launcher()
     if launcher is None and not held("guardian.lock"):
         echo(f"Millrace is not running for {places.data()}.")
@@ -55,8 +59,10 @@ def status(arguments: list[str]) -> int:
     state = read_state() if launcher is not None else {}
     services = state.get("services", [])
     living = len(drivers.living(places.run() / "drivers"))
+    resident = [each.pid for each in residents.living()]
     if options.json:
-        print(json.dumps({"running": launcher is not None, "drivers": living, **state}))
+        found = {"running": launcher is not None, "drivers": living, "residents": resident}
+        print(json.dumps({**found, **state}))
     elif launcher is None:
         print(f"Millrace is not running for {places.data()}. Start it with ./millrace up")
     else:
@@ -69,6 +75,8 @@ def status(arguments: list[str]) -> int:
             )
         print(f"  drivers          {living}")
         print(f"  Kafka            {state.get('kafka', '')}")
+    if resident and not options.json:
+        print(f"Resident process of the commands on documents: {', '.join(map(str, resident))}")
     if launcher is None:
         return 3
     return 0 if all(one["state"] in {"running", "done"} for one in services) else 1

@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
+from pathlib import Path
+
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.program import load_program
 
 from launcher import places
+from launcher.console import Problem
 from launcher.ports import HOST
 
 
 def main(arguments: list[str]) -> int:
     """Run the backend's command, which declares the options, and return its exit code."""
     command = f"millrace_{arguments[0].replace('-', '_')}"
-    return subprocess.run(
-        [sys.executable, str(places.MANAGE), command, *arguments[1:]],
-        env={**environment(), **os.environ},
-        check=False,
-    ).returncode
+    with tempfile.TemporaryDirectory(prefix="millrace-program-") as scratch:
+        try:
+            given = _documents(arguments[1:], Path(scratch))
+        except MillraceError as error:
+            raise Problem(error.message) from None
+        return subprocess.run(
+            [sys.executable, str(places.MANAGE), command, *given],
+            env={**environment(), **os.environ},
+            check=False,
+        ).returncode
+
+
+def _documents(arguments: list[str], scratch: Path) -> list[str]:
+    """Return the arguments with a document in place of a program: `--document job.py`.
+
+    Raises MillraceError with file and line for a program that fails.
+    """
+    found = list(arguments)
+    for place, argument in enumerate(arguments):
+        option, _, path = argument.rpartition("=")
+        separate = place > 0 and arguments[place - 1] == "--document"
+        if separate:
+            option, path = "", argument
+        is_program = path.endswith(".py") or (bool(path) and Path(path).is_dir())
+        if is_program and (separate or option == "--document"):
+            with contextlib.redirect_stdout(sys.stderr):
+                document = load_program(path).document()
+            written = scratch / f"{Path(path).stem}.json"
+            written.write_text(json.dumps(document), encoding="utf-8")
+            found[place] = f"{option}={written}" if option else str(written)
+    return found
 
 
 def environment() -> dict[str, str]:

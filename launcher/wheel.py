@@ -19,6 +19,14 @@ from launcher.console import echo
 
 NAME = "millrace"
 _TAG = "py3-none-any"
+_ENTRY_POINTS = (
+    "[console_scripts]\nmillrace = millrace_commands:main\n"
+    "[pytest11]\nmillrace = millrace_runtime.testing.plugin\n"
+)
+#: the package of the command `millrace`, and the folders of the repository in it
+_COMMANDS = "millrace_commands"
+_ROOMS = ("cli", "launcher", "oracle")
+_SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache")
 
 
 def main(arguments: list[str]) -> int:
@@ -37,12 +45,13 @@ def build(folder: Path, operator: Path) -> Path:
     """Build the wheel of the version in pyproject.toml, creating the folder if necessary."""
     version = packages.version()
     info = f"{NAME}-{version}.dist-info"
-    files = package_files(places.REPOSITORY / "runtime", operator)
+    files = package_files(places.REPOSITORY / "runtime", operator) | _commands()
     files[f"{info}/METADATA"] = _metadata(version).encode()
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: millrace\nRoot-Is-Purelib: true\nTag: {_TAG}\n".encode()
     )
     files[f"{info}/sboms/{NAME}.cdx.json"] = sbom.cyclonedx(NAME, version, _required()).encode()
+    files[f"{info}/entry_points.txt"] = _ENTRY_POINTS.encode()
     record = f"{info}/RECORD"
     rows = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in files.items()]
     files[record] = ("\n".join([*rows, f"{record},,"]) + "\n").encode()
@@ -57,9 +66,22 @@ def build(folder: Path, operator: Path) -> Path:
 
 def _required() -> Iterator[packages.Package]:
     """Return the locked packages that pip and the first start install beside the wheel."""
-    names = {each.partition("==")[0] for each in (PYSPARK, RE2)} | {"py4j"}
+    names = {each.partition("==")[0] for each in (PYSPARK, RE2)} | {"py4j", "psutil"}
     yield from (each for each in packages.python_packages() if each.name in names)
     yield from packages.jar_packages("connector")
+
+
+def _commands() -> dict[str, bytes]:
+    """Return the files of the command `millrace`, by their paths in the wheel."""
+    own = places.REPOSITORY / "cli" / "console_script.py"
+    lock = places.RUNTIME / "jars.lock"
+    files = {f"{_COMMANDS}/__init__.py": own, f"{_COMMANDS}/runtime/jars.lock": lock}
+    for room in _ROOMS:
+        for path in sorted((places.REPOSITORY / room).rglob("*")):
+            parts = path.relative_to(places.REPOSITORY).parts
+            if path.is_file() and not any(part in _SKIPPED for part in parts):
+                files["/".join((_COMMANDS, *parts))] = path
+    return {name: path.read_bytes() for name, path in files.items()}
 
 
 def _metadata(version: str) -> str:
@@ -67,7 +89,7 @@ def _metadata(version: str) -> str:
         f"Metadata-Version: 2.4\nName: {NAME}\nVersion: {version}\n"
         "Summary: Kafka Streams topologies as programs in Python, run on Spark.\n"
         "License: Apache-2.0\nRequires-Python: >=3.11\n"
-        f"Requires-Dist: {PYSPARK}\nRequires-Dist: {RE2}\n"
+        f"Requires-Dist: {PYSPARK}\nRequires-Dist: {RE2}\nRequires-Dist: psutil\n"
     )
 
 

@@ -33,6 +33,7 @@ def pytest_configure() -> None:
     """Make SIGTERM an interrupt, so that an ended run also ends its brokers and servers."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
+    os.environ["MILLRACE_RESIDENT"] = "0"  # commands that tests run leave no process behind
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

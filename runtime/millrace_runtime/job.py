@@ -229,8 +229,15 @@ class Job:
         one = self.environment.by_partition and len(self._assigned) == 1
         return one and self._assigned[0] is not None
 
-    def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
-        options = {
+    @property
+    def readings(self) -> list[dict[str, Any]]:
+        """The source nodes and the topics that they read, as the operator takes them."""
+        return [each.as_json() for each in self._readings]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the operator (runtime/scala/StreamTasks.scala)."""
+        return {
             "shuffle_partitions": self.shuffle_partitions,
             "run": self.run,
             "application": "app" if self.environment.simulation else self.name,
@@ -244,6 +251,9 @@ class Job:
             "state_changes": self.state.changes if self.state else [],
             "record_handlers": [each.as_json() for each in self.environment.record_handlers],
         }
+
+    def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
+        options = self.options
         if self.reads_directly:
             options["direct_tasks"] = self._assigned[0]
         java = columns.gateway().StreamTasks.attach(

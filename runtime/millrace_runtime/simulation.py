@@ -48,19 +48,24 @@ SETTINGS = {
 
 
 def simulation_session(
-    master: str = "local[1]", *, small: bool = False, storage: str = ""
+    master: str = "local[1]",
+    *,
+    small: bool = False,
+    storage: str = "",
+    java_extra: Sequence[str] = (),
 ) -> SparkSession:
     """Return a warm session for any number of consecutive simulations.
 
     `small`: with half of the memory, at whose limit the JVM exits, and 1 GB of address space for
     Python workers. `storage`: see `session.create`; with one, Hadoop's settings are kept.
+    `java_extra`: further options of the JVM.
     """
     memory = {"spark.driver.memory": "512m", "spark.executor.pyspark.memory": "1g"} if small else {}
     bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
+    compiler = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m")
     made = session.create(
         "millrace-simulation", master=master, settings={**SETTINGS, **memory},
-        java_extra=("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", *bounds),
-        storage=storage,
+        java_extra=(*compiler, *bounds, *java_extra), storage=storage,
     )  # fmt: skip
     # With every micro-batch, each stateful operator sends all of Hadoop's thousand defaults to its
     # tasks. Code that reads a missing setting uses the same default.

@@ -254,6 +254,9 @@ abstract class Node(val spec: NodeSpec) {
   /** Links to nodes that hold copies of this table's lookup results, or of tables derived from it. */
   private[millrace] var mirrors: Array[Link] = Array.empty
 
+  /** Links to the copies of this table on later levels, for tests that fill its store. */
+  private[millrace] var copies: Array[Link] = Array.empty
+
   /** Parents by input; null for a parent on another level. */
   private[millrace] var parents: Array[Node] = Array.empty
 
@@ -293,6 +296,9 @@ abstract class Node(val spec: NodeSpec) {
 
   /** The stores with this node's results or, of a processor, all stores that it uses: see [[StoreDump]]. */
   def dumps: Seq[StoreDump] = Nil
+
+  /** All stores that tests can read and fill, including copies of a global table that report nothing. */
+  def accessible: Seq[StoreDump] = dumps
 
   /** The names of other stores in the state: buffers and subscriptions, whose contents are not shown. */
   def buffers: Seq[String] = Nil
@@ -376,7 +382,7 @@ trait TableNode extends Node {
 /**
  * A store's contents for queries and tests. `keyType` and `valueType`: as expressions see them; `state`: the name of
  * its rows in the state; `named`: whether the document has a node for it; without one, only its size is shown. A row's
- * `timestamp` is null if the store has no timestamps.
+ * `timestamp` is null if the store has no timestamps. `access` reads and writes the store.
  */
 final class StoreDump(
     val name: String,
@@ -385,7 +391,8 @@ final class StoreDump(
     val named: Boolean,
     val keyType: DataType,
     val valueType: DataType,
-    val rows: () => Iterator[DumpRow]
+    val rows: () => Iterator[DumpRow],
+    private[millrace] val access: StoreAccess
 )
 final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
 

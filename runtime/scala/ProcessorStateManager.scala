@@ -227,6 +227,9 @@ private[millrace] object ProcessorStateManager {
   private val mark: Array[Byte] = Array(0)
   private val random = new java.security.SecureRandom()
 
+  /** Sets a clock in a state from which a task will start. */
+  def note(s: StateHandle, name: String, time: Long): Unit = s.put(clockStore, name.getBytes("UTF-8"), mark, time)
+
   /** The token of a state; 0 if no task has written it yet. */
   def tokenOf(s: StateHandle): Long = { val found = s.get(tokenStore, mark); if (found == null) 0L else found._2 }
 }

@@ -51,6 +51,9 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
         if (e.toLevel == level.level) e.port -> new Link(nodes.get(e.to), e.input, e.unwrap) else wired(e, e.dest)
       }).toSeq
       if (s.derived) node.mirrors = mirrorsOf(s)
+      node.copies = mirrorsOf(s) ++ edges
+        .filter(e => (e.keeps || e.reads) && e.toLevel != level.level)
+        .map(e => wired(e, e.dest | TaskGraph.keep)._2)
       node.links = links.map(_._2).toArray
       node.continued = level.continued.getOrElse(s.id, null)
       node.portLinks = s.ports.map { case (port, _) =>
@@ -66,7 +69,7 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
     }
     level.edges.filter(e => e.toLevel == level.level && (e.hop || e.fromLevel != level.level)).foreach { e =>
       task.inputs.add(e.dest, internal(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap, e))
-      if (e.keeps)
+      if (e.keeps || e.reads)
         task.inputs
           .add(e.dest | TaskGraph.keep, new KeepingQueue(nodes.get(e.to), e.input, portOf(e.from, e.port), task))
     }

@@ -133,7 +133,7 @@ object Simulation {
     s"""{"done":${r.done},"counts":${if (r.trace == null) "[]" else r.trace.counted}}"""
   }
 
-  private def parse(lines: String): Seq[InternalRow] = {
+  private[millrace] def parse(lines: String): Seq[InternalRow] = {
     def bytes(j: JsonNode): Array[Byte] = if (j == null || j.isNull) null else Base64.getDecoder.decode(j.asText)
     Json.mapper
       .readTree(lines)
@@ -181,9 +181,8 @@ object Simulation {
     if (r != null) r.written.synchronized(r.written.addAll(rows))
   }
 
-  def take(run: String): String = {
-    val r = of(run)
-    val all = r.written.synchronized { val a = r.written.asScala.toArray; r.written.clear(); a }
+  /** Sorts rows into the order in which they reach the topics. Of a STOP, nothing that comes after it remains. */
+  private[millrace] def ordered(all: Array[Out]): Array[Out] = {
     def origin(a: Out, b: Out): Int = {
       var c = java.lang.Long.compare(a.merge, b.merge)
       if (c == 0) c = String.valueOf(a.topic).compareTo(String.valueOf(b.topic))
@@ -200,10 +199,15 @@ object Simulation {
       }
     )
     val stop = all.find(_.dest == Envelope.STOP)
-    val kept = stop.fold(all)(s => all.filter(o => origin(o, s) < 0) :+ s)
+    stop.fold(all)(s => all.filter(o => origin(o, s) < 0) :+ s).filter(_.dest != Envelope.CONTROL)
+  }
+
+  def take(run: String): String = {
+    val r = of(run)
+    val all = r.written.synchronized { val a = r.written.asScala.toArray; r.written.clear(); a }
     val answer = Json.mapper.createArrayNode()
     def base64(b: Array[Byte]): String = if (b == null) null else Base64.getEncoder.encodeToString(b)
-    kept.filter(_.dest != Envelope.CONTROL).foreach { o =>
+    ordered(all).foreach { o =>
       val n = answer.addObject()
       n.put("dest", o.dest)
       n.put("topic", o.outTopic)

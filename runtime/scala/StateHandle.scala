@@ -132,6 +132,21 @@ private[millrace] abstract class RocksDBHandle(protected val access: RocksDBAcce
 /** State in memory, for simulations and for tests of the operator. */
 private[millrace] final class HeldState extends StateHandle {
   private type Run = java.util.TreeMap[Array[Byte], StoredRow]
+
+  /** The rows before their changes since [[mark]], the last change first; null if they are not kept. */
+  private var before: java.util.ArrayDeque[(String, Array[Byte], StoredRow)] = _
+
+  /** From now on keeps what [[undo]] needs. */
+  def mark(): Unit = before = new java.util.ArrayDeque()
+
+  /** Undoes all changes since [[mark]]. */
+  def undo(): Unit = while (!before.isEmpty) {
+    val (store, key, row) = before.pop()
+    if (row == null) run(store, key.length).remove(key) else run(store, key.length).put(key, row)
+  }
+  private def changed(store: String, key: Array[Byte], was: StoredRow): Unit =
+    if (before != null) before.push((store, key, was))
+
   private val held = new java.util.TreeMap[(String, Int), Run](Ordering[(String, Int)])
   private def run(store: String, length: Int): Run =
     held.computeIfAbsent((store, length), _ => new java.util.TreeMap[Array[Byte], StoredRow](Bytes.order))
@@ -141,8 +156,15 @@ private[millrace] final class HeldState extends StateHandle {
     if (found == null) null else (found.value, found.timestamp)
   }
   override def put(store: String, key: Array[Byte], value: Array[Byte], timestamp: Long): Unit =
-    run(store, key.length).put(key.clone(), new StoredRow(key.clone(), value.clone(), timestamp))
-  override def delete(store: String, key: Array[Byte]): Unit = run(store, key.length).remove(key)
+    changed(
+      store,
+      key.clone(),
+      run(store, key.length).put(key.clone(), new StoredRow(key.clone(), value.clone(), timestamp))
+    )
+  override def delete(store: String, key: Array[Byte]): Unit = {
+    val was = run(store, key.length).remove(key)
+    if (was != null) changed(store, key.clone(), was)
+  }
   override def runs: Seq[(String, Int)] = {
     val found = Seq.newBuilder[(String, Int)]
     held.forEach((run, rows) => if (!rows.isEmpty) found += run)

@@ -138,6 +138,17 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     override def next(): InternalRow = collector.poll()
   }
 
+  /** Runs `body` between two records, for tests that use stores, and returns the rows that it sends. */
+  private[millrace] def between(place: InternalRow, done: () => Unit)(body: => Unit): Iterator[InternalRow] = {
+    enter(place)
+    body
+    run(Iterator.empty, done)
+  }
+  private[millrace] def nodes: Seq[Node] = topology.all
+
+  /** The failure with which the task did not start, or null. */
+  private[millrace] def failure: Fault = if (unstarted == null) null else unstarted.fault
+
   private def flush(): Unit = {
     schedules.values.forEach(_.keepPlaces())
     wallSchedules.keepPlaces()

@@ -8,6 +8,8 @@ import scala.concurrent.duration.Duration
 
 import scala.jdk.CollectionConverters._
 
+import com.fasterxml.jackson.databind.JsonNode
+
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.{Dataset, Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -48,32 +50,10 @@ object StreamTasks {
     val spark = source.sparkSession
     val j = Json.mapper.readTree(optionsJson)
     val graph = TaskGraph.parse(spark, graphJson)
-    val n = j.get("shuffle_partitions").asInt
-    val run = j.path("run").asText("run")
-    val python = WorkerOptions(
-      j.path("python").asText("python3"),
-      j.path("python_path").asText(""),
-      j.path("python_timeout_ms").asLong(60000L),
-      j.path("python_memory_mb").asLong(2048L)
-    )
-    val realTime = j.path("real_time").asBoolean(false)
-    val options = TaskOptions(
-      run,
-      j.path("application").asText(run),
-      j.path("simulation").asBoolean(false),
-      n,
-      python,
-      realTime,
-      j.path("store_memory_mb").asLong(64L) << 20,
-      StateChanges.parse(j.path("state_changes"), spark),
-      RecordHandlers.parse(j.path("record_handlers"))
-    )
+    val options = optionsOf(spark, j)
+    val (n, run) = (options.partitions, options.run)
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
-    val settings = Settings(
-      j.path("processing_handler").asText(graph.settings.processing),
-      j.path("deserialization_handler").asText(graph.settings.deserialization),
-      j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic)
-    )
+    val settings = settingsOf(graph, j)
     val statistics = Reports.of(spark, run)
     val attachment = s"$run/${java.util.UUID.randomUUID}"
     graph.specs.foreach {
@@ -91,8 +71,8 @@ object StreamTasks {
       val arriving = Arriving(j.path("wall_clock").asBoolean(false), Internals.salts(n).toSeq)
       val ordered =
         if (at == 0 && direct > 0 && DirectTasks.fits(rows))
-          Internals.direct(rows, direct, n, Option.when(realTime)(arriving))
-        else if (realTime) Internals.arriving(rows, n, arriving)
+          Internals.direct(rows, direct, n, Option.when(options.realTime)(arriving))
+        else if (options.realTime) Internals.arriving(rows, n, arriving)
         else Internals.ordered(rows, n)
       rows = ordered
         .groupBy("task")
@@ -102,6 +82,32 @@ object StreamTasks {
     }
     rows
   }
+
+  private[millrace] def optionsOf(spark: classic.SparkSession, j: JsonNode): TaskOptions = {
+    val run = j.path("run").asText("run")
+    val python = WorkerOptions(
+      j.path("python").asText("python3"),
+      j.path("python_path").asText(""),
+      j.path("python_timeout_ms").asLong(60000L),
+      j.path("python_memory_mb").asLong(2048L)
+    )
+    TaskOptions(
+      run,
+      j.path("application").asText(run),
+      j.path("simulation").asBoolean(false),
+      j.get("shuffle_partitions").asInt,
+      python,
+      j.path("real_time").asBoolean(false),
+      j.path("store_memory_mb").asLong(64L) << 20,
+      StateChanges.parse(j.path("state_changes"), spark),
+      RecordHandlers.parse(j.path("record_handlers"))
+    )
+  }
+  private[millrace] def settingsOf(graph: TaskGraph, j: JsonNode): Settings = Settings(
+    j.path("processing_handler").asText(graph.settings.processing),
+    j.path("deserialization_handler").asText(graph.settings.deserialization),
+    j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic)
+  )
 
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = TaskGraph.parse(spark, graphJson)
 

@@ -39,6 +39,11 @@ final case class StoreSpec(name: String, node: String, kind: String, named: Bool
   def long(property: String): Option[Long] = properties.get(property).map(_.toLong)
 }
 
+object StoreSpec {
+  private[millrace] def apply(s: StoreSettings, kind: String): StoreSpec =
+    StoreSpec(s.name, s.node, kind, s.named, Map("state" -> s.state))
+}
+
 /** A node as data: built on the driver, serialized for the tasks. */
 abstract class NodeSpec(b: Build) extends Serializable {
   val id: String = b.id
@@ -338,6 +343,9 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
   private val byId = mutable.LinkedHashMap[String, NodeSpec]()
   val settings: Settings = TaskGraph.settings(root)
   val tasks: Int = root.path("tasks").asInt(1)
+
+  /** The number of tasks of a sub-topology. */
+  private[millrace] def tasksOf(sub: Int): Int = root.path("subtopologies").path(sub.toString).asInt(1)
   private val unwrapped = mutable.Map[String, Set[Int]]()
   private var offsets = false
 

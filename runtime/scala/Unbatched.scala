@@ -1,13 +1,9 @@
 package org.apache.spark.sql.millrace
 
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{Dataset, Row}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.BoundReference
-import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
-import org.apache.spark.sql.catalyst.expressions.{Ascending, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.classic
 
@@ -17,26 +13,8 @@ import org.apache.spark.sql.classic
  * hundred times as long as a handful of records. For simulations, and for thousands of tests of the operator.
  */
 private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator) {
-  private final class Place(level: LevelSpec, salt: Int) {
-    private val begun = Simulation.begun(options.run).get((level.level, options.indexOf(salt)))
-    private val state = begun.getOrElse(new HeldState)
-    private var task: StreamTask = _
-    if (begun.isDefined) { open(); task.showStores() }
-    private def open(): Unit = {
-      task = new StreamTask(new Shipped(level).read(), options.indexOf(salt), salt, options)
-      task.open(state)
-    }
-    def run(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-      if (task == null) open() else task.resume(state)
-      task.run(rows, () => statistics.add(task.report()))
-    }
-    def restart(): Unit = if (task != null) { task.close(); task = null }
-  }
-  private val places = mutable.Map[(Int, Int), Place]()
-  private val order = new LazilyGeneratedOrdering(Envelope.order.map { name =>
-    val at = Envelope.schema.fieldIndex(name)
-    SortOrder(BoundReference(at, Envelope.schema(at).dataType, nullable = true), Ascending)
-  })
+  private val begun = Simulation.begun(options.run)
+  private val chain = new TaskChain(levels, options, statistics.add, begun)
 
   /**
    * Returns the rows that come out of the last level. Nothing is processed after a STOP; after a stop from outside,
@@ -49,34 +27,24 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
     val dump = if (cuts.dump) cuts.ends.lastOption else None
     try {
       levels.foreach { l =>
-        Simulation.begun(options.run).keys.toSeq.sorted.foreach { case (level, index) =>
-          if (level == l.level) place(l, options.salt(index))
-        }
+        begun.keys.toSeq.sorted.foreach { case (level, index) => if (level == l.level) chain.task(level, index) }
       }
       cuts.ends.iterator.filter(to => !halted && (!Simulation.stopped(options.run) || dump.contains(to))).foreach {
         to =>
           if (dump.contains(to)) from = to - 1
-          val more = levels.foldLeft(rows.filter { r =>
+          val more = chain.run(rows.filter { r =>
             val m = r.getLong(Envelope.MERGE)
             m > from && m <= to
-          })(level)
+          })
           halted = more.exists(_.getInt(Envelope.DEST) == Envelope.STOP)
           out ++= more
           from = to
           Simulation.finished(options.run)
-          if (cuts.restartEach) places.values.foreach(_.restart())
+          if (cuts.restartEach) chain.restart()
       }
-    } finally places.values.foreach(_.restart())
+    } finally chain.restart()
     out.toSeq
   }
-
-  private def level(rows: Array[InternalRow], level: LevelSpec): Array[InternalRow] =
-    rows.groupBy(_.getInt(Envelope.TASK)).toArray.sortBy(_._1).flatMap { case (salt, own) =>
-      place(level, salt).run(own.sorted(order).iterator).toArray[InternalRow]
-    }
-
-  private def place(level: LevelSpec, salt: Int): Place =
-    places.getOrElseUpdate((level.level, salt), new Place(level, salt))
 }
 
 object Unbatched {

@@ -41,6 +41,45 @@ def test_the_wheel_carries_runtime_compiler_and_operator(tmp_path: Path) -> None
     assert all(place.startswith(str(tmp_path)) for place in second.split())
 
 
+def test_pytest_finds_the_plugin_of_the_wheel(tmp_path: Path) -> None:
+    operator = tmp_path / "operator.jar"
+    operator.write_bytes(b"jar")
+    site = _unpacked(build(tmp_path / "dist", operator), tmp_path / "site")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--fixtures", "-q", str(tmp_path), "-p", "no:django"],
+        env={"PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert "topology_test_driver" in done.stdout
+
+
+def test_the_wheel_has_the_commands_on_programs(tmp_path: Path) -> None:
+    operator = tmp_path / "operator.jar"
+    operator.write_bytes(b"jar")
+    site = _unpacked(build(tmp_path / "dist", operator), tmp_path / "site")
+    program = tmp_path / "job.py"
+    program.write_text(
+        "from millrace_runtime import Topology, string\n"
+        "topology = Topology('alone')\n"
+        "topology.stream('in', key=string(), value=string()).to('out')\n"
+    )
+    run = "import sys; from millrace_commands import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", run, "document", str(program)],
+        env={"PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert json.loads(done.stdout)["name"] == "alone"
+    scripts = next(site.glob("*.dist-info/entry_points.txt")).read_text(encoding="utf-8")
+    assert "millrace = millrace_commands:main" in scripts
+
+
 def test_the_record_of_the_wheel_is_that_of_its_files(tmp_path: Path) -> None:
     operator = tmp_path / "operator.jar"
     operator.write_bytes(b"jar")

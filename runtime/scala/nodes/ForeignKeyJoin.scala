@@ -248,6 +248,7 @@ private[millrace] final class Resolve(s: ResolveSpec) extends Node(s) with Sourc
   private val left = TableInput.of(this, s.tableInput)
   private val values = Codec.of(s.left.value)
   override def init(c: TaskContext): Unit = { super.init(c); left.init(c) }
+  override def remember(r: Record, input: Int): Unit = left.remember(r)
 
   override def process(r: Record, input: Int): Unit =
     if (input == s.tableInput) { left.observe(r); ended("looked_up") }

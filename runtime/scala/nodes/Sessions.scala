@@ -81,6 +81,5 @@ private[millrace] final class SessionAggregation(
     if (v == null) null else new Entry(v, end)
   }
 
-  override protected def rows: Iterator[DumpRow] =
-    store.all.map(a => new DumpRow(Windowed(keys.decode(a.key), a.start, a.end), a.value, null))
+  override protected lazy val access: StoreAccess = new SessionAccess(accessed("session"), keys, store, this)
 }

@@ -151,8 +151,6 @@ private[millrace] final class SlidingAggregation(
   override def read(key: Any, at: Record): Entry =
     store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 
-  override protected def rows: Iterator[DumpRow] =
-    store.all.map(w =>
-      new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + difference), w.entry.value, w.entry.timestamp)
-    )
+  override protected lazy val access: StoreAccess =
+    new WindowAccess(accessed("window"), keys, store, _ + difference, this)
 }

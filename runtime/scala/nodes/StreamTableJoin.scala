@@ -37,6 +37,8 @@ private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends No
     if (s.grace != null) buffer = new RecordBuffer(c, id, s.left.key, s.left.value, s.grace)
   }
 
+  override def remember(r: Record, input: Int): Unit = table.remember(r)
+
   override def process(r: Record, input: Int): Unit =
     if (input == 1) { table.observe(r); ended("looked_up") }
     else if (r.value == null) dropped("null_value")

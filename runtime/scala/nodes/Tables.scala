@@ -121,17 +121,12 @@ private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: Dat
   def put(k: Any, value: Any, timestamp: Long): Int = table.put(keys.encode(k), value, timestamp)
   def put(k: Array[Byte], value: Any, timestamp: Long): Int = table.put(k, value, timestamp)
   def value(k: Any): Any = { val e = get(k); if (e == null) null else e.value }
-  def dumps: Seq[StoreDump] = Seq(
-    new StoreDump(
-      settings.name,
-      settings.state,
-      settings.node,
-      settings.named,
-      key.seen,
-      valueType,
-      () => table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
-    )
-  )
+  def dumps: Seq[StoreDump] = Seq(access.dump)
+  private lazy val access: StoreAccess = table match {
+    case v: VersionedTable =>
+      new VersionedAccess(new ProcessorStore(StoreSpec(settings, "versioned"), key.seen, valueType), keys, v, owner)
+    case t => new TableAccess(new ProcessorStore(StoreSpec(settings, "key_value"), key.seen, valueType), keys, t, owner)
+  }
 }
 
 /** A table whose rows are in a store of its own. */
@@ -237,6 +232,7 @@ private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode
   override def read(key: Any, at: Record): Entry = own.get(key)
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key)
   override def dumps: Seq[StoreDump] = if (reports) own.dumps else Nil
+  override def accessible: Seq[StoreDump] = own.dumps
 }
 
 // ---- steps of tables ----

@@ -96,6 +96,20 @@ private[millrace] object RetainedStore {
 /** One window of a key: start in ms, the aggregate and the highest timestamp in it. */
 private[millrace] final class WindowEntry(val key: Array[Byte], val start: Long, val entry: Entry)
 
+/** A window store as processors and tests use it. */
+private[millrace] trait Windows {
+  def fetch(key: Array[Byte], start: Long): Entry
+
+  /** A null value deletes. */
+  def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit
+
+  /** The windows of a key that start within [from, to]. */
+  def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry]
+
+  /** Windows that start within [from, to], in the order that processors receive: by segment, key and start. */
+  def scan(from: Long, to: Long): Iterator[WindowEntry]
+}
+
 /** Windows of aggregates, ordered by start and key: a window is one point lookup, expiry and closing are ranges. */
 private[millrace] class TimeFirstWindows(
     c: TaskContext,
@@ -104,7 +118,8 @@ private[millrace] class TimeFirstWindows(
     valueType: DataType,
     retention: Long,
     timeOrdered: Boolean
-) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+) extends RetainedStore(c, owner, settings, retention, timeOrdered)
+    with Windows {
   private val store = c.store(settings.state, valueType, ordered = true)
 
   /** Sets how rows are shown. `window` makes a windowed key of the key's bytes and a start. */
@@ -128,10 +143,9 @@ private[millrace] class TimeFirstWindows(
     k
   }
 
-  def fetch(key: Array[Byte], start: Long): Entry = if (start < visibleFrom) null else store.get(at(key, start))
-
-  /** A null value deletes. */
-  def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (admit(start)) {
+  override def fetch(key: Array[Byte], start: Long): Entry =
+    if (start < visibleFrom) null else store.get(at(key, start))
+  override def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (admit(start)) {
     if (start >= visibleFrom) store.put(at(key, start), value, timestamp)
     tidy()
   }
@@ -148,6 +162,15 @@ private[millrace] class TimeFirstWindows(
         }
   }
   def all: Iterator[WindowEntry] = fetchAll(0L, Long.MaxValue)
+  override def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
+    val found = fetchAll(from, to).filter(w => java.util.Arrays.equals(w.key, key))
+    if (ascending) found else found.toArray.reverseIterator
+  }
+  override def scan(from: Long, to: Long): Iterator[WindowEntry] =
+    fetchAll(from, to).toArray.sortWith { (a, b) =>
+      val (p, q) = (part(a.start), part(b.start))
+      p < q || (p == q && Bytes.compare(a.key, b.key) < 0) // stable: windows of a key stay in the order of their starts
+    }.iterator
 
   override protected def sweep(done: Long, before: Long): Unit =
     store.sweep(RetainedStore.bigEndian(done), RetainedStore.bigEndian(before))(_ => true)
@@ -166,7 +189,8 @@ private[millrace] class KeyFirstWindows(
     retention: Long,
     timeOrdered: Boolean,
     duplicates: Boolean
-) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+) extends RetainedStore(c, owner, settings, retention, timeOrdered)
+    with Windows {
   private val store = c.store(settings.state, valueType, ordered = true)
   private val times = if (timeOrdered) c.index(settings.state + "$times", ordered = true) else null
   if (times != null && times.size == 0 && store.size > 0)
@@ -212,12 +236,14 @@ private[millrace] class KeyFirstWindows(
   }
 
   /** The value of a window. Of duplicates, Kafka Streams finds the one that was put last; in memory, none. */
-  def fetch(key: Array[Byte], start: Long): Entry =
+  override def fetch(key: Array[Byte], start: Long): Entry =
     if (start < visibleFrom || (duplicates && !settings.persistent)) null
     else store.get(at(key, start, if (duplicates) sequence.value.toInt else 0))
 
   /** A null value deletes. With `duplicates` it deletes nothing, but still moves the clock of a store in memory. */
-  def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (duplicates && value == null) {
+  override def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (
+    duplicates && value == null
+  ) {
     if (!settings.persistent) admit(start)
   } else {
     val seq = if (duplicates) { sequence.set((sequence.value + 1) & 0x7fffffffL); sequence.value.toInt }
@@ -231,8 +257,7 @@ private[millrace] class KeyFirstWindows(
     }
   }
 
-  /** The windows of a key that start within [from, to]. */
-  def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
+  override def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
     val actual = math.max(math.max(from, visibleFrom), 0L)
     if (to < actual) Iterator.empty
     else
@@ -267,8 +292,7 @@ private[millrace] class KeyFirstWindows(
       .filter(_.start >= from)
   }
 
-  /** Windows that start within [from, to], in the order that processors receive: by [[part]], key and start. */
-  def scan(from: Long, to: Long): Iterator[WindowEntry] =
+  override def scan(from: Long, to: Long): Iterator[WindowEntry] =
     all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
   override protected def sweep(done: Long, before: Long): Unit = {

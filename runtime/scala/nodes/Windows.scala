@@ -54,18 +54,10 @@ private[millrace] abstract class WindowedAggregation(
   protected def send(r: Record, key: Any, newValue: Any, oldValue: Any, timestamp: Long): Unit =
     forward(new Record(key, new Change(newValue, if (sendOld) oldValue else null), timestamp, r.headers))
 
-  protected def rows: Iterator[DumpRow]
-  override def dumps: Seq[StoreDump] = Seq(
-    new StoreDump(
-      settings.name,
-      settings.state,
-      settings.node,
-      settings.named,
-      Windowed.typeOf(keyType.seen),
-      valueType,
-      () => rows
-    )
-  )
+  protected def access: StoreAccess
+  protected final def accessed(kind: String): ProcessorStore =
+    new ProcessorStore(StoreSpec(settings, kind), keyType.seen, valueType)
+  override def dumps: Seq[StoreDump] = Seq(access.dump)
 }
 
 /**
@@ -140,10 +132,7 @@ private[millrace] final class WindowAggregation(
   override def read(key: Any, at: Record): Entry =
     store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 
-  override protected def rows: Iterator[DumpRow] =
-    store.all.map(w =>
-      new DumpRow(Windowed(keys.decode(w.key), w.start, shownEnd(w.start)), w.entry.value, w.entry.timestamp)
-    )
+  override protected lazy val access: StoreAccess = new WindowAccess(accessed("window"), keys, store, shownEnd, this)
 
   /** The shown end of a window: for an unlimited one -1, because Kafka Streams' is beyond the range of TIMESTAMP. */
   private def shownEnd(start: Long): Long = if (windows.size == Long.MaxValue) -1L else windows.end(start)

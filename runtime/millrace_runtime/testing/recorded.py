@@ -1,4 +1,4 @@
-"""Tests of a topology in pytest: run a program on the inputs of a test, without Kafka."""
+"""Recorded tests of a topology: the inputs of a test, and what is expected of them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ from millrace_runtime.input_lines import checked_line
 from millrace_runtime.memory import TraceLimits
 from millrace_runtime.plain.comparing import judged
 from millrace_runtime.plain.simulation import PlainSimulator, module_of
-from millrace_runtime.simulation import Cut, Result, simulation_session
-
-
-def session() -> SparkSession:
-    """Return a session for any number of consecutive tests."""
-    return simulation_session()
+from millrace_runtime.simulation import Cut, Result
 
 
 def read_test(path: Path) -> dict[str, Any]:

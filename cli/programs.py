@@ -1,0 +1,50 @@
+"""Programs in place of documents: a command runs them once, and finds the lines of their nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Programs:
+    """The programs that were read in place of documents, by the paths that were given.
+
+    The resident process does not run programs: it gets what the caller's process has read.
+    """
+
+    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: the place of each node, such as "job.py, line 3"
+    places: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def read(self, path: str) -> dict[str, Any]:
+        """Return the document of a program, which runs when it is first read.
+
+        Raises MillraceError with file and line for a program that fails.
+        """
+        if path not in self.documents:
+            from cli.documenting import document_of_program
+
+            self.documents[path], self.places[path] = document_of_program(path)
+        return self.documents[path]
+
+    def place(self, path: str | None, node: str | None) -> str | None:
+        """Return the place of a node. Without a path: of the only program that was read."""
+        if path is None and len(self.places) == 1:
+            path = next(iter(self.places))
+        return self.places.get(path or "", {}).get(node or "")
+
+    def forget(self) -> None:
+        """Forget all programs."""
+        self.documents.clear()
+        self.places.clear()
+
+
+#: of the running command
+programs = Programs()
+
+
+def is_program(path: str) -> bool:
+    """Return whether a path is a program (`.py`, or a folder with a `job.py`), not a document."""
+    return path.endswith(".py") or Path(path).is_dir()

@@ -1,0 +1,38 @@
+"""Tests of programs in pytest, without Kafka: see docs/testing.md.
+
+from millrace_runtime.testing import TopologyTestDriver
+
+def test_words_are_counted(topology_test_driver):
+    driver = topology_test_driver(topology)
+    driver.input_topic("sentences").pipe_input(None, "to be or not to be")
+    assert driver.output_topic("counts").read_key_values_to_map()["to"] == 2
+"""
+
+from __future__ import annotations
+
+from millrace_runtime.testing.driver import Drop, TopologyTestDriver
+from millrace_runtime.testing.failures import RecordFailed
+from millrace_runtime.testing.mock_context import (
+    CapturedForward,
+    CapturedPunctuator,
+    MockProcessorContext,
+)
+from millrace_runtime.testing.recorded import differences, plain_differences, read_test
+from millrace_runtime.testing.sessions import session
+from millrace_runtime.testing.topics import TestInputTopic, TestOutputTopic, TestRecord
+
+__all__ = [
+    "CapturedForward",
+    "CapturedPunctuator",
+    "Drop",
+    "MockProcessorContext",
+    "RecordFailed",
+    "TestInputTopic",
+    "TestOutputTopic",
+    "TestRecord",
+    "TopologyTestDriver",
+    "differences",
+    "plain_differences",
+    "read_test",
+    "session",
+]

@@ -1,0 +1,29 @@
+"""Times and durations of tests, in whole milliseconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from millrace_runtime.processor import duration
+
+#: Whole milliseconds, or a datetime (without a time zone: UTC).
+Time = int | datetime
+#: Whole milliseconds, text such as "5 minutes", or a timedelta.
+Duration = int | str | timedelta
+
+
+def milliseconds(time: Time) -> int:
+    """Return a time in ms since 1970. Raises TypeError for other types."""
+    if isinstance(time, datetime):
+        at = time if time.tzinfo else time.replace(tzinfo=UTC)
+        return round(at.timestamp() * 1000)
+    if isinstance(time, bool) or not isinstance(time, int):
+        raise TypeError(f"a time must be an int (ms) or a datetime, not {time!r}")
+    return time
+
+
+def length(given: Duration) -> int:
+    """Return a duration in ms. Raises ValueError for text that is no duration."""
+    if isinstance(given, timedelta):
+        return given // timedelta(milliseconds=1)
+    return duration(given)

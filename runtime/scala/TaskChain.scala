@@ -1,0 +1,91 @@
+package org.apache.spark.sql.millrace
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
+import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, SortOrder}
+
+/**
+ * The tasks of all levels in this thread, with their state in memory. Rows go through the levels one after another, as
+ * in a micro-batch of a query. `report`: called with a task's figures after each micro-batch; `begun`: the states that
+ * tasks begin with, by level and index, and `fresh` the others.
+ */
+private[millrace] final class TaskChain(
+    levels: Seq[LevelSpec],
+    options: TaskOptions,
+    report: TaskReport => Unit,
+    begun: Map[(Int, Int), HeldState] = Map.empty,
+    fresh: () => HeldState = () => new HeldState
+) {
+  private final class Place(level: LevelSpec, salt: Int) {
+    private val index = options.indexOf(salt)
+    val state: HeldState = begun.getOrElse((level.level, index), fresh())
+    private var running: StreamTask = _
+    if (begun.contains((level.level, index))) task.showStores()
+
+    /** The task; it starts from its state if it is not running. */
+    def task: StreamTask = {
+      if (running == null) {
+        running = new StreamTask(new Shipped(level).read(), index, salt, options)
+        running.open(state)
+      } else running.resume(state)
+      running
+    }
+    def run(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+      val t = task; t.run(rows, () => report(t.report()))
+    }
+    def between(place: InternalRow)(body: StreamTask => Unit): Array[InternalRow] = {
+      val t = task
+      t.between(place, () => report(t.report()))(body(t)).toArray
+    }
+    def restart(): Unit = if (running != null) { running.close().foreach(closed += _); running = null }
+  }
+  private val places = mutable.LinkedHashMap[(Int, Int), Place]()
+  private val closed = mutable.ArrayBuffer[LogLine]()
+  private val order = new LazilyGeneratedOrdering(Envelope.order.map { name =>
+    val at = Envelope.schema.fieldIndex(name)
+    SortOrder(BoundReference(at, Envelope.schema(at).dataType, nullable = true), Ascending)
+  })
+
+  /** Runs one micro-batch, and returns the rows that come out of the last level. */
+  def run(rows: Array[InternalRow]): Array[InternalRow] = levels.foldLeft(rows)(level)
+
+  /**
+   * Runs `body` between two records of a task, and the rows that it sends on the later levels. `row`: the place of
+   * these rows.
+   */
+  def between(level: Int, index: Int, row: InternalRow)(body: StreamTask => Unit): Array[InternalRow] = {
+    val sent = place(level, options.salt(index)).between(row)(body)
+    levels.filter(_.level > level).foldLeft(sent)(this.level)
+  }
+
+  /** The task with this index of a level. */
+  def task(level: Int, index: Int): StreamTask = place(level, options.salt(index)).task
+
+  /** Ends all tasks; they start again from their states when they are next used. */
+  def restart(): Unit = places.values.foreach(_.restart())
+
+  /** From now on keeps what [[undo]] needs. */
+  def mark(): Unit = { marked = true; places.values.foreach(_.state.mark()) }
+  private var marked = false
+
+  /** Ends all tasks, and undoes the changes of their states since [[mark]]. */
+  def undo(): Unit = places.values.foreach { p => p.restart(); p.state.undo() }
+
+  /** The log lines of tasks that ended, which no report has. */
+  def takeClosed(): Seq[LogLine] = { val lines = closed.toSeq; closed.clear(); lines }
+
+  private def level(rows: Array[InternalRow], level: LevelSpec): Array[InternalRow] =
+    rows.groupBy(_.getInt(Envelope.TASK)).toArray.sortBy(_._1).flatMap { case (salt, own) =>
+      place(level.level, salt).run(own.sorted(order).iterator).toArray[InternalRow]
+    }
+
+  private def place(level: Int, salt: Int): Place = places.getOrElseUpdate(
+    (level, salt), {
+      val made = new Place(levels.find(_.level == level).get, salt)
+      if (marked) made.state.mark()
+      made
+    }
+  )
+}

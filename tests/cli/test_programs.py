@@ -1,0 +1,185 @@
+"""Commands take programs in place of documents, and a resident process makes the next one fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cli import resident
+from cli.main import main
+from launcher import places, residents
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+from millrace_runtime import Topology, key_value_store, long, string
+
+topology = Topology("word-count")
+lines = topology.stream("lines", key=string(), value=string())
+words = lines.flat_map_values("split(value, ' ')", name="words").group_by("value")
+words.count(store=key_value_store("counts")).to_stream().to("counts", value=long())
+print("noise")
+"""
+INPUTS = [
+    {"topic": "lines", "key": None, "value": "to be", "timestamp": 1},
+    {"topic": "lines", "key": None, "value": "or not to be", "timestamp": 2},
+]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("programs")
+    (made / "job.py").write_text(PROGRAM, encoding="utf-8")
+    (made / "other.py").write_text(PROGRAM.replace('"counts")', '"totals")', 1), encoding="utf-8")
+    (made / "wrong.py").write_text(
+        PROGRAM.replace("split(value, ' ')", "split(valve, ' ')"), encoding="utf-8"
+    )
+    (made / "in.jsonl").write_text("\n".join(map(json.dumps, INPUTS)), encoding="utf-8")
+    (made / "tests").mkdir()
+    expected = [{"topic": "counts", "key": key, "value": n} for key, n in
+                [("to", 1), ("be", 1), ("or", 1), ("not", 1), ("to", 2), ("be", 2)]]  # fmt: skip
+    test = {"inputs": INPUTS, "expected": {"outputs": expected}}
+    (made / "tests" / "words.json").write_text(json.dumps(test), encoding="utf-8")
+    assert main(["document", str(made / "job.py"), "-o", str(made / "job.json")]) == 0
+    return made
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Run a command with a resident process of this module's own."""
+    runtime = tmp_path_factory.mktemp("runtime")
+
+    def call(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "launcher.main", *words],
+            cwd=folder, capture_output=True, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places.PYTHON_PATH), "CI": "",
+                 "XDG_RUNTIME_DIR": str(runtime), "MILLRACE_RESIDENT": "1", **settings},
+        )  # fmt: skip
+
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_RUNTIME_DIR", str(runtime))
+        yield call
+        residents.stop(residents.living())
+        assert residents.living() == []
+
+
+def test_a_program_that_fails_is_named_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job.py").write_text("import millrace_runtime\n\n1 / 0\n", encoding="utf-8")
+    assert main(["describe", str(tmp_path / "job.py")]) == 2
+    assert "job.py, line 3: ZeroDivisionError: division by zero" in capsys.readouterr().err
+    assert main(["describe", str(tmp_path)]) == 2
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("simulate", "DOC", "--inputs", "in.jsonl"),
+        ("describe", "DOC", "--json"),
+        ("test-topology", "DOC"),
+        ("compare-state", "DOC", "other.py"),
+        ("compile", "DOC", "-o", "out", "--json"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_program_gives_what_its_document_gives(run: Run, words: tuple[str, ...]) -> None:
+    asked = [run(*(each.replace("DOC", name) for each in words)) for name in ("job.py", "job.json")]
+    found = [(done.returncode, done.stdout) for done in asked]
+    assert found[0] == found[1]
+    assert found[0][0] == 0, asked[0].stderr
+    assert found[0][1]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_refused_program_names_file_line_and_node(run: Run) -> None:
+    done = run("simulate", "wrong.py", "--inputs", "in.jsonl")
+    assert done.returncode == 2
+    assert "wrong.py, line 6: error: words." in done.stderr
+    shown = run("compile", "wrong.py", "-o", "out", "--json")
+    [diagnostic] = json.loads(shown.stderr.splitlines()[-1])["diagnostics"]
+    assert (diagnostic["file"], diagnostic["line"]) == ("wrong.py", 6)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_cold_call_and_a_resident_one_print_the_same(run: Run) -> None:
+    for words in (
+        ("simulate", "job.py", "--inputs", "in.jsonl"),
+        ("simulate", "wrong.py", "--inputs", "in.jsonl"),
+    ):
+        warm = run(*words)
+        [before] = residents.living()
+        cold = run(*words, MILLRACE_RESIDENT="0")
+        assert (warm.returncode, warm.stdout, warm.stderr) == (
+            cold.returncode, cold.stdout, cold.stderr,
+        )  # fmt: skip
+        assert residents.living() == [before]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_socket_is_private_and_down_ends_the_process(run: Run) -> None:
+    run("describe", "job.py")
+    [found] = residents.living()
+    place = residents.folder()
+    assert place is not None
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert found.socket.stat().st_mode & 0o777 == 0o600
+    assert str(found.pid) in run("status").stdout
+    run("down")
+    assert residents.living() == []
+    assert not Path(f"/proc/{found.pid}").exists()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.alone
+def test_the_next_calls_take_a_fraction_of_the_first(run: Run) -> None:
+    times = []
+    for _ in range(5):
+        began = time.monotonic()
+        assert run("simulate", "job.py", "--inputs", "in.jsonl").returncode == 0
+        times.append(time.monotonic() - began)
+    assert min(times[1:]) < times[0] / 4, times
+
+
+def test_ci_and_secrets_use_no_resident_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MILLRACE_RESIDENT")
+    monkeypatch.delenv("CI", raising=False)
+    assert resident.enabled()
+    monkeypatch.setenv("CI", "true")
+    assert not resident.enabled()
+    monkeypatch.delenv("CI")
+    monkeypatch.setenv("MILLRACE_REGISTRY_PASSWORDS", "{}")
+    assert not resident.enabled()
+
+
+def test_a_folder_that_others_can_open_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    place = residents.folder()
+    assert place is not None
+    place.chmod(0o755)
+    assert residents.folder() is None
+
+
+def test_another_version_of_the_code_has_another_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = resident.key()
+    assert resident.key() == first
+    monkeypatch.setenv("MILLRACE_PROCESSOR_TIMEOUT_MS", "5")
+    assert resident.key() != first

@@ -1,0 +1,36 @@
+"""Every recorded scenario that a test driver can express gives Kafka Streams' results in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_runtime.comparing import differences
+
+from tests.conformance import through_driver
+
+FOLDERS = [Path(__file__).parent / name for name in ("scenarios", "random", "semantics")]
+SCENARIOS: dict[str, dict[str, Any]] = {
+    path.stem: json.loads(path.read_text("utf-8"))
+    for folder in FOLDERS
+    for path in sorted(folder.glob("*.json"))
+}
+REASONS = {
+    name: reason
+    for name, scenario in SCENARIOS.items()
+    if (reason := through_driver.not_expressible(scenario)) is not None
+}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in REASONS])
+def test_the_driver_gives_what_kafka_streams_gave(name: str) -> None:
+    scenario = SCENARIOS[name]
+    assert differences(scenario, through_driver.run(scenario), "each") == []
+
+
+def test_only_descriptions_and_restarts_are_not_compared() -> None:
+    assert (len(SCENARIOS), len(REASONS)) == (231, 12), REASONS
