@@ -1,4 +1,4 @@
-import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
+import { BaseEdge, EdgeLabelRenderer, type EdgeProps, Position } from "@xyflow/react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
@@ -126,6 +126,7 @@ function useFlow(node: string, on: boolean) {
 
 export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const { data, id, selected, source, sourceX, sourceY, target, targetX, targetY } = props;
+  const { sourcePosition } = props;
   const type = useDesigner((state) =>
     data === undefined ? undefined : state.result?.ports[source]?.[sourcePort(data.edge)],
   );
@@ -145,7 +146,12 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
 
   if (data?.store === true) {
     const end = targetY - STORE_PORT;
-    const path = `M${sourceX} ${sourceY}C${sourceX} ${sourceY - 20} ${targetX} ${end + 20} ${targetX} ${end}`;
+    // A store hangs below its node; a table whose store is read is to the left of the processor.
+    const [start, bend] =
+      sourcePosition === Position.Right
+        ? [`${sourceX + 40} ${sourceY}`, 48]
+        : [`${sourceX} ${sourceY - 20}`, 20];
+    const path = `M${sourceX} ${sourceY}C${start} ${targetX} ${end + bend} ${targetX} ${end}`;
     return (
       <g className="wire" data-store="" data-selected={selected || undefined} data-wire={id}>
         <BaseEdge path={path} interactionWidth={16} />

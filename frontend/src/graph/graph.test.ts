@@ -266,6 +266,16 @@ describe("wires", () => {
     expect(why(document, "in", "n.store")).toBe("not_a_store");
   });
 
+  test("a processor reads the stores of tables, not those of streams or of what follows it", () => {
+    const nodes = [...base, node("p", "process"), node("g", "source.global_table")];
+    const document = design(nodes, ["in", "n"], ["p", "out"]);
+    expect(why(document, "n", "p.store")).toBeNull();
+    expect(why(document, "table", "p.store")).toBeNull();
+    expect(why(document, "g", "p.store")).toBeNull();
+    expect(why(document, "in", "p.store")).toBe("not_a_table");
+    expect(why(design(nodes, ["p", "n"]), "n", "p.store")).toBe("cycle");
+  });
+
   test("a wire let go over a node takes its first port that fits", () => {
     const document = design(base);
     expect(firstFit(document, CATALOG, {}, { node: "table", port: "out" }, "join")).toEqual({
