@@ -48,6 +48,7 @@ def _kind(cls: type[Operator]) -> dict[str, object]:
         "inputs": _inputs(cls),
         "outputs": _outputs(cls),
         "takes_store": list(cls.takes_store) or None,
+        "reads_stores": cls.many_stores,
         "stateful": cls.stateful,
         "changes_key": cls.changes_key,
         "parameters": [parameter.to_json() for parameter in cls.parameters.values()],

@@ -81,6 +81,9 @@ class Host(Protocol):
     def open(self) -> None:
         """Raise if the task has ended."""
 
+    def acting(self, what: str) -> None:
+        """Raise if the task has ended, or if the processor only writes a global store."""
+
     def send(self, *message: Any) -> None:
         """Send a message that has no response."""
 
@@ -141,7 +144,7 @@ class Context:
 
     def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
         """Call `callback(ms)` at every interval of stream time or of the wall clock."""
-        self._host.open()
+        self._host.acting("schedule punctuations")
         every = duration(interval)
         if every < 1:
             raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")

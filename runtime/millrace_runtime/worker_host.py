@@ -16,7 +16,7 @@ from millrace_runtime.processor import (
     Record,
 )
 from millrace_runtime.worker_channel import Channel
-from millrace_runtime.worker_stores import KINDS
+from millrace_runtime.worker_stores import open_store
 from millrace_runtime.worker_values import decoder, encoder, misfit
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Host:
         self.channel = channel
         self.name = frame["name"]
         self.fixed = frame["fixed"]
+        self._only_stores = frame["only_stores"]
         self.ports = frame["ports"]
         self.task_id = frame["task_id"]
         self.read_key = decoder(frame["in"]["key"])
@@ -39,8 +40,7 @@ class Host:
         self.write_key = encoder(frame["out"]["key"], "the key")
         self.write_value = encoder(frame["out"]["value"], "the value")
         self.stores = {
-            store["name"]: KINDS[store["kind"]](store, self.send, self.ask)
-            for store in frame["stores"]
+            store["name"]: open_store(store, self.send, self.ask) for store in frame["stores"]
         }
         self.schedules: dict[int, Callable[[int], None]] = {}
         self.now: Json = frame
@@ -143,9 +143,16 @@ class Host:
             raise RuntimeError("close is called after the task's last record: it cannot forward, "
                                "store or schedule anything")  # fmt: skip
 
+    def acting(self, what: str) -> None:
+        """Raise RuntimeError for the processor of a global store, which only writes the store."""
+        self.open()
+        if self._only_stores:
+            raise RuntimeError(f"the processor of a global store cannot {what}: "
+                               "it only writes its store")  # fmt: skip
+
     def forward(self, record: Record, to: str | None) -> None:
         """Send a record to the children of one port, or of all ports."""
-        self.open()
+        self.acting("forward records")
         if not isinstance(record, Record):
             raise misfit(record, "what is forwarded", "a Record")
         if to is not None and to not in self.ports:

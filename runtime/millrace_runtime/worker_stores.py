@@ -48,25 +48,36 @@ class Store:
             yield window, self._read_value(value)
 
 
-class KeyValueStore(Store):
-    """The latest value of each key. Iterators return (key, value), ordered by serialized keys."""
+class ReadOnly(Store):
+    """Base class of stores of tables, which only their nodes write."""
 
+    def __init__(self, spec: Json, send: Callable[..., None], ask: Callable[..., Any]) -> None:
+        super().__init__(spec, send, ask)
+        self._owner = spec["owner"]
+        self._timestamps = spec["timestamps"]
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"the store {self.name} has no method {name!r}: it belongs to the node "
+            f"{self._owner}, and a processor can only read it"
+            if name in _WRITES
+            else f"a {type(self).__name__} has no method {name!r}"
+        )
+
+    def _timed(self, *message: Any) -> tuple[Any, int] | None:
+        if not self._timestamps:
+            raise AttributeError(f"the values of {self.name} have no timestamps")
+        found = self._ask("timed", *message)
+        return None if found is None else (self._read_value(found[0]), found[1])
+
+
+_WRITES = {"put", "put_if_absent", "delete", "remove"}
+
+
+class _KeyValueReads(Store):
     def get(self, key: Any) -> Any:
         """Return the value, or None."""
         return self._read_value(self._ask("get", self._key(key)))
-
-    def put(self, key: Any, value: Any) -> None:
-        """Set the value; None deletes it."""
-        self._send("put", self._key(key), self._write_value(value))
-
-    def put_if_absent(self, key: Any, value: Any) -> Any:
-        """Set the value if there is none; return the old value or None."""
-        old = self._ask("put_if_absent", self._key(key), self._write_value(value))
-        return self._read_value(old)
-
-    def delete(self, key: Any) -> Any:
-        """Delete the value; return the old value or None."""
-        return self._read_value(self._ask("delete", self._key(key)))
 
     def _entries(self, *message: Any) -> Iterator[tuple[Any, Any]]:
         for key, value in self._pages(*message):
@@ -99,13 +110,32 @@ class KeyValueStore(Store):
         return int(self._ask("count"))
 
 
-class WindowStore(Store):
-    """Values by key and window start (ms)."""
+class ReadOnlyKeyValueStore(ReadOnly, _KeyValueReads):
+    """The rows of a table. Iterators return (key, value), ordered by serialized keys."""
 
-    def put(self, key: Any, value: Any, start: int) -> None:
-        """Set the value of a window; None deletes it."""
-        self._send("put", self._key(key), self._write_value(value), int(start))
+    def get_with_timestamp(self, key: Any) -> tuple[Any, int] | None:
+        """Return (value, timestamp in ms), or None."""
+        return self._timed(self._key(key))
 
+
+class KeyValueStore(_KeyValueReads):
+    """The latest value of each key. Iterators return (key, value), ordered by serialized keys."""
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value; None deletes it."""
+        self._send("put", self._key(key), self._write_value(value))
+
+    def put_if_absent(self, key: Any, value: Any) -> Any:
+        """Set the value if there is none; return the old value or None."""
+        old = self._ask("put_if_absent", self._key(key), self._write_value(value))
+        return self._read_value(old)
+
+    def delete(self, key: Any) -> Any:
+        """Delete the value; return the old value or None."""
+        return self._read_value(self._ask("delete", self._key(key)))
+
+
+class _WindowReads(Store):
     def fetch(self, key: Any, start: int, to: int | None = None) -> Any:
         """Return the value of the window at `start`; with `to`, (start, value) of those between."""
         if to is None:
@@ -129,20 +159,23 @@ class WindowStore(Store):
         return self._windowed("fetch_all", int(start), int(to))
 
 
-class SessionStore(Store):
-    """Values by key and session; both ends (ms) are included."""
+class ReadOnlyWindowStore(ReadOnly, _WindowReads):
+    """The rows of a windowed table, by key and window start (ms)."""
 
-    def put(self, key: Any, start: int, end: int, value: Any) -> None:
-        """Set the value of a session; None deletes it."""
-        self._send("put", self._key(key), int(start), int(end), self._write_value(value))
+    def fetch_with_timestamp(self, key: Any, start: int) -> tuple[Any, int] | None:
+        """Return (value, timestamp in ms) of the window at `start`, or None."""
+        return self._timed(self._key(key), int(start))
 
-    def remove(self, key: Any, start: int | None = None, end: int | None = None) -> None:
-        """Remove a session: by key, start and end, or by a key that an iterator returned."""
-        if start is None or end is None:
-            start, end = key["window"]["start"], key["window"]["end"]
-            key = key["key"]
-        self._send("remove", self._key(key), int(start), int(end))
 
+class WindowStore(_WindowReads):
+    """Values by key and window start (ms)."""
+
+    def put(self, key: Any, value: Any, start: int) -> None:
+        """Set the value of a window; None deletes it."""
+        self._send("put", self._key(key), self._write_value(value), int(start))
+
+
+class _SessionReads(Store):
     def fetch(self, key: Any) -> Iterator[tuple[Json, Any]]:
         """Iterate over ({"key", "window": {"start", "end"}}, value) of the key's sessions."""
         return self._windowed("fetch", self._key(key))
@@ -157,17 +190,42 @@ class SessionStore(Store):
         return self._windowed("find", self._key(key), int(earliest_end), int(latest_start))
 
 
-class VersionedStore(Store):
+class ReadOnlySessionStore(ReadOnly, _SessionReads):
+    """The sessions of a table, by key; both ends (ms) are included."""
+
+
+class SessionStore(_SessionReads):
+    """Values by key and session; both ends (ms) are included."""
+
+    def put(self, key: Any, start: int, end: int, value: Any) -> None:
+        """Set the value of a session; None deletes it."""
+        self._send("put", self._key(key), int(start), int(end), self._write_value(value))
+
+    def remove(self, key: Any, start: int | None = None, end: int | None = None) -> None:
+        """Remove a session: by key, start and end, or by a key that an iterator returned."""
+        if start is None or end is None:
+            start, end = key["window"]["start"], key["window"]["end"]
+            key = key["key"]
+        self._send("remove", self._key(key), int(start), int(end))
+
+
+class _VersionedReads(Store):
+    def get(self, key: Any, as_of: int | None = None) -> tuple[Any, int] | None:
+        """Return (value, timestamp) of the latest version or that valid at `as_of`, or None."""
+        found = self._ask("get", self._key(key), None if as_of is None else int(as_of))
+        return None if found is None else (self._read_value(found[0]), found[1])
+
+
+class ReadOnlyVersionedStore(ReadOnly, _VersionedReads):
+    """The values of each key of a table over time."""
+
+
+class VersionedStore(_VersionedReads):
     """The values of each key over time."""
 
     def put(self, key: Any, value: Any, timestamp: int) -> None:
         """Set the value from `timestamp` (ms) on; None deletes it from then on."""
         self._send("put", self._key(key), self._write_value(value), int(timestamp))
-
-    def get(self, key: Any, as_of: int | None = None) -> tuple[Any, int] | None:
-        """Return (value, timestamp) of the latest version or that valid at `as_of`, or None."""
-        found = self._ask("get", self._key(key), None if as_of is None else int(as_of))
-        return None if found is None else (self._read_value(found[0]), found[1])
 
     def delete(self, key: Any, timestamp: int) -> Any:
         """Delete the value from `timestamp` on; return the value that was valid then, or None."""
@@ -180,3 +238,15 @@ KINDS: dict[str, type[Store]] = {
     "session": SessionStore,
     "versioned": VersionedStore,
 }
+READ_ONLY: dict[str, type[ReadOnly]] = {
+    "key_value": ReadOnlyKeyValueStore,
+    "window": ReadOnlyWindowStore,
+    "session": ReadOnlySessionStore,
+    "versioned": ReadOnlyVersionedStore,
+}
+
+
+def open_store(spec: Json, send: Callable[..., None], ask: Callable[..., Any]) -> Store:
+    """Return a store. One with an `owner`, the node that writes it, can only be read."""
+    kinds: dict[str, type[Store]] = {**READ_ONLY} if "owner" in spec else KINDS
+    return kinds[spec["kind"]](spec, send, ask)

@@ -142,6 +142,9 @@ def _check(program: Program, node: ProcessorNode) -> None:
     for type_ in (port.key, port.value, out.key, out.value):
         if not names_in(known(type_)) <= _TYPES:
             raise _refused(program, node, "output", f"Python has no type for {known(type_).text}")
+    for owner in node.read_tables:
+        reason = f"a stateful step cannot read the state of another one, here of {owner.id}"
+        raise _refused(program, node, "store", reason)
     for store in node.stores:
         _check_store(program, node, store, words)
     _take_code(program, node)

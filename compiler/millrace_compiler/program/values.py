@@ -73,6 +73,8 @@ class Values:
                 return ast.Name(self.variables[value.id])
             case Store():
                 return self.tree(self.stores[value.id], value, hint)
+            case Operator():
+                return ast.Name(self.variables[value.id])
             case Call():
                 return self.call(value, operator)
             case str() if "\n" in value.strip():

@@ -87,7 +87,7 @@ class _Writer:
         for operator in self.order:
             for edges in self.graph.inputs[operator.id].values():
                 found.update(edge.source for edge in edges)
-            found.update(store.id for store in operator.stores)
+            found.update(each.id for each in operator.connected)
         return found
 
     def _ids(self) -> dict[str, str | None]:

@@ -132,7 +132,7 @@ function Stores({ node }: { node: DocumentNode }) {
           {several ? <ReadTable node={node.id} /> : null}
         </div>
       )}
-      {connected.length === 0 && !several ? (
+      {connected.length === 0 ? (
         <p className="inspector-hint">
           {several
             ? t("It has no store: what its code keeps in variables is lost with a restart.")

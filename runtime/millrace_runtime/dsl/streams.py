@@ -52,7 +52,7 @@ class Records(Writable):
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
-        stores: Sequence[Store] = (),
+        stores: Sequence[Store | Table | GlobalTable] = (),
         also: Sequence[Records] = (),
         **about: Unpack[About],
     ) -> Any:
@@ -61,7 +61,8 @@ class Records(Writable):
         `processor`: a class of this program or of a module beside it, or `"file.py:Class"` for a
         file that is read without being imported. `key_type`, `value_type`: Spark SQL types of the
         forwarded records (default: the input's types). `outputs`: names of the output ports; if
-        set, a stream is returned for each. `also`: further input streams.
+        set, a stream is returned for each. `stores`: stores of its own, and tables, aggregations
+        and global tables, whose stores it can read. `also`: further input streams.
         """
         return self._process(
             "process", processor, key_type, value_type, outputs, stores, also, about
@@ -74,7 +75,7 @@ class Records(Writable):
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
-        stores: Sequence[Store] = (),
+        stores: Sequence[Store | Table | GlobalTable] = (),
         also: Sequence[Records] = (),
         **about: Unpack[About],
     ) -> Any:
@@ -90,7 +91,7 @@ class Records(Writable):
         key_type: str | None,
         value_type: str | None,
         outputs: Sequence[str] | None,
-        stores: Sequence[Store],
+        stores: Sequence[Store | Table | GlobalTable],
         also: Sequence[Records],
         about: About,
     ) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from millrace_compiler.document import FORMAT
 
+from millrace_runtime.dsl.code import code_of
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
@@ -17,6 +18,7 @@ from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
 from millrace_runtime.errors import MillraceError, ProgramError
 from millrace_runtime.formats import Format
 from millrace_runtime.keywords import Checked
+from millrace_runtime.processor import Processor
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -141,6 +143,32 @@ class Topology(Checked):
         stores = [store] if store else []
         made = self._nodes.add("source.global_table", params, [], about, stores)
         return GlobalTable(self._nodes, made)
+
+    def add_global_store(
+        self,
+        topic: str,
+        store: Store,
+        processor: type[Processor] | str,
+        *,
+        key: Format,
+        value: Format,
+        **about: Unpack[About],
+    ) -> None:
+        """Read a topic with a class that keeps its contents in a store, whole on every task.
+
+        Any processor can read the store: `process(..., stores=[store])`. `processor`: a class with
+        a method `process`, as in `Stream.process`; it cannot forward records. The types of `store`
+        are required.
+        """
+        code, class_name = code_of(processor, calling())
+        params = {
+            "topic": topic,
+            "key": key,
+            "value": value,
+            "code": code,
+            "class_name": class_name,
+        }
+        self._nodes.add("source.global_store", params, [], about, [store])
 
     def add_store(self, store: Store) -> None:
         """Add a store that is not yet connected to an operator."""

@@ -7,10 +7,13 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
 import org.apache.spark.sql.types._
 
-/** The processor API in Python [PA1]..[PA8]: `process`, `process_values`. */
+/** The processor API in Python [PA1]..[PA8]: `process`, `process_values`, `global_store`. */
 private[millrace] object Processors extends Family {
-  override val factories: Map[String, Build => NodeSpec] =
-    Map("process" -> (new PythonSpec(_)), "process_values" -> (new PythonSpec(_)))
+  override val factories: Map[String, Build => NodeSpec] = Map(
+    "process" -> (new PythonSpec(_)),
+    "process_values" -> (new PythonSpec(_)),
+    "global_store" -> (new GlobalStoreSpec(_))
+  )
 }
 
 /** A store that a processor may use. Times in ms. */
@@ -20,38 +23,30 @@ private[millrace] final class ProcessorStore(val spec: StoreSpec, val key: DataT
   def long(p: String): Long = spec.long(p).getOrElse(0L)
 }
 
-private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) {
-  private val ins = parents.indices.map(b.stream)
-  ins.foreach(i =>
-    if (i != ins.head)
-      b.fail(
-        "in",
-        "type",
-        s"the inputs differ: ${i.key.seen.sql}, ${i.value.sql} and ${ins.head.key.seen.sql}, ${ins.head.value.sql}"
-      )
-  )
-  val in: StreamPort = ins.head
-  val fixed: Boolean = op == "process_values"
-  val code: String = b.text("code")
-  if (code.contains("offset")) b.graph.askForOffsets()
-  val className: String = b.text("class_name")
+/** A class in Python, with the types of its records and its stores. */
+private[millrace] trait PythonSettings extends NodeSpec {
+  def in: StreamPort
+  def code: String
+  def className: String
 
   /** The file of the code in a program, whose lines it has; empty for the code of a document. */
-  val file: String = b.params.path("file").asText("")
-  private def output(p: String): Option[DataType] =
-    Option(b.params.path("output").get(p)).filterNot(_.isNull).map { t =>
-      try Expressions.parseType(t.asText)
-      catch { case e: Expressions.Invalid => b.fail("output", "type", e.reason) }
-    }
-  val outKey: KeyType = if (fixed) in.key else output("key").map(KeyType(_)).getOrElse(in.key)
-  val outValue: DataType = output("value").getOrElse(in.value)
-  val outPorts: Seq[String] = { val ps = b.elements("outputs").map(_.asText); if (ps.isEmpty) Seq("out") else ps }
-  val stores: Seq[ProcessorStore] = b.elements("stores").map { j =>
-    def t(p: String) = try Expressions.parseType(j.path(p).asText(""))
-    catch { case e: Expressions.Invalid => b.fail("store", "type", s"$p of ${j.path("name").asText}: ${e.reason}") }
-    new ProcessorStore(b.storeOf(j, "key_value"), t("key_type"), t("value_type"))
-  }
-  override val ports: Seq[(String, Port)] = outPorts.map(_ -> StreamPort(outKey, outValue))
+  def file: String
+
+  /** Whether forwarded records keep the key. */
+  def fixed: Boolean = false
+  def outKey: KeyType = in.key
+  def outValue: DataType = in.value
+  def outPorts: Seq[String] = Nil
+
+  /** The stores that it writes. */
+  def stores: Seq[ProcessorStore]
+
+  /** The tables whose stores it reads: the name of each store, and the step that keeps it. */
+  def tables: Seq[(String, NodeSpec with StoreOwner)] = Nil
+
+  /** Whether the class only writes its store: it neither forwards nor schedules. */
+  def onlyStores: Boolean = false
+
   override private[millrace] def kept: Seq[KeptRows] = stores.map { s =>
     val cut = s.spec.kind match {
       case "window" => if (s.spec.properties.getOrElse("retain_duplicates", "false").toBoolean) 12 else 8
@@ -61,22 +56,121 @@ private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) {
     }
     KeptRows(s.spec.state, KeyType(s.key), cut = cut)
   }
+}
+
+private[millrace] object PythonSettings {
+  def code(b: Build): String = {
+    val code = b.text("code")
+    if (code.contains("offset")) b.graph.askForOffsets()
+    code
+  }
+  def stores(b: Build): Seq[ProcessorStore] = b.elements("stores").map { j =>
+    def t(p: String) = try Expressions.parseType(j.path(p).asText(""))
+    catch { case e: Expressions.Invalid => b.fail("store", "type", s"$p of ${j.path("name").asText}: ${e.reason}") }
+    new ProcessorStore(b.storeOf(j, "key_value"), t("key_type"), t("value_type"))
+  }
+}
+
+private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) with PythonSettings {
+  private val ins = parents.indices.map(b.stream)
+  ins.foreach(i =>
+    if (i != ins.head)
+      b.fail(
+        "in",
+        "type",
+        s"the inputs differ: ${i.key.seen.sql}, ${i.value.sql} and ${ins.head.key.seen.sql}, ${ins.head.value.sql}"
+      )
+  )
+  override val in: StreamPort = ins.head
+  override val fixed: Boolean = op == "process_values"
+  override val code: String = PythonSettings.code(b)
+  override val className: String = b.text("class_name")
+  override val file: String = b.params.path("file").asText("")
+  private def output(p: String): Option[DataType] =
+    Option(b.params.path("output").get(p)).filterNot(_.isNull).map { t =>
+      try Expressions.parseType(t.asText)
+      catch { case e: Expressions.Invalid => b.fail("output", "type", e.reason) }
+    }
+  override val outKey: KeyType = if (fixed) in.key else output("key").map(KeyType(_)).getOrElse(in.key)
+  override val outValue: DataType = output("value").getOrElse(in.value)
+  override val outPorts: Seq[String] = { val ps = b.elements("outputs").map(_.asText); if (ps.isEmpty) Seq("out") else ps }
+  override val stores: Seq[ProcessorStore] = PythonSettings.stores(b)
+  override val tables: Seq[(String, NodeSpec with StoreOwner)] = b.elements("tables").map { j =>
+    val owner = b.graph.spec(j.get("step").asText).asInstanceOf[NodeSpec with StoreOwner]
+    owner match { case t: TableSpec => t.readable(); case _ => () }
+    j.get("name").asText -> owner
+  }
+  override val ports: Seq[(String, Port)] = outPorts.map(_ -> StreamPort(outKey, outValue))
   override def create(): Node = new PythonNode(this)
 }
 
 private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
+  private val python = new PythonCalls(this, spec, (r, port) => if (port == null) forward(r) else forward(r, port))
+  override def init(c: TaskContext): Unit = python.init(c)
+  override def dumps: Seq[StoreDump] = python.dumps
+  override def process(r: Record, input: Int): Unit = python.process(r)
+  override def close(): Unit = python.close()
+}
+
+/** A topic that a class in Python reads as a whole, in every task, to fill a store. */
+private[millrace] final class GlobalStoreSpec(b: Build) extends GlobalSpec(b) with PythonSettings {
+  override val in: StreamPort = StreamPort(key, valueCodec.dataType)
+  override val code: String = PythonSettings.code(b)
+  override val className: String = b.text("class_name")
+  override val file: String = b.params.path("file").asText("")
+  override val stores: Seq[ProcessorStore] = PythonSettings.stores(b)
+  override val store: StoreSettings = StoreSettings.of(stores.head.spec)
+  override val onlyStores: Boolean = true
+  val continues: Boolean = b.settings.processing != "fail"
+  override def ports: Seq[(String, Port)] = Nil
+  override def create(): Node = new GlobalStore(this)
+}
+
+private[millrace] final class GlobalStore(s: GlobalStoreSpec) extends SourceNode(s) with ReadableStore {
+  private val python = new PythonCalls(this, s, (_, _) => ())
+
+  /** Whether this task reports failures, output and contents: all tasks have the store, Kafka Streams has it once. */
+  private var reports = false
+  override def init(c: TaskContext): Unit = {
+    reports = !s.copy && c.taskId(s.sub).endsWith("_0")
+    python.logs = reports
+    python.init(c)
+  }
+  override def process(r: Record, input: Int): Unit =
+    try python.process(r)
+    catch { case e: Exception if !reports && s.continues && !e.isInstanceOf[Stop] => () }
+  override private[millrace] def access: StoreAccess = python.access(s.store.name)
+  override def dumps: Seq[StoreDump] = if (reports) python.dumps else Nil
+  override def close(): Unit = python.close()
+}
+
+/** The calls of a node's class in Python, and its requests. `send` forwards to all ports (null), or to one. */
+private[millrace] final class PythonCalls(
+    node: Node,
+    spec: PythonSettings,
+    send: (Record, String) => Unit
+) {
+  private[millrace] val id: String = node.id
+  var logs = true
+  private def context: TaskContext = node.context
+  private def trace: Trace = node.trace
   private var task: StreamTask = _
+  private var own: Seq[(String, OwnAccess)] = Nil
   private var stores: Map[String, StoreAccess] = Map.empty
   private val schedules = new JHashMap[Integer, Schedule]()
   private var generation = -1L
 
-  override def init(c: TaskContext): Unit = {
+  def init(c: TaskContext): Unit = {
     task = c.asInstanceOf[StreamTask]
-    stores = spec.stores.map(s => s.name -> StoreAccess.open(s, c, this)).toMap
+    own = spec.stores.map(s => s.name -> OwnAccess.open(s, c, node))
+    stores = (own ++ spec.tables.map { case (name, owner) =>
+      name -> c.nodeOf(owner.id).asInstanceOf[ReadableStore].access
+    }).toMap
     try ready()
-    catch { case e: Exception if !e.isInstanceOf[Stop] => task.stop(this, "processing", e) }
+    catch { case e: Exception if !e.isInstanceOf[Stop] => task.stop(node, "processing", e) }
   }
-  override def dumps: Seq[StoreDump] = spec.stores.map(s => stores(s.name).dump)
+  def dumps: Seq[StoreDump] = own.map(_._2.dump)
+  def access(name: String): StoreAccess = stores(name)
 
   /** Starts the processor in the worker, and again after the worker was lost. */
   private def ready(): PythonWorker = {
@@ -89,21 +183,27 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
       m.put("code", spec.code)
       m.put("class_name", spec.className)
       m.put("file", spec.file)
-      m.put("name", node)
+      m.put("name", node.node)
       m.put("task_id", context.taskId(spec.sub))
       m.put("fixed", spec.fixed)
+      m.put("only_stores", spec.onlyStores)
       m.replace("in", types(spec.in.key.seen, spec.in.value))
       m.replace("out", types(spec.outKey.seen, spec.outValue))
       val ports = m.putArray("ports")
       spec.outPorts.foreach(p => ports.add(p))
       val ss = m.putArray("stores")
-      spec.stores.foreach { s =>
-        val o = ss.addObject()
-        o.put("name", s.name)
-        o.put("kind", s.spec.kind)
-        o.replace("types", types(s.key, s.value))
+      def store(name: String): ObjectNode = {
+        val (o, access) = (ss.addObject(), stores(name))
+        o.put("name", name)
+        o.put("kind", access.kind)
+        o.replace("types", types(access.key, access.value))
+        o
       }
-      if (trace != null) m.replace("breakpoints", trace.breakpoints(this))
+      spec.stores.foreach(s => store(s.name))
+      spec.tables.foreach { case (name, owner) =>
+        store(name).put("owner", owner.node).put("timestamps", stores(name).timestamps)
+      }
+      if (trace != null) m.replace("breakpoints", trace.breakpoints(node))
       w.call(this, m)
     }
     w
@@ -127,7 +227,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
     m
   }
 
-  override def process(r: Record, input: Int): Unit = {
+  def process(r: Record): Unit = {
     val w = ready()
     val m = message("process")
     m.replace("record", record(r))
@@ -175,13 +275,13 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
         r.get(2).asLong,
         headers
       )
-      if (m.get(2).isNull) forward(out) else forward(out, m.get(2).asText)
+      send(out, if (m.get(2).isNull) null else m.get(2).asText)
       null
     case "schedule" =>
       val number = m.get(1).asInt
       schedules.put(
         number,
-        context.schedule(this, m.get(2).asLong, m.get(3).asText == "STREAM_TIME")(punctuate(number))
+        context.schedule(node, m.get(2).asLong, m.get(3).asText == "STREAM_TIME")(punctuate(number))
       )
       null
     case "cancel" =>
@@ -190,200 +290,23 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
       null
     case "store" => stores(m.get(1).asText).serve(m.get(2).asText, m)
     case "log" =>
-      task.log(this, m.get(1).asText, m.get(2).asText)
+      if (logs) task.log(node, m.get(1).asText, m.get(2).asText)
       null
     case "stop" =>
-      if (trace != null) trace.stopped(this, m.get(1))
+      if (trace != null) trace.stopped(node, m.get(1))
       null
     case other => throw new IllegalStateException(s"unknown message of the Python worker: $other")
   }
 
   /** Calls the class's `close`. A failure stops nothing at this point and is logged at the node. */
-  override def close(): Unit = if (task != null) {
+  def close(): Unit = if (task != null) {
     val w = task.livingWorker
     if (w != null && w.generation == generation) {
-      if (w.busy) task.log(this, "warning", "the task ended in the middle of a call: close was not called")
+      if (w.busy) task.log(node, "warning", "the task ended in the middle of a call: close was not called")
       else
         try w.farewell(this, message("close"))
-        catch { case e: Exception => task.log(this, "warning", s"close failed: ${Faults.messageOf(e)}") }
+        catch { case e: Exception => task.log(node, "warning", s"close failed: ${Faults.messageOf(e)}") }
     }
     generation = -1L
   }
-}
-
-/** Python's access to a store. `m`: ["store", name, operation, arguments ...]. */
-private[millrace] abstract class StoreAccess(s: ProcessorStore) {
-  protected val keys: Codec = Codec.of(s.key)
-  private val iterators = new JHashMap[Integer, Iterator[JsonNode]]()
-  private var opened = 0
-
-  protected def seen: DataType = s.key
-  protected def rows: Iterator[DumpRow]
-  final def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, s.spec.named, seen, s.value, () => rows)
-  protected def operate(op: String, m: JsonNode): JsonNode
-  final def serve(op: String, m: JsonNode): JsonNode = if (op == "next") page(m.get(3).asInt) else operate(op, m)
-
-  protected def key(j: JsonNode): Array[Byte] = keys.encode(Wire.value(j, s.key))
-  protected def keyNode(b: Array[Byte]): JsonNode = Wire.node(keys.decode(b), s.key)
-  protected def value(j: JsonNode): Any = Wire.value(j, s.value)
-  protected def shown(v: Any): JsonNode = Wire.node(v, s.value)
-  protected def pair(a: JsonNode, b: JsonNode): JsonNode = {
-    val x = Json.mapper.createArrayNode()
-    x.add(a)
-    x.add(b)
-    x
-  }
-  protected def windowed(k: Array[Byte], start: Long, end: Long): JsonNode = {
-    val o = Json.mapper.createObjectNode()
-    o.replace("key", keyNode(k))
-    o.putObject("window").put("start", start).put("end", end)
-    o
-  }
-
-  /** The first page of an iteration: `[number or null, [items]]`. Pages keep the frames of the pipe small. */
-  protected def iterate(items: Iterator[JsonNode]): JsonNode = {
-    opened += 1
-    iterators.put(opened, items)
-    page(opened)
-  }
-  private def page(number: Int): JsonNode = {
-    val items = iterators.get(number)
-    val x = Json.mapper.createArrayNode()
-    val out = Json.mapper.createArrayNode()
-    var n = 0
-    while (items != null && n < StoreAccess.pageSize && items.hasNext) { out.add(items.next()); n += 1 }
-    if (items != null && items.hasNext) x.add(number) else { iterators.remove(number); x.addNull() }
-    x.add(out)
-    x
-  }
-}
-
-private[millrace] object StoreAccess {
-  private val pageSize = 500
-  def open(s: ProcessorStore, c: TaskContext, owner: Node): StoreAccess = s.spec.kind match {
-    case "key_value" => new KeyValueAccess(s, c)
-    case "window" => new WindowAccess(s, c, owner)
-    case "session" => new SessionAccess(s, c, owner)
-    case "versioned" => new VersionedAccess(s, c, owner)
-    case other =>
-      throw new Refused(owner.node, "store", Why("kind", s"${s.name} is a store of an unknown kind: $other"))
-  }
-}
-
-private final class KeyValueAccess(s: ProcessorStore, c: TaskContext) extends StoreAccess(s) {
-  private val store = c.store(s.spec.state, s.value, ordered = true)
-  c.show(s.spec.state, new StoreView(s.name, s.spec.node, s.key, s.value, keys.decode, timed = false))
-  private def show(e: Entry): JsonNode = if (e == null) Json.mapper.nullNode else shown(e.value)
-  private def bound(j: JsonNode): Array[Byte] = if (j.isNull) null else key(j)
-  private def upper(j: JsonNode): Array[Byte] = if (j.isNull) null else Bytes.next(key(j))
-  private def entries(it: Iterator[(Array[Byte], Entry)]): JsonNode = iterate(it.map { case (k, e) =>
-    pair(keyNode(k), shown(e.value))
-  })
-
-  override protected def operate(op: String, m: JsonNode): JsonNode = op match {
-    case "get" => show(store.get(key(m.get(3))))
-    case "put" =>
-      store.put(key(m.get(3)), value(m.get(4)), 0L)
-      null
-    case "put_if_absent" =>
-      val k = key(m.get(3))
-      val old = store.get(k)
-      if (old == null) store.put(k, value(m.get(4)), 0L)
-      show(old)
-    case "delete" =>
-      val k = key(m.get(3))
-      val old = store.get(k)
-      if (old != null) store.delete(k)
-      show(old)
-    case "range" => entries(store.range(bound(m.get(3)), upper(m.get(4)), ascending = m.get(5).asBoolean))
-    case "prefix" =>
-      val p = if (m.get(4).asBoolean) m.get(3).binaryValue else key(m.get(3))
-      entries(store.range(p, Bytes.after(p)))
-    case "count" => Json.mapper.getNodeFactory.numberNode(store.size)
-  }
-  override protected def rows: Iterator[DumpRow] =
-    store.all.map { case (k, e) => new DumpRow(keys.decode(k), e.value, null) }
-}
-
-private final class WindowAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
-  private val size = s.long("window_size")
-  private val store = new KeyFirstWindows(
-    c,
-    owner,
-    StoreSettings.of(s.spec),
-    s.value,
-    s.long("retention"),
-    timeOrdered = false,
-    duplicates = s.spec.properties.getOrElse("retain_duplicates", "false").toBoolean
-  )
-  store.show(
-    Windowed.typeOf(s.key),
-    s.value,
-    (k, start) => Windowed(keys.decode(k), start, start + size),
-    timed = false
-  )
-  private def times(it: Iterator[WindowEntry]): JsonNode = iterate(
-    it.map(w => pair(Json.mapper.getNodeFactory.numberNode(w.start), shown(w.entry.value)))
-  )
-  private def windows(it: Iterator[WindowEntry]): JsonNode = iterate(
-    it.map(w => pair(windowed(w.key, w.start, w.start + size), shown(w.entry.value)))
-  )
-
-  override protected def operate(op: String, m: JsonNode): JsonNode = op match {
-    case "put" =>
-      store.put(key(m.get(3)), m.get(5).asLong, value(m.get(4)), 0L)
-      null
-    case "get" =>
-      val e = store.fetch(key(m.get(3)), m.get(4).asLong)
-      if (e == null) Json.mapper.nullNode else shown(e.value)
-    case "fetch" => times(store.fetch(key(m.get(3)), m.get(4).asLong, m.get(5).asLong, ascending = m.get(6).asBoolean))
-    case "all" => windows(store.scan(Long.MinValue, Long.MaxValue))
-    case "fetch_all" => windows(store.scan(m.get(3).asLong, m.get(4).asLong))
-  }
-  override protected def seen: DataType = Windowed.typeOf(s.key)
-  override protected def rows: Iterator[DumpRow] =
-    store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + size), w.entry.value, null))
-}
-
-private final class SessionAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
-  private val store =
-    new SessionTable(c, owner, StoreSettings.of(s.spec), s.value, s.long("retention"), timeOrdered = false)
-  store.show(Windowed.typeOf(s.key), (k, start, end) => Windowed(keys.decode(k), start, end))
-  private def sessions(it: Iterator[SessionEntry]): JsonNode = iterate(
-    it.map(e => pair(windowed(e.key, e.start, e.end), shown(e.value)))
-  )
-
-  override protected def operate(op: String, m: JsonNode): JsonNode = op match {
-    case "put" =>
-      store.put(key(m.get(3)), m.get(4).asLong, m.get(5).asLong, value(m.get(6)))
-      null
-    case "remove" =>
-      store.remove(key(m.get(3)), m.get(4).asLong, m.get(5).asLong)
-      null
-    case "fetch" => sessions(store.find(key(m.get(3)), 0L, Long.MaxValue))
-    case "find" => sessions(store.find(key(m.get(3)), m.get(4).asLong, m.get(5).asLong))
-  }
-  override protected def seen: DataType = Windowed.typeOf(s.key)
-  override protected def rows: Iterator[DumpRow] =
-    store.all.map(e => new DumpRow(Windowed(keys.decode(e.key), e.start, e.end), e.value, null))
-}
-
-private final class VersionedAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
-  private val store = new VersionedTable(c, owner, s.spec.state, s.value, s.long("history_retention"))
-  c.show(s.spec.state, store.view(s.name, s.spec.node, s.key, s.value, keys.decode))
-  private def show(e: Entry): JsonNode =
-    if (e == null) Json.mapper.nullNode else pair(shown(e.value), Json.mapper.getNodeFactory.numberNode(e.timestamp))
-
-  override protected def operate(op: String, m: JsonNode): JsonNode = op match {
-    case "put" =>
-      store.put(key(m.get(3)), value(m.get(4)), m.get(5).asLong)
-      null
-    case "get" => show(if (m.get(4).isNull) store.get(key(m.get(3))) else store.get(key(m.get(3)), m.get(4).asLong))
-    case "delete" =>
-      val (k, at) = (key(m.get(3)), m.get(4).asLong)
-      val old = store.get(k, at)
-      if (store.put(k, null, at) == KeyedTable.Refused || old == null) Json.mapper.nullNode else shown(old.value)
-  }
-  override protected def rows: Iterator[DumpRow] =
-    store.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
 }

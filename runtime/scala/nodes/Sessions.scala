@@ -75,6 +75,8 @@ private[millrace] final class SessionAggregation(
     }
   }
 
+  override private[millrace] def access: StoreAccess = new SessionReads(store, keyType.seen, valueType, keys)
+
   override def read(key: Any, at: Record): Entry = {
     val end = Windowed.endMs(key)
     val v = store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key), end)

@@ -148,6 +148,9 @@ private[millrace] final class SlidingAggregation(
     }
   }
 
+  override private[millrace] def access: StoreAccess =
+    new WindowReads(store, keyType.seen, valueType, keys, _ + difference)
+
   override def read(key: Any, at: Record): Entry =
     store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 

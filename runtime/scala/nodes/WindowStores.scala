@@ -96,6 +96,19 @@ private[millrace] object RetainedStore {
 /** One window of a key: start in ms, the aggregate and the highest timestamp in it. */
 private[millrace] final class WindowEntry(val key: Array[Byte], val start: Long, val entry: Entry)
 
+/** A store of windows, as processors read it. */
+private[millrace] trait Windows {
+
+  /** The value of a window; null if there is none. */
+  def fetch(key: Array[Byte], start: Long): Entry
+
+  /** The windows of a key that start within [from, to]. */
+  def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry]
+
+  /** Windows of all keys that start within [from, to]: by segment, key and start, or by start and key. */
+  def scan(from: Long, to: Long): Iterator[WindowEntry]
+}
+
 /** Windows of aggregates, ordered by start and key: a window is one point lookup, expiry and closing are ranges. */
 private[millrace] class TimeFirstWindows(
     c: TaskContext,
@@ -103,8 +116,10 @@ private[millrace] class TimeFirstWindows(
     settings: StoreSettings,
     valueType: DataType,
     retention: Long,
-    timeOrdered: Boolean
-) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+    timeOrdered: Boolean,
+    advance: Long
+) extends RetainedStore(c, owner, settings, retention, timeOrdered)
+    with Windows {
   private val store = c.store(settings.state, valueType, ordered = true)
 
   /** Sets how rows are shown. `window` makes a windowed key of the key's bytes and a start. */
@@ -128,7 +143,36 @@ private[millrace] class TimeFirstWindows(
     k
   }
 
-  def fetch(key: Array[Byte], start: Long): Entry = if (start < visibleFrom) null else store.get(at(key, start))
+  override def fetch(key: Array[Byte], start: Long): Entry =
+    if (start < visibleFrom) null else store.get(at(key, start))
+
+  /** Looks up each window that there may be, or goes through all rows if these are fewer. */
+  override def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
+    val actual = math.max(math.max(from, visibleFrom), 0L)
+    val last = math.min(to, clock.value)
+    def rows: Iterator[WindowEntry] = fetchAll(actual, last).filter(w => java.util.Arrays.equals(w.key, key))
+    def lookups: Iterator[WindowEntry] =
+      Iterator.iterate((actual + advance - 1) / advance * advance)(_ + advance).takeWhile(_ <= last).flatMap { start =>
+        Option(store.get(at(key, start))).map(new WindowEntry(key, start, _))
+      }
+    if (last < actual) Iterator.empty
+    else {
+      val found = (if (advance == Long.MaxValue || (last - actual) / advance > store.size) rows else lookups).toArray
+      if (ascending) found.iterator else found.reverseIterator
+    }
+  }
+
+  override def scan(from: Long, to: Long): Iterator[WindowEntry] =
+    if (timeOrdered) fetchAll(from, to)
+    else {
+      val found = fetchAll(from, to).map(w => (part(w.start), Bytes.concat(w.key, w.start), w)).toArray
+      java.util.Arrays.sort(
+        found,
+        (a: (Long, Array[Byte], WindowEntry), b: (Long, Array[Byte], WindowEntry)) =>
+          if (a._1 == b._1) Bytes.compare(a._2, b._2) else java.lang.Long.compare(a._1, b._1)
+      )
+      found.iterator.map(_._3)
+    }
 
   /** A null value deletes. */
   def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (admit(start)) {
@@ -166,7 +210,8 @@ private[millrace] class KeyFirstWindows(
     retention: Long,
     timeOrdered: Boolean,
     duplicates: Boolean
-) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+) extends RetainedStore(c, owner, settings, retention, timeOrdered)
+    with Windows {
   private val store = c.store(settings.state, valueType, ordered = true)
   private val times = if (timeOrdered) c.index(settings.state + "$times", ordered = true) else null
   if (times != null && times.size == 0 && store.size > 0)
@@ -212,7 +257,7 @@ private[millrace] class KeyFirstWindows(
   }
 
   /** The value of a window. Of duplicates, Kafka Streams finds the one that was put last; in memory, none. */
-  def fetch(key: Array[Byte], start: Long): Entry =
+  override def fetch(key: Array[Byte], start: Long): Entry =
     if (start < visibleFrom || (duplicates && !settings.persistent)) null
     else store.get(at(key, start, if (duplicates) sequence.value.toInt else 0))
 
@@ -231,8 +276,7 @@ private[millrace] class KeyFirstWindows(
     }
   }
 
-  /** The windows of a key that start within [from, to]. */
-  def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
+  override def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
     val actual = math.max(math.max(from, visibleFrom), 0L)
     if (to < actual) Iterator.empty
     else
@@ -267,9 +311,9 @@ private[millrace] class KeyFirstWindows(
       .filter(_.start >= from)
   }
 
-  /** Windows that start within [from, to], in the order that processors receive: by [[part]], key and start. */
-  def scan(from: Long, to: Long): Iterator[WindowEntry] =
-    all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
+  override def scan(from: Long, to: Long): Iterator[WindowEntry] =
+    if (timeOrdered) fetchAll(from, to)
+    else all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
   override protected def sweep(done: Long, before: Long): Unit = {
     store.sweep(null, null)(k => Bytes.getLong(k, k.length - tail) < before)

@@ -38,7 +38,8 @@ private[millrace] abstract class WindowedAggregation(
     settings: StoreSettings,
     val sendOld: Boolean
 ) extends Node(s)
-    with TableView {
+    with TableView
+    with ReadableStore {
   protected val keys: Codec = Codec.key(keyType)
 
   /** The stream time of each input, and the time up to which closed windows were sent. */
@@ -89,7 +90,7 @@ private[millrace] final class WindowAggregation(
       if (settings.retention != null) settings.retention.longValue
       else if (windows.size == Long.MaxValue) Long.MaxValue
       else windows.size + windows.grace
-    store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing)
+    store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing, windows.advance)
     store.show(Windowed.typeOf(keyType.seen), (key, start) => Windowed(keys.decode(key), start, shownEnd(start)))
     openClocks(c, inputs.length)
   }
@@ -136,6 +137,14 @@ private[millrace] final class WindowAggregation(
       }
     }
   }
+
+  override private[millrace] def access: StoreAccess = new WindowReads(
+    store,
+    keyType.seen,
+    valueType,
+    keys,
+    start => if (windows.size == Long.MaxValue) null else windows.end(start)
+  )
 
   override def read(key: Any, at: Record): Entry =
     store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))

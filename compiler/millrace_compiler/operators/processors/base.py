@@ -57,12 +57,7 @@ class ProcessorNode(Operator):
     outputs_ = PortNames("Output ports", "Names of the output ports.", default=["out"])
 
     def check(self, report: Diagnostics) -> None:
-        if not self.code or not isinstance(self.node.params.get("class_name"), str):
-            return
-        found = classes_in(self.code)
-        if self.class_name not in found:
-            names = ", ".join(found) or "none"
-            self.fault(report, "code_class", "class_name", found=self.class_name, classes=names)
+        check_class(self, self.code, self.class_name, report)
 
     def outputs(self) -> tuple[str, ...]:
         return self.outputs_
@@ -87,21 +82,22 @@ class ProcessorNode(Operator):
         return no_questions(dict.fromkeys(self.outputs(), out))
 
     def _check_stores(self, scope: Scope) -> None:
-        for store in self.stores:
-            needed = store.for_processors if isinstance(store, StoreNode) else ()
-            for parameter in needed:
-                if store.node.params.get(parameter) is None:
-                    scope.report.add("store_needs", store.id, parameter, operator=self.id)
-            retention, size = store.values.get("retention"), store.values.get("window_size")
-            if isinstance(retention, int) and isinstance(size, int) and retention < size:
-                scope.report.add(
-                    "retention",
-                    store.id,
-                    "retention",
-                    found=f"{retention} ms",
-                    needed=f"{size} ms",
-                    operator=self.id,
-                )
+        self._check_reads(scope)
+        check_own_stores(scope)
+
+    def _check_reads(self, scope: Scope) -> None:
+        """Checks that what it reads has a store, and that no two stores have the same name."""
+        names = {store.store_name(): store.id for store in self.own_stores}
+        for owner in self.read_tables:
+            name = owner.own_store_name
+            first = names.setdefault(name, owner.id)
+            if first != owner.id:
+                scope.fault("store_name_twice", "store", name=name, other=first)
+            port = scope.tables.get(owner.id)
+            if port is not None and port.role == "stream":
+                scope.fault("store_of_stream", "store", owner=owner.id)
+            elif port is not None and not owner.store and owner.unnamed_store == "never":
+                scope.fault("store_none", "store", owner=owner.id)
 
     def _check_names(self, scope: Scope) -> None:
         """Reports names in the code of stores that are not connected to this node."""
@@ -125,7 +121,10 @@ class ProcessorNode(Operator):
         made = to.step(
             self.kind,
             stream,
-            keeps=Keeps(tuple(store.store_name() for store in self.stores), shared=True),
+            keeps=Keeps(tuple(store.store_name() for store in self.own_stores), shared=True),
+            stores_read={
+                owner.own_store_name: to.read_store(owner.id) for owner in self.read_tables
+            },
             code=self.code,
             class_name=self.class_name,
             output={
@@ -133,7 +132,7 @@ class ProcessorNode(Operator):
                 "value": out.value.text if out.value else "",
             },
             outputs=list(self.outputs()),
-            stores=[store.to_json() for store in self.stores],
+            stores=[store.to_json() for store in self.own_stores],
         )
         if self.rekeys:
             made = made.rekeyed()
@@ -149,11 +148,41 @@ class ProcessorNode(Operator):
                 key_type=parts(output, "key"),
                 value_type=parts(output, "value"),
                 outputs=list(outputs) if outputs != ("out",) else None,
-                stores=list(self.stores) or None,
+                stores=list(self.connected) or None,
                 also=[Input("in", i) for i in range(1, self.incoming["in"])] or None,
             )
         ]
 
     def summary(self) -> str:
-        with_stores = ", ".join(store.store_name() for store in self.stores)
-        return self.class_name + (f" with {with_stores}" if with_stores else "")
+        names = [store.store_name() for store in self.own_stores]
+        names += [owner.own_store_name for owner in self.read_tables]
+        return self.class_name + (f" with {', '.join(names)}" if names else "")
+
+
+def check_class(operator: Operator, code: str, class_name: str, report: Diagnostics) -> None:
+    """Reports a class that the code does not define."""
+    if not code or not isinstance(operator.node.params.get("class_name"), str):
+        return
+    found = classes_in(code)
+    if class_name not in found:
+        names = ", ".join(found) or "none"
+        operator.fault(report, "code_class", "class_name", found=class_name, classes=names)
+
+
+def check_own_stores(scope: Scope) -> None:
+    """Checks the stores that an operator's Python code writes."""
+    for store in scope.operator.own_stores:
+        needed = store.for_processors if isinstance(store, StoreNode) else ()
+        for parameter in needed:
+            if store.node.params.get(parameter) is None:
+                scope.report.add("store_needs", store.id, parameter, operator=scope.operator.id)
+        retention, size = store.values.get("retention"), store.values.get("window_size")
+        if isinstance(retention, int) and isinstance(size, int) and retention < size:
+            scope.report.add(
+                "retention",
+                store.id,
+                "retention",
+                found=f"{retention} ms",
+                needed=f"{size} ms",
+                operator=scope.operator.id,
+            )

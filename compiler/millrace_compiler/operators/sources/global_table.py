@@ -34,7 +34,9 @@ class SourceGlobalTable(Source):
     out_ports = (OutPort("out", "global_table"),)
     first = ("topic",)
     takes_store = ("store.key_value",)
+    unnamed_store = "on_demand"
     stateful = True
+    reads_whole_topic = True
 
     topic = Topic("Topic", "The topic to read.")
 
