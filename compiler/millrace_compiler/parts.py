@@ -291,6 +291,58 @@ def _position(text: str, line: int, column: int) -> Position:
     return Position(start, max(start + 1, end))
 
 
+class Arguments(Parameter[dict[str, object]]):
+    """Values by name, as JSON has them: the arguments of a class."""
+
+    widget = "arguments"
+
+    def neutral(self) -> dict[str, object]:
+        return {}
+
+    def parse(self, raw: object, faults: Faults) -> dict[str, object]:
+        if not isinstance(raw, dict):
+            faults.shape(raw, "an object of names and values")
+            return self.neutral()
+        for name in raw:
+            if not name.isidentifier():
+                faults.shape(name, "the name of an argument: a letter, then letters and digits")
+        return raw
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arguments that a class is created with: those it needs, and all that it knows."""
+
+    needed: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+def signature_of(code: str, class_name: str) -> Signature | None:
+    """The signature of a class in valid Python source; ``None`` if the source does not show it.
+
+    It does not if the class inherits from another than ``Processor``, or has ``**arguments``.
+    """
+    found = [
+        x for x in ast.parse(code).body if isinstance(x, ast.ClassDef) and x.name == class_name
+    ]
+    if not found:
+        return None
+    init = next(
+        (x for x in found[-1].body if isinstance(x, ast.FunctionDef) and x.name == "__init__"), None
+    )
+    if init is None:
+        bases = {base.id if isinstance(base, ast.Name) else "" for base in found[-1].bases}
+        return Signature((), ()) if bases <= {"Processor", "object"} else None
+    given = init.args
+    if given.kwarg is not None:
+        return None
+    names = [each.arg for each in (*given.posonlyargs, *given.args)][1:]
+    needed = names[: len(names) - len(given.defaults)]
+    alone = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    needed += [each.arg for each, default in alone if default is None]
+    return Signature(tuple(needed), (*names, *(each.arg for each in given.kwonlyargs)))
+
+
 def classes_in(code: str) -> list[str]:
     """Names of the top-level classes in valid Python source."""
     return [item.name for item in ast.parse(code).body if isinstance(item, ast.ClassDef)]

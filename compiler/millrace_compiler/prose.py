@@ -541,6 +541,12 @@ PROSE: dict[str, Prose] = {
     # ---- stores ---------------------------------------------------------------------------
     "store_twice": Prose("Several stores are connected: {stores}.", "An operator has one store."),
     "store_name_twice": Prose("The name {name} is also used by {other}.", "Choose another name."),
+    "argument_unknown": Prose(
+        "{class_name} has no argument {name}.", "{guess}Its arguments: {known}."
+    ),
+    "argument_missing": Prose(
+        "{class_name} needs the argument {name}.", "Add it, or give it a default in the code."
+    ),
     "store_missing": Prose(
         "No store is connected.", "Connect the store that the class writes to the “store” port."
     ),

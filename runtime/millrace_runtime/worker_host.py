@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from millrace_runtime.processor import (
     STREAM_TIME,
     WALL_CLOCK_TIME,
-    Context,
     Processor,
+    ProcessorContext,
     Record,
 )
 from millrace_runtime.worker_channel import Channel
-from millrace_runtime.worker_stores import open_store
-from millrace_runtime.worker_values import decoder, encoder, misfit
+from millrace_runtime.worker_stores import GIVEN_STORES, open_store
+from millrace_runtime.worker_values import Struct, decoder, encoder, misfit
 
 if TYPE_CHECKING:
     from millrace_runtime.breakpoints import Breakpoints
@@ -32,7 +32,7 @@ class Host:
         self.channel = channel
         self.name = frame["name"]
         self.fixed = frame["fixed"]
-        self._only_stores = frame["only_stores"]
+        self._only_stores = bool(frame.get("only_stores"))
         self.ports = frame["ports"]
         self.task_id = frame["task_id"]
         self.read_key = decoder(frame["in"]["key"])
@@ -49,7 +49,8 @@ class Host:
         self.closing = False
         self._code = frame["code"]
         self._class_name = frame["class_name"]
-        self._context = Context(self)
+        self._arguments = frame.get("arguments") or {}
+        self._context = ProcessorContext[Any, Any](self)
         self._processor: Any = None
         self._breakpoints = self._stopping(frame.get("breakpoints"))
 
@@ -88,7 +89,10 @@ class Host:
         space: dict[str, Any] = {
             "__name__": f"processor_{self.name}",
             "Processor": Processor,
+            "ProcessorContext": ProcessorContext,
             "Record": Record,
+            "Struct": Struct,
+            **GIVEN_STORES,
             "STREAM_TIME": STREAM_TIME,
             "WALL_CLOCK_TIME": WALL_CLOCK_TIME,
         }
@@ -96,7 +100,7 @@ class Host:
         made = space.get(self._class_name)
         if not isinstance(made, type):
             raise NameError(f"the code does not define the class {self._class_name}")
-        self._processor = made()
+        self._processor = made(**self._arguments)
         init = getattr(self._processor, "init", None)
         if init is not None:
             init(self._context)
@@ -150,7 +154,7 @@ class Host:
             raise RuntimeError(f"the processor of a global store cannot {what}: "
                                "it only writes its store")  # fmt: skip
 
-    def forward(self, record: Record, to: str | None) -> None:
+    def forward(self, record: Record[Any, Any], to: str | None) -> None:
         """Send a record to the children of one port, or of all ports."""
         self.acting("forward records")
         if not isinstance(record, Record):

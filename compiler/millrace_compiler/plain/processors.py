@@ -87,6 +87,8 @@ def _task(node: ProcessorNode) -> Call:
         )
     if not node.rekeys:
         keywords["keeps_key"] = Name("True")
+    if node.arguments:
+        keywords["arguments"] = Name(repr(node.arguments))
     return call("Task", Name(node.class_name), **keywords)
 
 

@@ -171,7 +171,11 @@ class _Writer:
 
     def _fits(self, found: Processor) -> bool:
         made = own_code(found.code, found.class_name)
-        if made is None or not is_same(made, found.code) or not is_plain(found.code):
+        if (
+            made is None
+            or not is_same(made, found.code)
+            or not is_plain(found.code, annotated=True)
+        ):
             return False
         names = bound_names(found.code)
         free = names.isdisjoint(self.names.taken) and names.isdisjoint(self.names.words)

@@ -53,7 +53,9 @@ export function PlanAreas() {
           const store = nodes.get(edge.source);
           if (up === null || store === undefined) return [];
           const box = boxOf(catalog, store);
-          const table = isStoreKind(store.kind) ? null : portAt(store.id, "output", sourcePort(edge));
+          const table = isStoreKind(store.kind)
+            ? null
+            : portAt(store.id, "output", sourcePort(edge));
           const end = table ?? { x: box.x + box.width / 2, y: box.y };
           return [`M${up.x} ${up.y}L${end.x} ${end.y}`];
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from millrace_compiler.document import FORMAT
 
-from millrace_runtime.dsl.code import code_of
+from millrace_runtime.dsl.code import ProcessorSource, code_of
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
@@ -18,7 +18,6 @@ from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
 from millrace_runtime.errors import MillraceError, ProgramError
 from millrace_runtime.formats import Format
 from millrace_runtime.keywords import Checked
-from millrace_runtime.processor import Processor
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -148,27 +147,23 @@ class Topology(Checked):
         self,
         topic: str,
         store: Store,
-        processor: type[Processor] | str,
+        processor: ProcessorSource,
         *,
         key: Format,
         value: Format,
+        arguments: Mapping[str, Any] | None = None,
         **about: Unpack[About],
     ) -> None:
         """Read a topic with a class that keeps its contents in a store, whole on every task.
 
         Any processor can read the store: `process(..., stores=[store])`. `processor`: a class with
-        a method `process`, as in `Stream.process`; it cannot forward records. The types of `store`
-        are required.
+        a method `process`, or an instance, as in `Stream.process`; it cannot forward records. The
+        types of `store` are required.
         """
-        code, class_name = code_of(processor, calling())
-        params = {
-            "topic": topic,
-            "key": key,
-            "value": value,
-            "code": code,
-            "class_name": class_name,
-        }
-        self._nodes.add("source.global_store", params, [], about, [store])
+        code = code_of(processor, calling(), arguments)
+        params = {"topic": topic, "key": key, "value": value, **code.params}
+        made = self._nodes.add("source.global_store", params, [], about, [store])
+        self._nodes.outside.codes[made] = code
 
     def add_store(self, store: Store) -> None:
         """Add a store that is not yet connected to an operator."""

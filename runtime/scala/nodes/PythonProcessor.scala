@@ -32,6 +32,9 @@ private[millrace] trait PythonSettings extends NodeSpec {
   /** The file of the code in a program, whose lines it has; empty for the code of a document. */
   def file: String
 
+  /** The arguments that the class is created with, as a JSON object. */
+  def arguments: String
+
   /** Whether forwarded records keep the key. */
   def fixed: Boolean = false
   def outKey: KeyType = in.key
@@ -64,6 +67,7 @@ private[millrace] object PythonSettings {
     if (code.contains("offset")) b.graph.askForOffsets()
     code
   }
+  def arguments(b: Build): String = b.opt("arguments").fold("{}")(_.toString)
   def stores(b: Build): Seq[ProcessorStore] = b.elements("stores").map { j =>
     def t(p: String) = try Expressions.parseType(j.path(p).asText(""))
     catch { case e: Expressions.Invalid => b.fail("store", "type", s"$p of ${j.path("name").asText}: ${e.reason}") }
@@ -86,6 +90,7 @@ private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) with Pyth
   override val code: String = PythonSettings.code(b)
   override val className: String = b.text("class_name")
   override val file: String = b.params.path("file").asText("")
+  override val arguments: String = PythonSettings.arguments(b)
   private def output(p: String): Option[DataType] =
     Option(b.params.path("output").get(p)).filterNot(_.isNull).map { t =>
       try Expressions.parseType(t.asText)
@@ -118,6 +123,7 @@ private[millrace] final class GlobalStoreSpec(b: Build) extends GlobalSpec(b) wi
   override val code: String = PythonSettings.code(b)
   override val className: String = b.text("class_name")
   override val file: String = b.params.path("file").asText("")
+  override val arguments: String = PythonSettings.arguments(b)
   override val stores: Seq[ProcessorStore] = PythonSettings.stores(b)
   override val store: StoreSettings = StoreSettings.of(stores.head.spec)
   override val onlyStores: Boolean = true
@@ -183,6 +189,7 @@ private[millrace] final class PythonCalls(
       m.put("code", spec.code)
       m.put("class_name", spec.className)
       m.put("file", spec.file)
+      m.replace("arguments", Json.mapper.readTree(spec.arguments))
       m.put("name", node.node)
       m.put("task_id", context.taskId(spec.sub))
       m.put("fixed", spec.fixed)

@@ -14,7 +14,14 @@ from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.operators.tables.updates import same_types, updates
 from millrace_compiler.parameters import Text
-from millrace_compiler.parts import Code, OutputTypesOf, PortNames, classes_in
+from millrace_compiler.parts import (
+    Arguments,
+    Code,
+    OutputTypesOf,
+    PortNames,
+    classes_in,
+    signature_of,
+)
 from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.words import Call, Input, Processor, call, parts
 from millrace_compiler.steps import Handle, Keeps
@@ -50,6 +57,9 @@ class ProcessorNode(Operator):
 
     code = Code("Code", "Python source of the class. Processor and Record need no import.")
     class_name = Text("Class", "Name of the class in the code.")
+    arguments = Arguments(
+        "Arguments", "Values that the class is created with, by name, as JSON.", default={}
+    )
     output = OutputTypesOf(
         "Output types",
         ("Spark SQL types of the forwarded key and value. Default: the input's types."),
@@ -57,7 +67,7 @@ class ProcessorNode(Operator):
     outputs_ = PortNames("Output ports", "Names of the output ports.", default=["out"])
 
     def check(self, report: Diagnostics) -> None:
-        check_class(self, self.code, self.class_name, report)
+        check_class(self, self.code, self.class_name, self.arguments, report)
 
     def outputs(self) -> tuple[str, ...]:
         return self.outputs_
@@ -127,6 +137,7 @@ class ProcessorNode(Operator):
             },
             code=self.code,
             class_name=self.class_name,
+            arguments=self.arguments or None,
             output={
                 "key": out.key.text if out.key else "",
                 "value": out.value.text if out.value else "",
@@ -144,7 +155,7 @@ class ProcessorNode(Operator):
         return [
             call(
                 self.kind,
-                Processor(self.code, self.class_name),
+                Processor(self.code, self.class_name, self.arguments),
                 key_type=parts(output, "key"),
                 value_type=parts(output, "value"),
                 outputs=list(outputs) if outputs != ("out",) else None,
@@ -159,14 +170,35 @@ class ProcessorNode(Operator):
         return self.class_name + (f" with {', '.join(names)}" if names else "")
 
 
-def check_class(operator: Operator, code: str, class_name: str, report: Diagnostics) -> None:
-    """Reports a class that the code does not define."""
+def check_class(
+    operator: Operator,
+    code: str,
+    class_name: str,
+    arguments: Mapping[str, object],
+    report: Diagnostics,
+) -> None:
+    """Reports a class that the code does not define, and arguments that do not fit it."""
     if not code or not isinstance(operator.node.params.get("class_name"), str):
         return
     found = classes_in(code)
     if class_name not in found:
         names = ", ".join(found) or "none"
         operator.fault(report, "code_class", "class_name", found=class_name, classes=names)
+    signature = signature_of(code, class_name)
+    if signature is None:
+        return
+    for name in arguments:
+        if name not in signature.known:
+            known = ", ".join(signature.known) or "none"
+            operator.fault(
+                report, "argument_unknown", "arguments", f".{name}", name=name, known=known,
+                class_name=class_name, guess=guess(name, signature.known),
+            )  # fmt: skip
+    for name in signature.needed:
+        if name not in arguments:
+            operator.fault(
+                report, "argument_missing", "arguments", name=name, class_name=class_name
+            )
 
 
 def check_own_stores(scope: Scope) -> None:

@@ -10,7 +10,7 @@ from millrace_compiler.operator import Inference, Scope, no_questions
 from millrace_compiler.operators.processors.base import check_class, check_own_stores
 from millrace_compiler.operators.sources.base import Source, source_step
 from millrace_compiler.parameters import Text, Topic
-from millrace_compiler.parts import Code
+from millrace_compiler.parts import Arguments, Code
 from millrace_compiler.program.words import Call, Processor, call, format_words
 from millrace_compiler.steps import Handle
 
@@ -33,7 +33,7 @@ class SourceGlobalStore(Source):
     synonyms = ("addglobalstore", "globalktable", "broadcast", "dimension", "lookup", "全局存储")
     topic_parameters = ("topic",)
     rules = ("GK2", "PA2")
-    first = ("topic", "key", "value", "code", "class_name")
+    first = ("topic", "key", "value", "code", "class_name", "arguments")
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
     stateful = True
     runs_python = True
@@ -42,9 +42,12 @@ class SourceGlobalStore(Source):
     topic = Topic("Topic", "The topic to read.")
     code = Code("Code", "Python source of the class. Processor and Record need no import.")
     class_name = Text("Class", "Name of the class in the code.")
+    arguments = Arguments(
+        "Arguments", "Values that the class is created with, by name, as JSON.", default={}
+    )
 
     def check(self, report: Diagnostics) -> None:
-        check_class(self, self.code, self.class_name, report)
+        check_class(self, self.code, self.class_name, self.arguments, report)
 
     def topic_names(self) -> tuple[str, ...]:
         return (self.topic,)
@@ -60,6 +63,7 @@ class SourceGlobalStore(Source):
         params = {
             "code": self.code,
             "class_name": self.class_name,
+            "arguments": self.arguments or None,
             "stores": [store.to_json() for store in self.own_stores],
         }
         return {"out": source_step(to, self, "global_store", "global_table", where, params)}
@@ -70,7 +74,7 @@ class SourceGlobalStore(Source):
                 "add_global_store",
                 self.topic,
                 self.store,
-                Processor(self.code, self.class_name),
+                Processor(self.code, self.class_name, self.arguments),
                 key=format_words(self.key),
                 value=format_words(self.value),
             )

@@ -16,6 +16,9 @@ export const catalog: Readonly<Record<string, string>> = {
   "Reads a topic as a table: the latest value for each key.": "主题中每个键的最新值。",
   "Global table from a topic": "主题全局表",
   "Reads a topic as a table that is fully replicated to every task.": "每个任务都拥有全部行的表。",
+  "Global store from a topic": "主题全局存储",
+  "Reads a topic with a Python class that keeps its contents in a store on every task.":
+    "用 Python 类读取主题，将其内容保存在每个任务的存储中。",
   Filter: "过滤",
   "Keeps records for which the predicate is true.": "保留谓词为真的记录。",
   "Filter not": "反向过滤",
@@ -125,6 +128,7 @@ export const catalog: Readonly<Record<string, string>> = {
   Message: "消息",
   Name: "名称",
   "Output types": "输出类型",
+  Arguments: "参数",
   "Output ports": "输出端口",
   Partition: "分区",
   Partitions: "分区数",

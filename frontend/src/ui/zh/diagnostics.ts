@@ -171,6 +171,8 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   store_twice: ["连接了多个存储：{stores}。", "一个算子只有一个存储。"],
   store_name_twice: ["名称 {name} 也被 {other} 使用。", "请选择其他名称。"],
   store_unused: ["该存储没有连接。", "请将它连接到算子的“store”端口。"],
+  argument_unknown: ["{class_name} 没有参数 {name}。", "{guess}它的参数：{known}。"],
+  argument_missing: ["{class_name} 需要参数 {name}。", "请添加它，或在代码中为它设置默认值。"],
   store_missing: ["没有连接存储。", "请将该类写入的存储连接到“store”端口。"],
   store_shared: [
     "多个算子将结果保存在该存储中：{users}。",
