@@ -38,6 +38,7 @@ import { align, distribute, layout } from "./layout";
 import { inOrder } from "./order";
 import { roleOfOutput } from "./roles";
 import { searchKinds, searchNodes } from "./search";
+import { storeClasses } from "./stores";
 import { readType, shortType, typeAt, writeType } from "./types";
 
 function node(
@@ -195,6 +196,38 @@ describe("ports", () => {
       expect(CATALOG.families.some((family) => family.id === kind.family)).toBe(true);
     }
     expect(iconNames(CATALOG).filter((name) => !iconExists(name))).toEqual([]);
+  });
+});
+
+describe("stores as code sees them", () => {
+  test("a processor writes its own stores and only reads those of tables", () => {
+    const document = design(
+      [
+        node("p", "process"),
+        node("own", "store.window", { name: "mine" }),
+        node("n", "count", { window: { type: "session", gap: 1 } }),
+        node("t", "source.table"),
+        node("rows", "store.versioned", { name: "history" }),
+        node("u", "source.table"),
+        node("g", "source.global_store"),
+        node("rates", "store.key_value", { name: "rates" }),
+      ],
+      ["own", "p.store"],
+      ["n", "p.store"],
+      ["rows", "t.store"],
+      ["rows", "p.store"],
+      ["u", "p.store"],
+      ["rates", "g.store"],
+      ["rates", "p.store"],
+    );
+    expect(storeClasses(document, CATALOG, "p")).toEqual({
+      mine: "WindowStore",
+      n: "ReadOnlySessionStore",
+      history: "ReadOnlyVersionedStore",
+      u: "ReadOnlyKeyValueStore",
+      rates: "ReadOnlyKeyValueStore",
+    });
+    expect(storeClasses(document, CATALOG, "g")).toEqual({ rates: "KeyValueStore" });
   });
 });
 

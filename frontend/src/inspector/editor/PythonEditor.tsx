@@ -5,9 +5,11 @@ import { indentUnit } from "@codemirror/language";
 import { keymap, tooltips } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../../api/types";
+import type { StoreClasses } from "../../graph/stores";
 import { isMissing } from "../problems";
 import { baseExtensions } from "./base";
 import { breakpoints, showBreakpoints, showStop } from "./breakpoints";
+import { memberCompletion, memberOnHover } from "./processorApi";
 import { useEditor } from "./useEditor";
 
 /** An editor for the source of a processor. */
@@ -20,6 +22,8 @@ export default function PythonEditor(props: {
   /** Lines with a breakpoint; `stopped` is the line at which a simulation stopped. */
   lines: readonly number[];
   stopped: number | null;
+  /** The class of each connected store, by name. */
+  stores: StoreClasses;
   onBreakpoints: (lines: readonly number[]) => void;
   onChange: (text: string) => void;
   onDone: () => void;
@@ -36,8 +40,14 @@ export default function PythonEditor(props: {
       indentUnit.of("    "),
       autocompletion({
         icons: false,
-        override: [localCompletionSource, globalCompletion, completeAnyWord],
+        override: [
+          memberCompletion(() => latest.current.stores),
+          localCompletionSource,
+          globalCompletion,
+          completeAnyWord,
+        ],
       }),
+      memberOnHover(() => latest.current.stores),
       tooltips({ parent: document.body }),
       keymap.of([indentWithTab]),
       baseExtensions({
