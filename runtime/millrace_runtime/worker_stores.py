@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from millrace_runtime.worker_values import Struct, decoder, encoder
 
@@ -72,13 +72,15 @@ class ReadOnly(Store[K, V]):
         self._owner = spec["owner"]
         self._timestamps = spec["timestamps"]
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
-            f"the store {self.name} has no method {name!r}: it belongs to the node "
-            f"{self._owner}, and a processor can only read it"
-            if name in _WRITES
-            else f"a {type(self).__name__} has no method {name!r}"
-        )
+    if not TYPE_CHECKING:  # A type checker reports such a method by itself.
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"the store {self.name} has no method {name!r}: it belongs to the node "
+                f"{self._owner}, and a processor can only read it"
+                if name in _WRITES
+                else f"a {type(self).__name__} has no method {name!r}"
+            )
 
     def _timed(self, *message: Any) -> tuple[V, int] | None:
         if not self._timestamps:
