@@ -100,6 +100,31 @@ class PortNames(Parameter[tuple[str, ...]]):
         return tuple(taken) or self.neutral()
 
 
+class MethodNames(Parameter[tuple[str, ...]]):
+    """Names of input ports, each of which a method of a class handles."""
+
+    widget = "methods"
+
+    def neutral(self) -> tuple[str, ...]:
+        return ()
+
+    def parse(self, raw: object, faults: Faults) -> tuple[str, ...]:
+        if not isinstance(raw, list):
+            faults.shape(raw, "a list of port names")
+            return self.neutral()
+        taken: list[str] = ["in", *_OTHER_METHODS]
+        for index, item in enumerate(raw):
+            if isinstance(item, str) and item not in taken and not item.isidentifier():
+                faults.shape(item, "the name of a method: a letter, then letters and digits")
+            else:
+                read_port(item, faults, f"[{index}]", taken)
+        return tuple(taken[len(_OTHER_METHODS) + 1 :])
+
+
+#: Methods of a processor that handle no port of their own.
+_OTHER_METHODS = ("init", "process", "close")
+
+
 class PortName(Parameter[str]):
     """The name of one more output port."""
 
@@ -341,6 +366,16 @@ def signature_of(code: str, class_name: str) -> Signature | None:
     alone = zip(given.kwonlyargs, given.kw_defaults, strict=True)
     needed += [each.arg for each, default in alone if default is None]
     return Signature(tuple(needed), (*names, *(each.arg for each in given.kwonlyargs)))
+
+
+def methods_of(code: str, class_name: str) -> set[str] | None:
+    """Methods of a class in valid Python source; ``None`` if it may inherit others."""
+    for item in ast.parse(code).body:
+        if isinstance(item, ast.ClassDef) and item.name == class_name:
+            bases = {base.id if isinstance(base, ast.Name) else "" for base in item.bases}
+            own = {each.name for each in item.body if isinstance(each, ast.FunctionDef)}
+            return own if bases <= {"Processor", "object"} else None
+    return None
 
 
 def classes_in(code: str) -> list[str]:

@@ -547,6 +547,10 @@ PROSE: dict[str, Prose] = {
     "argument_missing": Prose(
         "{class_name} needs the argument {name}.", "Add it, or give it a default in the code."
     ),
+    "method_missing": Prose(
+        "{class_name} has no method {name} for the records of the input “{name}”.",
+        "Add the method {name}(self, record), or remove the input.",
+    ),
     "store_missing": Prose(
         "No store is connected.", "Connect the store that the class writes to the “store” port."
     ),

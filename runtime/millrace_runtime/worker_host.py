@@ -32,11 +32,13 @@ class Host:
         self.channel = channel
         self.name = frame["name"]
         self.fixed = frame["fixed"]
-        self._only_stores = bool(frame.get("only_stores"))
+        self._only_stores = frame["only_stores"]
         self.ports = frame["ports"]
         self.task_id = frame["task_id"]
-        self.read_key = decoder(frame["in"]["key"])
-        self.read_value = decoder(frame["in"]["value"])
+        self._inputs = [
+            (each["method"], decoder(each["key"]), decoder(each["value"]))
+            for each in frame["inputs"]
+        ]
         self.write_key = encoder(frame["out"]["key"], "the key")
         self.write_value = encoder(frame["out"]["value"], "the value")
         self.stores = {
@@ -49,7 +51,7 @@ class Host:
         self.closing = False
         self._code = frame["code"]
         self._class_name = frame["class_name"]
-        self._arguments = frame.get("arguments") or {}
+        self._arguments = frame["arguments"]
         self._context = ProcessorContext[Any, Any](self)
         self._processor: Any = None
         self._breakpoints = self._stopping(frame.get("breakpoints"))
@@ -108,12 +110,12 @@ class Host:
     def call(self, frame: Json) -> None:
         """Process a record or run a punctuation."""
         if frame["call"] == "process":
+            method, read_key, read_value = self._inputs[frame["input"]]
             key, value, timestamp, headers = frame["record"]
-            self.key = self.read_key(key)
+            self.key = read_key(key)
             pairs = [(k, None if v is None else base64.b64decode(v)) for k, v in headers]
-            self._processor.process(
-                Record(self.key, self.read_value(value), timestamp, pairs)  # type: ignore[arg-type]
-            )
+            handle = getattr(self._processor, method)
+            handle(Record(self.key, read_value(value), timestamp, pairs))  # type: ignore[arg-type]
         else:
             callback = self.schedules.get(frame["schedule"])
             if callback is not None:

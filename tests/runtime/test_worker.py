@@ -50,17 +50,21 @@ class Pipe:
         frame = {
             "call": "start", "node": "n", "name": "n", "code": code, "class_name": "P",
             "task_id": "0_1", "fixed": False, "ports": ["out"], "stores": [STORE],
-            "in": kinds, "out": kinds, "topic": None, "partition": -1, "offset": -1,
+            "inputs": [{**kinds, "method": "process"}], "out": kinds, "only_stores": False,
+            "arguments": {}, "topic": None, "partition": -1, "offset": -1,
             "stream_time": -1, "wall_clock": 0, **changes,
         }  # fmt: skip
         self.send(frame)
         return self.receive()
 
-    def record(self, value: Any, *, node: str = "n", key: str = "k") -> tuple[list[Any], Any]:
+    def record(
+        self, value: Any, *, node: str = "n", key: str = "k", at: int = 0
+    ) -> tuple[list[Any], Any]:
         """Send a record and read the first frame that follows."""
         self.send(
             {
-                "call": "process", "node": node, "record": [key, value, 7, [["h", "eA=="]]],
+                "call": "process", "node": node, "input": at,
+                "record": [key, value, 7, [["h", "eA=="]]],
                 "topic": "in", "partition": 2, "offset": 9, "stream_time": 7, "wall_clock": 0,
             }
         )  # fmt: skip
@@ -433,7 +437,7 @@ def test_an_error_that_takes_long_to_describe_is_still_reported() -> None:
         limited.close()
 
 
-# ---- stores of tables, arguments, structs ----------------------------------------------------------
+# ---- stores of tables, arguments, structs -------------------------------------------------------
 
 TABLE = {
     "name": "table", "kind": "key_value", "types": {"key": STRING, "value": INTEGER},
@@ -506,6 +510,25 @@ def test_the_class_of_a_global_store_only_writes_the_store(pipe: Pipe, what: str
     pipe.start(code, only_stores=True)
     _, end = pipe.record("v")
     assert "the processor of a global store cannot" in end["error"]["message"]
+
+
+def test_each_input_has_its_types_and_its_method(pipe: Pipe) -> None:
+    code = """
+class P(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record)
+
+    def on_payment(self, record):
+        self.context.forward(record.replace(value="paid " + str(record.value + 1)))
+"""
+    kinds = {"key": STRING, "value": STRING}
+    payments = {"key": STRING, "value": LONG, "method": "on_payment"}
+    pipe.start(code, inputs=[{**kinds, "method": "process"}, payments])
+    found = [pipe.record("v")[0][0][1][1], pipe.record(7, at=1)[0][0][1][1]]
+    assert found == ["v", "paid 8"]
 
 
 def test_fields_of_a_struct_are_attributes_too() -> None:

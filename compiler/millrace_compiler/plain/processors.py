@@ -144,6 +144,8 @@ def _check(program: Program, node: ProcessorNode) -> None:
     for type_ in (port.key, port.value, out.key, out.value):
         if not names_in(known(type_)) <= _TYPES:
             raise _refused(program, node, "output", f"Python has no type for {known(type_).text}")
+    if node.inputs_:
+        raise _refused(program, node, "inputs", "the rows of a group have one type")
     for owner in node.read_tables:
         reason = f"a stateful step cannot read the state of another one, here of {owner.id}"
         raise _refused(program, node, "store", reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, TypeAlias, Unpack, overload
 
 from millrace_runtime.dsl.code import ProcessorCode, ProcessorSource, code_of
 from millrace_runtime.dsl.handles import Handle, Writable
@@ -54,7 +54,7 @@ class Records(Writable):
         value_type: str | None = None,
         outputs: None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
-        also: Sequence[Records] = (),
+        also: Also = (),
         **about: Unpack[About],
     ) -> Stream: ...
     @overload
@@ -67,7 +67,7 @@ class Records(Writable):
         value_type: str | None = None,
         outputs: Sequence[str],
         stores: Sequence[Store | Table | GlobalTable] = (),
-        also: Sequence[Records] = (),
+        also: Also = (),
         **about: Unpack[About],
     ) -> dict[str, Stream]: ...
     def process(
@@ -79,7 +79,7 @@ class Records(Writable):
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
-        also: Sequence[Records] = (),
+        also: Also = (),
         **about: Unpack[About],
     ) -> Stream | dict[str, Stream]:
         """Process records with a Python class, which may change keys.
@@ -89,7 +89,8 @@ class Records(Writable):
         with its `arguments`. `key_type`, `value_type`: Spark SQL types of the forwarded records
         (default: the input's types). `outputs`: names of the output ports; if set, a stream is
         returned for each. `stores`: stores of its own, and tables, aggregations and global tables,
-        whose stores it can read. `also`: further input streams.
+        whose stores it can read. `also`: further input streams of the same types or, of other
+        types, by the method of the class that gets their records: `{"on_payment": payments}`.
         """
         made = code_of(processor, calling(), arguments)
         return self._process("process", made, key_type, value_type, outputs, stores, also, about)
@@ -104,7 +105,7 @@ class Records(Writable):
         value_type: str | None = None,
         outputs: None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
-        also: Sequence[Records] = (),
+        also: Also = (),
         **about: Unpack[About],
     ) -> Stream: ...
     @overload
@@ -117,7 +118,7 @@ class Records(Writable):
         value_type: str | None = None,
         outputs: Sequence[str],
         stores: Sequence[Store | Table | GlobalTable] = (),
-        also: Sequence[Records] = (),
+        also: Also = (),
         **about: Unpack[About],
     ) -> dict[str, Stream]: ...
     def process_values(
@@ -129,7 +130,7 @@ class Records(Writable):
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
-        also: Sequence[Records] = (),
+        also: Also = (),
         **about: Unpack[About],
     ) -> Stream | dict[str, Stream]:
         """Like `process`, for a processor that keeps keys unchanged: no repartition follows."""
@@ -146,22 +147,37 @@ class Records(Writable):
         value_type: str | None,
         outputs: Sequence[str] | None,
         stores: Sequence[Store | Table | GlobalTable],
-        also: Sequence[Records],
+        also: Also,
         about: About,
     ) -> Stream | dict[str, Stream]:
         output = {"key": key_type, "value": value_type}
+        methods = _by_method(also)
         params = {
             **code.params,
             "output": {name: type_ for name, type_ in output.items() if type_ is not None},
             "outputs": list(outputs) if outputs is not None else None,
+            "inputs": [name for name in methods if name != "process"] or None,
         }
-        made = self._add(
-            kind, params, about, inputs=[(other, "in") for other in also], stores=stores
-        )
+        inputs = [
+            (other, "in" if name == "process" else name)
+            for name, found in methods.items()
+            for other in found
+        ]
+        made = self._add(kind, params, about, inputs=inputs, stores=stores)
         self._nodes.outside.codes[made] = code
         if outputs is None:
             return Stream(self._nodes, made)
         return {port: Stream(self._nodes, made, port) for port in outputs}
+
+
+#: Further inputs of a processor: of the same types, or by the method that gets their records.
+Also: TypeAlias = Sequence[Records] | Mapping[str, Records | Sequence[Records]]
+
+
+def _by_method(also: Also) -> dict[str, Sequence[Records]]:
+    if not isinstance(also, Mapping):
+        return {"process": also}
+    return {name: [of] if isinstance(of, Records) else of for name, of in also.items()}
 
 
 class Stream(Records):

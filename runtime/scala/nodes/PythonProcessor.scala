@@ -26,6 +26,10 @@ private[millrace] final class ProcessorStore(val spec: StoreSpec, val key: DataT
 /** A class in Python, with the types of its records and its stores. */
 private[millrace] trait PythonSettings extends NodeSpec {
   def in: StreamPort
+
+  /** The inputs, and for each the method that gets its records. */
+  def ins: Seq[StreamPort] = Seq(in)
+  def methods: Seq[String] = Seq("process")
   def code: String
   def className: String
 
@@ -76,16 +80,20 @@ private[millrace] object PythonSettings {
 }
 
 private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) with PythonSettings {
-  private val ins = parents.indices.map(b.stream)
-  ins.foreach(i =>
-    if (i != ins.head)
+  override val ins: Seq[StreamPort] = parents.indices.map(b.stream)
+  override val in: StreamPort = ins.head
+  override val methods: Seq[String] = {
+    val ms = b.elements("methods").map(_.asText)
+    if (ms.isEmpty) ins.map(_ => "process") else ms
+  }
+  ins.zip(methods).foreach { case (i, method) =>
+    if (method == "process" && i != in)
       b.fail(
         "in",
         "type",
-        s"the inputs differ: ${i.key.seen.sql}, ${i.value.sql} and ${ins.head.key.seen.sql}, ${ins.head.value.sql}"
+        s"the inputs differ: ${i.key.seen.sql}, ${i.value.sql} and ${in.key.seen.sql}, ${in.value.sql}"
       )
-  )
-  override val in: StreamPort = ins.head
+  }
   override val fixed: Boolean = op == "process_values"
   override val code: String = PythonSettings.code(b)
   override val className: String = b.text("class_name")
@@ -98,7 +106,9 @@ private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) with Pyth
     }
   override val outKey: KeyType = if (fixed) in.key else output("key").map(KeyType(_)).getOrElse(in.key)
   override val outValue: DataType = output("value").getOrElse(in.value)
-  override val outPorts: Seq[String] = { val ps = b.elements("outputs").map(_.asText); if (ps.isEmpty) Seq("out") else ps }
+  override val outPorts: Seq[String] = {
+    val ps = b.elements("outputs").map(_.asText); if (ps.isEmpty) Seq("out") else ps
+  }
   override val stores: Seq[ProcessorStore] = PythonSettings.stores(b)
   override val tables: Seq[(String, NodeSpec with StoreOwner)] = b.elements("tables").map { j =>
     val owner = b.graph.spec(j.get("step").asText).asInstanceOf[NodeSpec with StoreOwner]
@@ -113,7 +123,11 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
   private val python = new PythonCalls(this, spec, (r, port) => if (port == null) forward(r) else forward(r, port))
   override def init(c: TaskContext): Unit = python.init(c)
   override def dumps: Seq[StoreDump] = python.dumps
-  override def process(r: Record, input: Int): Unit = python.process(r)
+  override def process(r: Record, input: Int): Unit = {
+    val before = sent
+    python.process(r, input)
+    if (sent == before) ended("no_output")
+  }
   override def close(): Unit = python.close()
 }
 
@@ -127,7 +141,6 @@ private[millrace] final class GlobalStoreSpec(b: Build) extends GlobalSpec(b) wi
   override val stores: Seq[ProcessorStore] = PythonSettings.stores(b)
   override val store: StoreSettings = StoreSettings.of(stores.head.spec)
   override val onlyStores: Boolean = true
-  val continues: Boolean = b.settings.processing != "fail"
   override def ports: Seq[(String, Port)] = Nil
   override def create(): Node = new GlobalStore(this)
 }
@@ -143,8 +156,9 @@ private[millrace] final class GlobalStore(s: GlobalStoreSpec) extends SourceNode
     python.init(c)
   }
   override def process(r: Record, input: Int): Unit =
-    try python.process(r)
-    catch { case e: Exception if !reports && s.continues && !e.isInstanceOf[Stop] => () }
+    // Kafka Streams' global thread has no handler of processing errors: it stops the application.
+    try python.process(r, 0)
+    catch { case e: Exception if !e.isInstanceOf[Stop] => python.stop(e) }
   override private[millrace] def access: StoreAccess = python.access(s.store.name)
   override def dumps: Seq[StoreDump] = if (reports) python.dumps else Nil
   override def close(): Unit = python.close()
@@ -173,10 +187,11 @@ private[millrace] final class PythonCalls(
       name -> c.nodeOf(owner.id).asInstanceOf[ReadableStore].access
     }).toMap
     try ready()
-    catch { case e: Exception if !e.isInstanceOf[Stop] => task.stop(node, "processing", e) }
+    catch { case e: Exception if !e.isInstanceOf[Stop] => stop(e) }
   }
   def dumps: Seq[StoreDump] = own.map(_._2.dump)
   def access(name: String): StoreAccess = stores(name)
+  def stop(e: Exception): Nothing = task.stop(node, "processing", e)
 
   /** Starts the processor in the worker, and again after the worker was lost. */
   private def ready(): PythonWorker = {
@@ -194,7 +209,10 @@ private[millrace] final class PythonCalls(
       m.put("task_id", context.taskId(spec.sub))
       m.put("fixed", spec.fixed)
       m.put("only_stores", spec.onlyStores)
-      m.replace("in", types(spec.in.key.seen, spec.in.value))
+      val ins = m.putArray("inputs")
+      spec.ins.zip(spec.methods).foreach { case (in, method) =>
+        ins.add(types(in.key.seen, in.value).put("method", method))
+      }
       m.replace("out", types(spec.outKey.seen, spec.outValue))
       val ports = m.putArray("ports")
       spec.outPorts.foreach(p => ports.add(p))
@@ -234,19 +252,18 @@ private[millrace] final class PythonCalls(
     m
   }
 
-  def process(r: Record): Unit = {
+  def process(r: Record, input: Int): Unit = {
     val w = ready()
     val m = message("process")
-    m.replace("record", record(r))
-    val before = sent
+    m.put("input", input)
+    m.replace("record", record(r, spec.ins(input)))
     w.call(this, m)
-    if (sent == before) ended("no_output")
   }
 
-  private def record(r: Record): ArrayNode = {
+  private def record(r: Record, in: StreamPort): ArrayNode = {
     val a = Json.mapper.createArrayNode()
-    a.add(Wire.node(r.key, spec.in.key.seen))
-    a.add(Wire.node(r.value, spec.in.value))
+    a.add(Wire.node(r.key, in.key.seen))
+    a.add(Wire.node(r.value, in.value))
     a.add(r.timestamp)
     val hs = a.addArray()
     r.headers.foreach { h =>

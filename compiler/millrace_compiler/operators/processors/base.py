@@ -12,14 +12,16 @@ from millrace_compiler.guesses import guess
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stores.base import StoreNode
-from millrace_compiler.operators.tables.updates import same_types, updates
+from millrace_compiler.operators.tables.updates import same_keys, same_types, updates
 from millrace_compiler.parameters import Text
 from millrace_compiler.parts import (
     Arguments,
     Code,
+    MethodNames,
     OutputTypesOf,
     PortNames,
     classes_in,
+    methods_of,
     signature_of,
 )
 from millrace_compiler.ports import InPort, Port
@@ -45,6 +47,7 @@ class ProcessorNode(Operator):
         "Spark's Python state API gets the rows of a key in a batch, without order or stream time."
     )
     in_ports = (InPort("in", ("stream", "table"), many=True),)
+    dynamic_inputs = "inputs"
     dynamic_outputs = "outputs"
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
     many_stores = True
@@ -65,9 +68,25 @@ class ProcessorNode(Operator):
         ("Spark SQL types of the forwarded key and value. Default: the input's types."),
     )
     outputs_ = PortNames("Output ports", "Names of the output ports.", default=["out"])
+    inputs_ = MethodNames(
+        "Input ports",
+        "Names of further input ports, whose records may have other types: for each, the class "
+        "has a method of that name, which gets them in place of process.",
+        default=[],
+    )
 
     def check(self, report: Diagnostics) -> None:
         check_class(self, self.code, self.class_name, self.arguments, report)
+        methods = methods_of(self.code, self.class_name) if self.code else None
+        for name in self.inputs_:
+            if methods is not None and name not in methods:
+                self.fault(
+                    report, "method_missing", "inputs", name=name, class_name=self.class_name
+                )
+
+    def inputs(self) -> tuple[InPort, ...]:
+        first = self.in_ports[0]
+        return (first, *(InPort(name, first.roles, many=True) for name in self.inputs_))
 
     def outputs(self) -> tuple[str, ...]:
         return self.outputs_
@@ -77,6 +96,12 @@ class ProcessorNode(Operator):
         same_types(scope, ports)
         first = ports[0]
         changed = any(port.key_changed for port in ports)
+        for name in self.inputs_:
+            others = [updates(port) for port in scope.all(name)]
+            same_types(scope, others, name)
+            changed = changed or any(port.key_changed for port in others)
+            if not self.rekeys:
+                same_keys(scope, first, others[0], name)
         output = self.output
         self._check_stores(scope)
         self._check_names(scope)
@@ -126,11 +151,11 @@ class ProcessorNode(Operator):
                 )
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        stream = to.merged()
+        streams = [to.merged(port.name) for port in self.inputs()]
         out = to.out(self.outputs()[0])
         made = to.step(
             self.kind,
-            stream,
+            *streams,
             keeps=Keeps(tuple(store.store_name() for store in self.own_stores), shared=True),
             stores_read={
                 owner.own_store_name: to.read_store(owner.id) for owner in self.read_tables
@@ -143,6 +168,7 @@ class ProcessorNode(Operator):
                 "value": out.value.text if out.value else "",
             },
             outputs=list(self.outputs()),
+            methods=["process", *self.inputs_] if self.inputs_ else None,
             stores=[store.to_json() for store in self.own_stores],
         )
         if self.rekeys:
@@ -160,9 +186,20 @@ class ProcessorNode(Operator):
                 value_type=parts(output, "value"),
                 outputs=list(outputs) if outputs != ("out",) else None,
                 stores=list(self.connected) or None,
-                also=[Input("in", i) for i in range(1, self.incoming["in"])] or None,
+                also=self._further() or None,
             )
         ]
+
+    def _further(self) -> list[Input] | dict[str, list[Input]]:
+        """The inputs after the first one, by method if there are several methods."""
+        more = [Input("in", index) for index in range(1, self.incoming["in"])]
+        if not self.inputs_:
+            return more
+        found = {
+            name: [Input(name, index) for index in range(self.incoming[name])]
+            for name in self.inputs_
+        }
+        return {"process": more, **found} if more else found
 
     def summary(self) -> str:
         names = [store.store_name() for store in self.own_stores]

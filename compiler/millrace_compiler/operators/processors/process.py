@@ -20,5 +20,5 @@ class Process(ProcessorNode):
     )
     synonyms = ("processor", "python", "custom", "code", "transform", "punctuate", "自定义")
     rules = ("PA2", "PA3", "PA4", "PA5", "RP1")
-    first = ("code", "class_name", "arguments", "output", "outputs")
+    first = ("code", "class_name", "arguments", "output", "outputs", "inputs")
     changes_key = True

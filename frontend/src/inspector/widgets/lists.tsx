@@ -257,7 +257,21 @@ export function OutputsWidget(props: WidgetProps) {
   );
 }
 
-/** Names with values, such as a topic's configuration. */
+/** Further input ports of a processor, which are named after the methods that get their records. */
+export function MethodsWidget(props: WidgetProps) {
+  return (
+    <PortList
+      widget={props}
+      items={asList(props.value).map(asText)}
+      portOf={(name) => name}
+      named={(_, name) => name}
+      created={(name) => name.replaceAll("-", "_")}
+      prefix="on_input"
+      addText={t("Add an input")}
+    />
+  );
+}
+
 /** Shows a value so that `read` gives it back: text that would be read as JSON is in quotes. */
 export function shownArgument(value: Json | undefined): string {
   if (typeof value !== "string") return value === undefined ? "" : JSON.stringify(value);
@@ -278,6 +292,7 @@ export function ArgumentsWidget(props: WidgetProps) {
   return <Pairs {...props} show={shownArgument} read={readArgument} />;
 }
 
+/** Names with values, such as a topic's configuration. */
 export function KeyValuesWidget(props: WidgetProps) {
   return <Pairs {...props} show={asText} read={(text) => text} />;
 }

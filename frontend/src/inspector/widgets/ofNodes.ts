@@ -10,6 +10,7 @@ import {
   BranchesWidget,
   CogroupInputsWidget,
   KeyValuesWidget,
+  MethodsWidget,
   OutputsWidget,
 } from "./lists";
 import { OutputTypesWidget } from "./outputTypes";
@@ -24,6 +25,7 @@ addWidgets({
   output_types: OutputTypesWidget,
   key_values: KeyValuesWidget,
   arguments: ArgumentsWidget,
+  methods: MethodsWidget,
   group_by: GroupByWidget,
   window: WindowWidget,
   code: CodeWidget,

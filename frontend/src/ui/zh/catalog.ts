@@ -130,6 +130,7 @@ export const catalog: Readonly<Record<string, string>> = {
   "Output types": "输出类型",
   Arguments: "参数",
   "Output ports": "输出端口",
+  "Input ports": "输入端口",
   Partition: "分区",
   Partitions: "分区数",
   Persistent: "持久化",

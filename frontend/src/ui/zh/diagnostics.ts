@@ -173,6 +173,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   store_unused: ["该存储没有连接。", "请将它连接到算子的“store”端口。"],
   argument_unknown: ["{class_name} 没有参数 {name}。", "{guess}它的参数：{known}。"],
   argument_missing: ["{class_name} 需要参数 {name}。", "请添加它，或在代码中为它设置默认值。"],
+  method_missing: [
+    "{class_name} 没有用于输入“{name}”的记录的方法 {name}。",
+    "请添加方法 {name}(self, record)，或删除该输入。",
+  ],
   store_missing: ["没有连接存储。", "请将该类写入的存储连接到“store”端口。"],
   store_shared: [
     "多个算子将结果保存在该存储中：{users}。",
@@ -510,6 +514,7 @@ export const words: Readonly<Record<string, string>> = {
   keys: "各个键",
   pairs: "各个匹配对",
   "the inputs": "各个输入",
+  "a global table": "全局表",
   "a null key": "键为 null ",
   "a null key or value": "键或值为 null ",
   "a null foreign key": "外键为 null ",

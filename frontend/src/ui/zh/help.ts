@@ -78,6 +78,8 @@ export const help: Readonly<Record<string, string>> = {
     "Spark 的广播只读取一次；全局存储会跟随其主题。",
 
   // Parameters
+  "Names of further input ports, whose records may have other types: for each, the class has a method of that name, which gets them in place of process.":
+    "其他输入端口的名称，其记录可以是其他类型：该类为每个端口有一个同名方法，代替 process 得到这些记录。",
   "Values that the class is created with, by name, as JSON.":
     "创建该类时使用的值，按名称，以 JSON 表示。",
   "The topics to read.": "要读取的主题。",
