@@ -138,6 +138,8 @@ abstract class BuildContext(val doc: Doc) {
       value: DataType,
       versioned: Boolean = true
   ): Materialized[Any, Any, KV] = doc.stores(n).headOption match {
+    case None if doc.isRead(n) =>
+      Materialized.as[Any, Any, KV](n.id).withKeySerde(key.serde).withValueSerde(valueSerde(value))
     case None => Materialized.`with`[Any, Any, KV](key.serde, valueSerde(value))
     case Some(s) =>
       checkTypes(s, key, value)
@@ -164,6 +166,8 @@ abstract class BuildContext(val doc: Doc) {
       key: KeyType,
       value: DataType
   ): Materialized[Any, Any, W] = doc.stores(n).headOption match {
+    case None if doc.isRead(n) =>
+      Materialized.as[Any, Any, W](n.id).withKeySerde(key.serde).withValueSerde(valueSerde(value))
     case None => Materialized.`with`[Any, Any, W](key.serde, valueSerde(value))
     case Some(s) =>
       if (s.kind != kind) n.fail("store", s"cannot use a ${s.kind}")

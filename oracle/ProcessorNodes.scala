@@ -10,10 +10,12 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 /** Nodes of the processor API and the stores that they use. */
-trait ProcessorNodes extends BuildContext {
+trait ProcessorNodes extends BuildContext with SourceNodes {
+  override protected def builtin(n: Node): String =
+    doc.builtins.getOrElse(n.id, throw new Unsupported(s"process node ${n.id} has no entry in oracle_processors"))
+
   protected def process(n: Node): Unit = {
-    val builtin =
-      doc.builtins.getOrElse(n.id, throw new Unsupported(s"process node ${n.id} has no entry in oracle_processors"))
+    val twin = builtin(n)
     val all = updates(n)
     all.foreach(o =>
       if (o.key != all.head.key || o.value != all.head.value) n.fail("in", "the types of the inputs differ")
@@ -29,7 +31,10 @@ trait ProcessorNodes extends BuildContext {
     val value = out.textOpt("value").map(Sql.parseType(_, n, "output")).getOrElse(i.value)
     val stores = doc.stores(n)
     stores.foreach(addStore)
-    val names = stores.map(_.text("name"))
+    val own = stores.map(_.text("name"))
+    val names = own ++ doc.reads(n).map(doc.storeName)
+    // Every processor can use a global store, and none can be connected to one.
+    val connected = own ++ doc.reads(n).filterNot(_.kind.startsWith("source.global")).map(doc.storeName)
     val ports = n.opt("outputs").map(_.elements.asScala.map(_.asText).toSeq).getOrElse(Seq("out"))
     val edges = doc.outgoing(n)
     val direct = ports == Seq("out")
@@ -42,15 +47,15 @@ trait ProcessorNodes extends BuildContext {
     val s: KStream[Any, Any] =
       if (fixed)
         i.stream.processValues[Any](
-          (() => Processors.fixed(builtin, ctx)): FixedKeyProcessorSupplier[Any, Any, Any],
+          (() => Processors.fixed(twin, ctx)): FixedKeyProcessorSupplier[Any, Any, Any],
           named(n.id),
-          names: _*
+          connected: _*
         )
       else
         i.stream.process[Any, Any](
-          (() => Processors.make(builtin, ctx)): ProcessorSupplier[Any, Any, Any, Any],
+          (() => Processors.make(twin, ctx)): ProcessorSupplier[Any, Any, Any, Any],
           named(n.id),
-          names: _*
+          connected: _*
         )
     val k = if (fixed) i.key else key
     if (direct) done(n, S(s, k, value))
@@ -66,6 +71,12 @@ trait ProcessorNodes extends BuildContext {
 
   protected val added = mutable.Set[(StreamsBuilder, String)]()
   protected def addStore(s: Node): Unit = if (added.add((builder, s.text("name")))) {
+    val b = storeBuilder(s)
+    if (s.bool("logging", true)) b.withLoggingEnabled(config(s)) else b.withLoggingDisabled()
+    builder.addStateStore(b)
+  }
+
+  override protected def storeBuilder(s: Node): StoreBuilder[_ <: StateStore] = {
     val name = s.text("name")
     def t(p: String) = Sql.parseType(s.text(p), s, p)
     val (kt, vt) = (t("key_type"), t("value_type"))
@@ -105,8 +116,7 @@ trait ProcessorNodes extends BuildContext {
           vs
         )
     }
-    if (s.bool("logging", true)) b.withLoggingEnabled(config(s)) else b.withLoggingDisabled()
     if (s.bool("caching", false)) b.withCachingEnabled()
-    builder.addStateStore(b)
+    b
   }
 }

@@ -5,7 +5,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord
 import org.apache.kafka.streams._
 import org.apache.kafka.streams.errors.StreamsException
 import org.apache.kafka.streams.kstream._
-import org.apache.kafka.streams.processor.{RecordContext, TimestampExtractor, TopicNameExtractor}
+import org.apache.kafka.streams.processor.{RecordContext, StateStore, TimestampExtractor, TopicNameExtractor}
+import org.apache.kafka.streams.state.StoreBuilder
 import org.apache.kafka.streams.processor.api.{ProcessorContext => _, _}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -13,6 +14,8 @@ import scala.jdk.CollectionConverters._
 
 /** Sources and sinks. */
 trait SourceNodes extends BuildContext {
+  protected def builtin(n: Node): String
+  protected def storeBuilder(s: Node): StoreBuilder[_ <: StateStore]
   protected def source(n: Node): Unit = {
     val (kf, vf) = (Format.parse(n, "key"), Format.parse(n, "value"))
     val key = KeyType(kf.dataType)
@@ -75,13 +78,24 @@ trait SourceNodes extends BuildContext {
       case "source.table" =>
         sourceFormats(n.text("topic")) = (kf, vf)
         val t =
-          if (doc.stores(n).isEmpty) builder.table[Any, Any](n.text("topic"), consumed)
+          if (doc.stores(n).isEmpty && !doc.isRead(n)) builder.table[Any, Any](n.text("topic"), consumed)
           else builder.table[Any, Any](n.text("topic"), consumed, materialized(n, key, vf.dataType))
         done(n, T(t, key, vf.dataType))
+      case "source.global_store" =>
+        sourceFormats(n.text("topic")) = (kf, vf)
+        val store = doc.stores(n).headOption.getOrElse(n.fail("store", "is missing"))
+        val ctx = new ProcessorSpec(n, null, null, Seq(store.text("name")), _ => Nil)
+        val supplier: ProcessorSupplier[Any, Any, Any, Any] = () => Processors.make(builtin(n), ctx)
+        builder.addGlobalStore(
+          storeBuilder(store).withLoggingDisabled(),
+          n.text("topic"),
+          consumed,
+          supplier.asInstanceOf[ProcessorSupplier[Any, Any, Void, Void]]
+        )
       case "source.global_table" =>
         sourceFormats(n.text("topic")) = (kf, vf)
         val g =
-          if (doc.stores(n).isEmpty) builder.globalTable[Any, Any](n.text("topic"), consumed)
+          if (doc.stores(n).isEmpty && !doc.isRead(n)) builder.globalTable[Any, Any](n.text("topic"), consumed)
           else
             builder.globalTable[Any, Any](
               n.text("topic"),

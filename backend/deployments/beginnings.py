@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from millrace_backend.errors import ApiError, NotFound
+from millrace_compiler.kinds import global_kinds
 from records.topics import Ends, described, ends_of, offsets_at
 from topologies.models import Version
 
@@ -127,11 +128,11 @@ def require_name(row: Deployment, beginning: Beginning, name: str) -> None:
 
 
 def whole_topics(document: Mapping[str, Any]) -> set[str]:
-    """Return the topics of global tables, which are always read from the beginning."""
+    """Return the topics of global tables and stores, which are read from the beginning."""
     return {
         node["params"].get("topic")
         for node in document.get("nodes", [])
-        if node.get("kind") == "source.global_table"
+        if node.get("kind") in global_kinds()
     }
 
 

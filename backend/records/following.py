@@ -19,6 +19,7 @@ from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
+from millrace_compiler.kinds import global_kinds
 from millrace_compiler.topic_patterns import topic_pattern
 from topologies.models import Version
 from topologies.topics import topic_failure
@@ -282,7 +283,7 @@ def _lines(
     every = _every_partition(deployment, request)
     windows: list[Window] = []
     for topic, source in sources.items():
-        globally = source["kind"] == "source.global_table"
+        globally = source["kind"] in global_kinds()
         own = _windows(topic, followed, request, every=every or globally)
         before = max(1, request.before // len(sources)) if request.before else 0
         after = max(1, request.after // len(sources)) if request.after else 0
@@ -359,7 +360,7 @@ def _whole_batches(
         window
         for topic, source in sources.items()
         for window in _windows(
-            topic, followed, request, every=every or source["kind"] == "source.global_table"
+            topic, followed, request, every=every or source["kind"] in global_kinds()
         )
     ]
     earliest = {(each.topic, each.partition): each.ends.earliest for each in windows}

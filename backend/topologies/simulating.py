@@ -12,6 +12,7 @@ from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
 from millrace_compiler import local_services
+from millrace_compiler.kinds import python_kinds
 
 from topologies.models import Version, hash_of
 from topologies.required import note_pass
@@ -22,9 +23,6 @@ MOST_INPUTS, MOST_STEPS = 2_000, 20_000
 MOST_BREAKPOINTS, MOST_PARTITIONS = 100, 10_000
 #: timeout in seconds; the simulator ends runs that exceed its own, shorter limits
 PATIENCE = 120.0
-
-#: kinds of nodes that contain a user's code
-PROCESSORS = frozenset({"process", "process_values"})
 
 #: response if nothing ran because a process is starting
 STARTING: dict[str, Any] = {
@@ -117,7 +115,7 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, 
 
 def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any]) -> None:
     role = role_in(person, workspace.pk)
-    runs_code = any(node["kind"] in PROCESSORS for node in document["nodes"])
+    runs_code = any(node["kind"] in python_kinds() for node in document["nodes"])
     if runs_code and (role is None or not role.allows(Role.OPERATOR)):
         raise Forbidden(
             "role_too_small",

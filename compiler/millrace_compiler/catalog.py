@@ -48,6 +48,7 @@ def _kind(cls: type[Operator]) -> dict[str, object]:
         "inputs": _inputs(cls),
         "outputs": _outputs(cls),
         "takes_store": list(cls.takes_store) or None,
+        "reads_stores": cls.many_stores,
         "stateful": cls.stateful,
         "changes_key": cls.changes_key,
         "parameters": [parameter.to_json() for parameter in cls.parameters.values()],
@@ -55,13 +56,14 @@ def _kind(cls: type[Operator]) -> dict[str, object]:
 
 
 def _inputs(cls: type[Operator]) -> list[dict[str, object]]:
-    if cls.dynamic_inputs:
-        dynamic = cls.dynamic_inputs
-        return [{"name": "in", "roles": ["stream"], "many": False, "dynamic": dynamic}]
-    return [
+    ports: list[dict[str, object]] = [
         {"name": port.name, "roles": _roles(port.roles), "many": port.many, "dynamic": None}
         for port in cls.in_ports
     ]
+    if cls.dynamic_inputs:
+        named = ports[0] if ports else {"name": "in", "roles": ["stream"], "many": False}
+        ports.append({**named, "dynamic": cls.dynamic_inputs})
+    return ports
 
 
 def _roles(roles: tuple[str, ...]) -> list[str]:

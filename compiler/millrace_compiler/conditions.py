@@ -215,7 +215,7 @@ class _Seen:
         if store is None:
             return
         users = self._compilation.graph.operators.values()
-        user = next((each for each in users if store in each.stores), None)
+        user = next((each for each in users if store in each.own_stores), None)
         if isinstance(user, ProcessorNode):
             key, value = store.values.get("key_type"), store.values.get("value_type")
             key = key if isinstance(key, DataType) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import Document, Edge
@@ -42,6 +42,14 @@ class Graph:
         """The nodes whose edges end at a node, once each."""
         edges = (edge for port in self.inputs[node].values() for edge in port)
         return list(dict.fromkeys(edge.source for edge in edges))
+
+    def needed_by(self, node: str) -> list[str]:
+        """The nodes that come before a node: its parents, and those whose stores it reads.
+
+        Kafka Streams, too, connects a processor only to stores that have been added before it.
+        """
+        read = (operator.id for operator in self.operators[node].read_tables)
+        return list(dict.fromkeys([*self.parents(node), *read]))
 
     # ---- nodes and edges ------------------------------------------------------------------
 
@@ -88,12 +96,12 @@ class Graph:
             if source is None or target is None:
                 continue
             if self._fits(edge, source, target):
-                if isinstance(source, Store):
-                    target.stores = (*target.stores, source)
+                if edge.target_port == STORE_PORT:
+                    target.connected = (*target.connected, source)
                 else:
                     self.inputs[target.id][edge.target_port].append(edge)
                     target.incoming[edge.target_port] += 1
-                self.outgoing[source.id].append(edge)
+                    self.outgoing[source.id].append(edge)
 
     def _fits(self, edge: Edge, source: Operator, target: Operator) -> bool:
         add = self.report.add
@@ -101,8 +109,14 @@ class Graph:
             add("edge_into_store", target.id, edge.target_port, source=source.id)
             return False
         if edge.target_port == STORE_PORT:
-            if not isinstance(source, Store):
-                add("edge_no_store", target.id, STORE_PORT, source=source.id)
+            has_store = isinstance(source, Store) or (
+                target.many_stores
+                and source.takes_store
+                and not source.many_stores
+                and source.outputs()
+            )
+            if not has_store:
+                add("edge_no_store", target.id, STORE_PORT, source=source.id, target=target.id)
                 return False
             if not target.takes_store:
                 add("takes_no_store", target.id, STORE_PORT, kind=target.title, store=source.id)
@@ -166,10 +180,11 @@ class Graph:
                 touched = any(edge.source == store.id for edge in self.document.edges)
                 if not touched:
                     self.report.add("store_unused", store.id, STORE_PORT)
-            owners = [user for user in users[store.id] if not user.many_stores]
-            if owners and len(users[store.id]) > 1:
-                others = ", ".join(user.id for user in users[store.id])
+            owners = list(dict.fromkeys(u for u in users[store.id] if not u.many_stores))
+            if len(owners) > 1:
+                others = ", ".join(user.id for user in owners)
                 self.report.add("store_shared", store.id, STORE_PORT, users=others)
+            store.owner = owners[0] if owners else None
 
     # ---- sources --------------------------------------------------------------------------
 
@@ -249,11 +264,11 @@ class Graph:
         place = {id_: index for index, id_ in enumerate(nodes)}
         siblings = self._siblings(nodes)
         earlier = _count_earlier(siblings)
-        waiting = {id_: len(self.parents(id_)) for id_ in nodes}
+        waiting = {id_: len(self.needed_by(id_)) for id_ in nodes}
         follow: dict[str, list[str]] = defaultdict(list)
         for id_ in nodes:
-            for parent in self.parents(id_):
-                follow[parent].append(id_)
+            for earlier_node in self.needed_by(id_):
+                follow[earlier_node].append(id_)
         ready = [id_ for id_ in nodes if not waiting[id_]]
         done: dict[str, None] = {}
         while ready:
@@ -267,7 +282,7 @@ class Graph:
                 waiting[child] -= 1
                 if not waiting[child]:
                     ready.append(child)
-        self._report_cycles([id_ for id_ in nodes if id_ not in done])
+        self._report_cycles([id_ for id_ in nodes if id_ not in done], follow)
         return list(done)
 
     def _siblings(self, nodes: list[str]) -> dict[str, list[Edge]]:
@@ -281,30 +296,42 @@ class Graph:
                 found[self.merged[id_]] += self.outgoing[id_]
         return found
 
-    def _report_cycles(self, left: list[str]) -> None:
-        """Reports each cycle once, at its first node; nodes after a cycle are not reported."""
+    def _report_cycles(self, left: list[str], follow: Mapping[str, list[str]]) -> None:
+        """Reports each cycle once, at its first node; nodes after a cycle are not reported.
+
+        A cycle through a store that a processor reads is reported at the processor.
+        """
         remaining = set(left)
         reported: set[str] = set()
         for start in left:
             if start in reported:
                 continue
-            path = self._cycle_through(start, remaining)
-            if path:
-                reported.update(path)
+            path = _cycle_through(start, remaining, follow)
+            if not path:
+                continue
+            reported.update(path)
+            steps = zip(path, [*path[1:], start], strict=True)
+            read = next(((a, b) for a, b in steps if a not in self.parents(b)), None)
+            if read is None:
                 self.report.add("cycle", start, "in", through=" → ".join([*path, start]))
+            else:
+                self.report.add("store_cycle", read[1], STORE_PORT, owner=read[0])
 
-    def _cycle_through(self, start: str, within: set[str]) -> list[str] | None:
-        stack: list[tuple[str, list[str]]] = [(start, [start])]
-        seen: set[str] = set()
-        while stack:
-            id_, path = stack.pop()
-            for edge in self.outgoing[id_]:
-                if edge.target == start:
-                    return path
-                if edge.target in within and edge.target not in seen:
-                    seen.add(edge.target)
-                    stack.append((edge.target, [*path, edge.target]))
-        return None
+
+def _cycle_through(
+    start: str, within: set[str], follow: Mapping[str, list[str]]
+) -> list[str] | None:
+    stack: list[tuple[str, list[str]]] = [(start, [start])]
+    seen: set[str] = set()
+    while stack:
+        id_, path = stack.pop()
+        for target in follow.get(id_, []):
+            if target == start:
+                return path
+            if target in within and target not in seen:
+                seen.add(target)
+                stack.append((target, [*path, target]))
+    return None
 
 
 def _count_earlier(siblings: dict[str, list[Edge]]) -> dict[str, int]:

@@ -43,10 +43,10 @@ class _Pass:
         self.graph, self.analyzer, self.report = graph, analyzer, report
         self.ports: Ports = {}
         self.running: list[_Running] = []
-        self.parents = {id_: graph.parents(id_) for id_ in graph.order}
-        self.waiting = {id_: len(found) for id_, found in self.parents.items()}
+        before = {id_: graph.needed_by(id_) for id_ in graph.order}
+        self.waiting = {id_: len(found) for id_, found in before.items()}
         self.children: dict[str, list[str]] = {id_: [] for id_ in graph.order}
-        for id_, found in self.parents.items():
+        for id_, found in before.items():
             for parent in found:
                 if parent in self.children:
                     self.children[parent].append(id_)
@@ -77,7 +77,9 @@ class _Pass:
                     self._report_role(operator, port.name, item, port.roles)
                     sound = False
             inputs[port.name] = known
-        scope = Scope(operator, inputs, self.report)
+        outs = {owner.id: self.ports.get((owner.id, "out")) for owner in operator.read_tables}
+        tables = {id_: port for id_, port in outs.items() if port is not None}
+        scope = Scope(operator, inputs, tables, self.report)
         if not sound:
             self._finish(operator, self._fallback(operator, inputs))
             return

@@ -38,13 +38,12 @@ def assign_levels(graph: Graph, physical: Physical, report: Diagnostics) -> dict
         for handle, link in physical.steps[id_].links:
             if handle.step in known:
                 edges.append((handle.step, id_, 1 if link == "hop" else 0))
-    levels = _solve(steps, edges, must)
-    if levels is None:
+    if _solve(steps, edges, must) is None:
         nodes = sorted({physical.steps[b].node for _, b in must})
         for node in nodes:
             report.add("store_across_levels", node, "store", stores=_stores_of(graph, node))
         must = []
-    granted = list(must)
+    granted = must + _reading(physical, steps, edges, must, report)
     if _solve(steps, edges, granted + optional) is not None:
         granted += optional
     else:
@@ -52,6 +51,30 @@ def assign_levels(graph: Graph, physical: Physical, report: Diagnostics) -> dict
             if _solve(steps, edges, [*granted, candidate]) is not None:
                 granted.append(candidate)
     return _late(_solve(steps, edges, granted) or {}, edges, granted)
+
+
+def _reading(
+    physical: Physical,
+    steps: list[str],
+    edges: list[tuple[str, str, int]],
+    must: list[tuple[str, str]],
+    report: Diagnostics,
+) -> list[tuple[str, str]]:
+    """Pairs of a store's step and a processor that reads it, which run on the same level.
+
+    Reports processors whose records come after a repartition that follows the store.
+    """
+    found: list[tuple[str, str]] = []
+    for reader in steps:
+        for owner in physical.steps[reader].stores_read.values():
+            if physical.steps[owner].is_global:
+                continue
+            if _solve(steps, edges, [*must, *found, (owner, reader)]) is None:
+                kept = physical.steps[owner].node
+                report.add("store_read_across", physical.steps[reader].node, "store", owner=kept)
+            else:
+                found.append((owner, reader))
+    return found
 
 
 def _late(
@@ -94,7 +117,7 @@ def _late(
 
 def _stores_of(graph: Graph, node: str) -> str:
     operator = graph.operators.get(node)
-    return ", ".join(store.store_name() for store in operator.stores) if operator else ""
+    return ", ".join(store.store_name() for store in operator.own_stores) if operator else ""
 
 
 def _solve(

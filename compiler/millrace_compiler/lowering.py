@@ -36,10 +36,12 @@ class NodeLowering:
         ids: Callable[[str], str],
         inputs: Mapping[str, list[tuple[Handle, Port]]],
         ports: Mapping[str, Port],
+        tables: Mapping[str, Handle],
         relaxed: bool,
     ) -> None:
         self.graph, self.node, self.ids = graph, node, ids
         self._inputs, self._ports, self.relaxed = inputs, ports, relaxed
+        self._tables = tables
 
     # ---- inputs ---------------------------------------------------------------------------
 
@@ -99,6 +101,7 @@ class NodeLowering:
         keeps: Keeps = NOTHING,
         reads: Reads | None = None,
         writes: Writes | None = None,
+        stores_read: Mapping[str, str] | None = None,
         params: Mapping[str, object] | None = None,
         **more: object,
     ) -> Handle:
@@ -111,7 +114,16 @@ class NodeLowering:
         links = [each if isinstance(each, Link) else Link(each, "direct") for each in parents]
         known = {k: v for k, v in {**(params or {}), **more}.items() if v is not None}
         self.graph.steps[name] = Step(
-            name, self.node, op, known, links, role, keeps=keeps, reads=reads, writes=writes
+            name,
+            self.node,
+            op,
+            known,
+            links,
+            role,
+            keeps=keeps,
+            reads=reads,
+            writes=writes,
+            stores_read=stores_read or {},
         )
         self.graph.node_steps.setdefault(self.node, []).append(name)
         joined = (h.sources for h, kind in links if kind != "hop" and h.role != "global_table")
@@ -178,6 +190,12 @@ class NodeLowering:
         """A link to a table whose rows the step reads: it must run where they are kept."""
         self.materialize(table)
         return Link(table, "shared")
+
+    def read_store(self, node: str) -> str:
+        """The step that keeps the rows of another node, which this one reads."""
+        table = self._tables[node]
+        self.materialize(table)
+        return table.step
 
     def materialize(self, table: Handle) -> None:
         """Materializes the steps whose rows are looked up [KT2].

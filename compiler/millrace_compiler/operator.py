@@ -68,9 +68,15 @@ class Scope:
     """The inputs of a node during type inference, and a place to report its faults."""
 
     def __init__(
-        self, operator: Operator, inputs: Mapping[str, list[Port]], report: Diagnostics
+        self,
+        operator: Operator,
+        inputs: Mapping[str, list[Port]],
+        tables: Mapping[str, Port],
+        report: Diagnostics,
     ) -> None:
         self.operator, self.inputs, self.report = operator, inputs, report
+        #: The tables whose stores it reads, by node, as far as their types are known.
+        self.tables = tables
 
     def one(self, port: str = "in") -> Port:
         """The input at a port with one edge."""
@@ -124,6 +130,8 @@ class Operator:
     dynamic_outputs: ClassVar[str | None] = None
     takes_store: ClassVar[tuple[str, ...]] = ()
     many_stores: ClassVar[bool] = False
+    #: When it has a store without a store node, which is named by its id.
+    unnamed_store: ClassVar[Literal["always", "on_demand", "never"]] = "never"
     stateful: ClassVar[bool] = False
     changes_key: ClassVar[bool] = False
     reads_clock: ClassVar[bool] = False
@@ -137,6 +145,8 @@ class Operator:
     makes_records: ClassVar[bool] = False
     #: Rows start with the value of an initializer, not of the first record.
     initializes: ClassVar[bool] = False
+    #: Every task reads all records of its topic, from the beginning.
+    reads_whole_topic: ClassVar[bool] = False
     #: Runs the user's Python code.
     runs_python: ClassVar[bool] = False
     #: Its records go outside of the topology: to a topic, the log, or wherever its code sends them.
@@ -171,7 +181,8 @@ class Operator:
 
     def __init__(self, node: Node, report: Diagnostics) -> None:
         self.id, self.node = node.id, node
-        self.stores: tuple[Store, ...] = ()
+        #: What is connected to its port for stores: store nodes and, of a processor, tables.
+        self.connected: tuple[Operator, ...] = ()
         #: Number of incoming edges of each port.
         self.incoming: Counter[str] = Counter()
         self.values: dict[str, object] = {}
@@ -288,6 +299,27 @@ class Operator:
         return True
 
     @property
+    def stores(self) -> tuple[Store, ...]:
+        """The connected store nodes."""
+        return tuple(each for each in self.connected if isinstance(each, Store))
+
+    @property
+    def own_stores(self) -> tuple[Store, ...]:
+        """The connected store nodes that it writes."""
+        return tuple(each for each in self.stores if each.owner in (None, self))
+
+    @property
+    def read_tables(self) -> tuple[Operator, ...]:
+        """The operators whose stores it reads, but does not write."""
+        owners = [each.owner if isinstance(each, Store) else each for each in self.connected]
+        return tuple(dict.fromkeys(each for each in owners if each and each is not self))
+
+    @property
+    def own_store_name(self) -> str:
+        """The name of its store for processors that read it."""
+        return self.store.store_name() if self.store else self.id
+
+    @property
     def store(self) -> Store | None:
         """The store that an operator materializes into, if one is connected."""
         return self.stores[0] if self.stores else None
@@ -306,13 +338,13 @@ class Operator:
         """Its connected store as a parameter of its step; ``None`` for an implicit one."""
         return self.store.to_json() if self.store else None
 
-    def keeps(self, unnamed: Literal["always", "on_demand", "never"]) -> Keeps:
-        """The stores of its step. ``unnamed``: when it has an implicit store, named by its id."""
+    def keeps(self) -> Keeps:
+        """The store of its step: the connected one, or the one named by its id."""
         if self.store:
             return Keeps((self.store.store_name(),))
-        if unnamed == "always":
+        if self.unnamed_store == "always":
             return Keeps((self.id,))
-        return Keeps(on_demand=unnamed == "on_demand")
+        return Keeps(on_demand=self.unnamed_store == "on_demand")
 
 
 class Store(Operator):
@@ -332,6 +364,9 @@ class Store(Operator):
             elif isinstance(value, tuple):
                 keywords[name] = dict(value)
         return [Call(f"{self.type}_store", (self.store_name(),), tuple(keywords.items()))]
+
+    #: The operator that keeps its result in the store, if any. Processors can only read it then.
+    owner: Operator | None = None
 
     @property
     def history(self) -> int | None:

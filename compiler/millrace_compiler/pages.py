@@ -132,6 +132,8 @@ def _ports(cls: type[Operator]) -> list[str]:
         lines.append(f"| out: one for each of `{cls.dynamic_outputs}` | stream |")
     if cls.takes_store:
         stores = ", ".join(f"`{kind}`" for kind in cls.takes_store)
+        if cls.many_stores:
+            stores += "; tables and global tables, whose stores it reads"
         lines.append(f"| in: `store` | {'stores' if cls.many_stores else 'a store'}: {stores} |")
     return lines
 

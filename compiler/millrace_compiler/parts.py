@@ -100,6 +100,31 @@ class PortNames(Parameter[tuple[str, ...]]):
         return tuple(taken) or self.neutral()
 
 
+class MethodNames(Parameter[tuple[str, ...]]):
+    """Names of input ports, each of which a method of a class handles."""
+
+    widget = "methods"
+
+    def neutral(self) -> tuple[str, ...]:
+        return ()
+
+    def parse(self, raw: object, faults: Faults) -> tuple[str, ...]:
+        if not isinstance(raw, list):
+            faults.shape(raw, "a list of port names")
+            return self.neutral()
+        taken: list[str] = ["in", *_OTHER_METHODS]
+        for index, item in enumerate(raw):
+            if isinstance(item, str) and item not in taken and not item.isidentifier():
+                faults.shape(item, "the name of a method: a letter, then letters and digits")
+            else:
+                read_port(item, faults, f"[{index}]", taken)
+        return tuple(taken[len(_OTHER_METHODS) + 1 :])
+
+
+#: Methods of a processor that handle no port of their own.
+_OTHER_METHODS = ("init", "process", "close")
+
+
 class PortName(Parameter[str]):
     """The name of one more output port."""
 
@@ -289,6 +314,68 @@ def _position(text: str, line: int, column: int) -> Position:
     end = sum(len(x) + 1 for x in lines[:line]) - 1
     start = min(start, len(text))
     return Position(start, max(start + 1, end))
+
+
+class Arguments(Parameter[dict[str, object]]):
+    """Values by name, as JSON has them: the arguments of a class."""
+
+    widget = "arguments"
+
+    def neutral(self) -> dict[str, object]:
+        return {}
+
+    def parse(self, raw: object, faults: Faults) -> dict[str, object]:
+        if not isinstance(raw, dict):
+            faults.shape(raw, "an object of names and values")
+            return self.neutral()
+        for name in raw:
+            if not name.isidentifier():
+                faults.shape(name, "the name of an argument: a letter, then letters and digits")
+        return raw
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arguments that a class is created with: those it needs, and all that it knows."""
+
+    needed: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+def signature_of(code: str, class_name: str) -> Signature | None:
+    """The signature of a class in valid Python source; ``None`` if the source does not show it.
+
+    It does not if the class inherits from another than ``Processor``, or has ``**arguments``.
+    """
+    found = [
+        x for x in ast.parse(code).body if isinstance(x, ast.ClassDef) and x.name == class_name
+    ]
+    if not found:
+        return None
+    init = next(
+        (x for x in found[-1].body if isinstance(x, ast.FunctionDef) and x.name == "__init__"), None
+    )
+    if init is None:
+        bases = {base.id if isinstance(base, ast.Name) else "" for base in found[-1].bases}
+        return Signature((), ()) if bases <= {"Processor", "object"} else None
+    given = init.args
+    if given.kwarg is not None:
+        return None
+    names = [each.arg for each in (*given.posonlyargs, *given.args)][1:]
+    needed = names[: len(names) - len(given.defaults)]
+    alone = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    needed += [each.arg for each, default in alone if default is None]
+    return Signature(tuple(needed), (*names, *(each.arg for each in given.kwonlyargs)))
+
+
+def methods_of(code: str, class_name: str) -> set[str] | None:
+    """Methods of a class in valid Python source; ``None`` if it may inherit others."""
+    for item in ast.parse(code).body:
+        if isinstance(item, ast.ClassDef) and item.name == class_name:
+            bases = {base.id if isinstance(base, ast.Name) else "" for base in item.bases}
+            own = {each.name for each in item.body if isinstance(each, ast.FunctionDef)}
+            return own if bases <= {"Processor", "object"} else None
+    return None
 
 
 def classes_in(code: str) -> list[str]:

@@ -39,7 +39,9 @@ def lower_graph(graph: Graph, ports: Ports) -> Physical:
             physical.handles[id_, "out"] = physical.handles[graph.merged[id_], "out"]
             continue
         inputs = _inputs(graph, operator, ports, physical)
-        if inputs is None:
+        tables = {each.id: physical.handles.get((each.id, "out")) for each in operator.read_tables}
+        known = {id_: handle for id_, handle in tables.items() if handle is not None}
+        if inputs is None or len(known) < len(tables):
             continue
         outputs = {port: ports[id_, port] for port in operator.outputs() if (id_, port) in ports}
         lowering = NodeLowering(
@@ -48,6 +50,7 @@ def lower_graph(graph: Graph, ports: Ports) -> Physical:
             lambda wanted, node=id_: ids.take(node, wanted),  # type: ignore[misc]
             inputs,
             outputs,
+            known,
             id_ in relaxed,
         )
         for port, handle in operator.lower(lowering).items():

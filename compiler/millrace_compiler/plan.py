@@ -122,6 +122,9 @@ def _group(physical: Physical) -> dict[str, list[Step]]:
                 union.unite(handle.step, step.id)
         for store in step.keeps.stores if step.keeps.shared else ():
             union.unite(users.setdefault(store, step.id), step.id)
+        for owner in step.stores_read.values():
+            if owner in steps:
+                union.unite(owner, step.id)
     groups: dict[str, list[Step]] = defaultdict(list)
     for step in steps.values():
         groups[union.find(step.id)].append(step)
@@ -185,6 +188,7 @@ def _partitions(
             if widths:
                 known[topic], progress = max(widths), True
     _copartition(document, physical, known, report)
+    _check_read_stores(document, physical, known, report)
     reads = [step.reads for step in physical.steps.values() if step.reads]
     read = (topic for each in reads if each.reader for topic in each.topics)
     return {
@@ -224,6 +228,26 @@ def _copartition(
         natural = max((known[topic] for topic in internal if topic in known), default=1)
         if not reported:
             known.update(dict.fromkeys(internal, next(iter(widths.values()), natural)))
+
+
+def _check_read_stores(
+    document: Document, physical: Physical, known: dict[str, int], report: Diagnostics
+) -> None:
+    """Warns if a processor reads rows that are partitioned otherwise than its records.
+
+    As in Kafka Streams, this is allowed: the processor may need only some of the rows.
+    """
+    for step in physical.steps.values():
+        for owner in step.stores_read.values():
+            kept = physical.steps[owner]
+            sources = physical.sources_of(step) | physical.sources_of(kept)
+            reads = [physical.steps[id_].reads for id_ in sorted(sources)]
+            widths = {
+                name: _width(document, each, known) for each in reads if each for name in each.names
+            }
+            if not kept.is_global and len(set(widths.values())) > 1:
+                shown = ", ".join(f"{topic} has {count}" for topic, count in sorted(widths.items()))
+                report.add("store_partitions", step.node, "store", owner=kept.node, topics=shown)
 
 
 def _fixed_widths(document: Document, physical: Physical, topics: set[str]) -> dict[str, int]:

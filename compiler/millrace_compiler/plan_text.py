@@ -32,9 +32,16 @@ class _Text:
         self.after: dict[str, list[str]] = defaultdict(list)
         self.before: dict[str, list[str]] = defaultdict(list)
         for step in plan.physical.steps.values():
-            self.parts[step.id] = _parts(step)
+            self.parts[step.id] = _parts(step, self._stores(step))
         for step in plan.physical.steps.values():
             self._connect(step)
+
+    def _stores(self, step: Step) -> str:
+        """The stores that Kafka Streams connects to a processor: global ones need no connection."""
+        owners = step.stores_read.items()
+        steps = self.plan.physical.steps
+        read = [name for name, owner in owners if not steps[owner].is_global]
+        return ", ".join([*step.keeps.stores, *read])
 
     def _connect(self, step: Step) -> None:
         parts = self.parts[step.id]
@@ -82,7 +89,7 @@ class _Text:
         return lines
 
 
-def _parts(step: Step) -> list[_Part]:
+def _parts(step: Step, stores: str) -> list[_Part]:
     """The sources, processors and sinks that Kafka Streams would create for a step."""
     source = _source(step.reads) if step.reads else ""
     writes = step.writes
@@ -93,7 +100,7 @@ def _parts(step: Step) -> list[_Part]:
         return [_Part(step.id, f"Sink: {step.id} ({where})", sink=True)]
     # Kafka Streams writes repartition topics after a filter that drops null keys.
     name = f"{step.id}-filter" if step.op == "repartition" else step.id
-    found = [_Part(name, f"Processor: {name} (stores: [{', '.join(step.keeps.stores)}])")]
+    found = [_Part(name, f"Processor: {name} (stores: [{stores}])")]
     if step.reads:
         reading = f"{step.id}-source"
         found.insert(0, _Part(reading, f"Source: {reading} {source}", source=True))

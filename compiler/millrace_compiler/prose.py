@@ -128,8 +128,8 @@ PROSE: dict[str, Prose] = {
         "{guess}Remove the edge, or connect a node.",
     ),
     "edge_from_sink": Prose(
-        "A sink has no output, but an edge goes from it to {target}.",
-        "Connect {target} to the node before the sink.",
+        "The node has no output, but an edge goes from it to {target}.",
+        "Connect {target} to the node before a sink, or to the store of a global store.",
     ),
     "edge_from_store": Prose(
         "Store {store} is connected to a port for records.",
@@ -140,8 +140,8 @@ PROSE: dict[str, Prose] = {
         "Draw the edge from the store to the “store” port of the operator.",
     ),
     "edge_no_store": Prose(
-        "{source} is connected to the “store” port, but is not a store.",
-        "Connect a store node, or choose another port.",
+        "{source} is connected to the “store” port, but {target} cannot use it as a store.",
+        "Connect a store node or, to a processor, a table, an aggregation or a global table.",
     ),
     "takes_no_store": Prose(
         "“{kind}” has no store, but {store} is connected to it.", "Remove the edge."
@@ -545,12 +545,49 @@ PROSE: dict[str, Prose] = {
     # ---- stores ---------------------------------------------------------------------------
     "store_twice": Prose("Several stores are connected: {stores}.", "An operator has one store."),
     "store_name_twice": Prose("The name {name} is also used by {other}.", "Choose another name."),
+    "argument_unknown": Prose(
+        "{class_name} has no argument {name}.", "{guess}Its arguments: {known}."
+    ),
+    "argument_missing": Prose(
+        "{class_name} needs the argument {name}.", "Add it, or give it a default in the code."
+    ),
+    "method_missing": Prose(
+        "{class_name} has no method {name} for the records of the input “{name}”.",
+        "Add the method {name}(self, record), or remove the input.",
+    ),
+    "store_missing": Prose(
+        "No store is connected.", "Connect the store that the class writes to the “store” port."
+    ),
     "store_unused": Prose(
         "The store is not connected.", "Connect it to the “store” port of an operator."
     ),
     "store_shared": Prose(
-        "The store is connected to several operators: {users}.",
-        "Only processors can share a store.",
+        "Several operators keep their results in the store: {users}.",
+        "Give each its own store. Only processors can share a store, or read that of a table.",
+    ),
+    "store_cycle": Prose(
+        "The processor reads the store of {owner}, whose rows depend on the processor's results.",
+        "Keep what it needs in a store of its own, or write the results to a topic and read it "
+        "back as a table.",
+    ),
+    "store_none": Prose(
+        "The processor reads the store of {owner}, but {owner} keeps no rows.",
+        "Connect a store node to {owner}, or read the table before it.",
+    ),
+    "store_of_stream": Prose(
+        "The processor reads the store of {owner}, but {owner} is a stream, which has none.",
+        "Read a table, an aggregation or a global table, or insert a “To table” node.",
+    ),
+    "store_read_across": Prose(
+        "The processor reads the store of {owner}, but its records come through a repartition "
+        "after {owner}.",
+        "Move the processor before the repartition, or repartition the table as well.",
+    ),
+    "store_partitions": Prose(
+        "The processor reads the store of {owner}, but the topics before them have different "
+        "numbers of partitions: {topics}. A task sees only the rows of its own partition.",
+        "Give the topics the same number of partitions, or use a global table.",
+        severity="warning",
     ),
     "store_kind": Prose(
         "Store {store} is of the kind “{found}”, but {needed} is expected.",

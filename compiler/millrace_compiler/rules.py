@@ -60,7 +60,7 @@ RULES: dict[str, str] = {
     "never matches, and in a left join the joiner gets null.",
     "GK2": "A global table is loaded completely before the first record is processed; after that, "
     "it follows its topic independently of stream time.",
-    "GK3": "Updates of a global table are not forwarded; the table is used for lookups only.",
+    "GK3": "Updates of a global table are not forwarded; joins and processors look up its rows.",
     "ST-1": "Only records of the stream produce results; changes of the table affect later "
     "records.",
     "ST-2": "A record is joined with the row at the time of processing, whatever the timestamps "

@@ -106,8 +106,8 @@ class _Schemas:
         if not self.kept:
             return
         buffer = self.operator.buffer
-        if self.step.keeps.shared:
-            yield from map(self._of_processor, self.operator.stores)
+        if self.operator.runs_python:
+            yield from map(self._of_processor, self.operator.own_stores)
         elif buffer is not None:
             values = {name: self._input(port).value for name, port in buffer.values.items()}
             yield self._store(self.operator, buffer.kind, self._input(buffer.keyed), values)

@@ -6,10 +6,15 @@ plan does not depend on the names of operations.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 StepRole = Literal["stream", "table", "global_table", "grouped"]
+#: Operations of the steps that every task runs for all records of their topic.
+GLOBAL_STEPS = ("global_table", "global_store")
+#: Operations of the steps that run the user's Python code.
+PYTHON_STEPS = ("process", "process_values", "global_store")
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,8 @@ class Step:
     keeps: Keeps = NOTHING
     reads: Reads | None = None
     writes: Writes | None = None
+    #: The stores of other nodes that a processor reads: their steps by the store's name.
+    stores_read: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -160,3 +167,10 @@ class Physical:
     shuffled: set[tuple[str, str]] = field(default_factory=set)
     clashes: list[tuple[str, str]] = field(default_factory=list)
     node_steps: dict[str, list[str]] = field(default_factory=dict)
+
+    def sources_of(self, step: Step) -> frozenset[str]:
+        """The input steps from which the records of a step come without a repartition."""
+        if step.reads:
+            return frozenset([step.id])
+        parents = (self.steps[h.step] for h, _ in step.links if h.role != "global_table")
+        return frozenset().union(*map(self.sources_of, parents))

@@ -54,8 +54,8 @@ class _Nodes:
 
     def _globals(self, level: int, sub: Subtopology, steps: list[Step]) -> dict[str, str]:
         """Adds a block's own copies of global tables; unused tables are in the first block."""
-        asked = {handle.step for step in steps for handle, _ in step.links}
-        used = {h.step for step in self.plan.physical.steps.values() for h, _ in step.links}
+        asked = {id_ for step in steps for id_ in _needed_by(step)}
+        used = {id_ for step in self.plan.physical.steps.values() for id_ in _needed_by(step)}
         copies: dict[str, str] = {}
         for step in self.plan.globals:
             first = step.id not in self.globals
@@ -67,6 +67,10 @@ class _Nodes:
             if not first:
                 params.pop("store", None)
                 params["copy"] = True
+                own: Any = params.get("stores", [])
+                if own:
+                    # Copies on the same level share its state, where each has rows of its own.
+                    params["stores"] = [{**each, "state": f"{id_}-{each['node']}"} for each in own]
             copies[step.id] = id_
             self._append(step, id_, level, sub, [], params)
         return copies
@@ -81,7 +85,11 @@ class _Nodes:
 
     def _add(self, step: Step, level: int, sub: Subtopology, copies: Mapping[str, str]) -> None:
         parents = [[copies.get(h.step, h.step), h.port] for h, _ in step.links]
-        self._append(step, step.id, level, sub, parents, dict(self._params(step)))
+        params = dict(self._params(step))
+        if step.stores_read:
+            read = step.stores_read.items()
+            params["tables"] = [{"name": name, "step": copies.get(id_, id_)} for name, id_ in read]
+        self._append(step, step.id, level, sub, parents, params)
 
     def _params(self, step: Step) -> Iterator[tuple[str, object]]:
         for name, value in step.params.items():
@@ -125,3 +133,8 @@ class _Nodes:
             for parent, found in children.items()
             if sorted(found, key=place.__getitem__) != list(found)
         }
+
+
+def _needed_by(step: Step) -> list[str]:
+    """The steps whose records or stores a step uses."""
+    return [*(handle.step for handle, _ in step.links), *step.stores_read.values()]

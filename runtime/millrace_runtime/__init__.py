@@ -60,8 +60,27 @@ if TYPE_CHECKING:
         protobuf,
         string,
     )
-    from millrace_runtime.processor import STREAM_TIME, WALL_CLOCK_TIME, Processor, Record
+    from millrace_runtime.processor import (
+        STREAM_TIME,
+        WALL_CLOCK_TIME,
+        Processor,
+        ProcessorContext,
+        Record,
+    )
     from millrace_runtime.session import spark_session
+    from millrace_runtime.worker_stores import (
+        KeyValueStore,
+        ReadOnlyKeyValueStore,
+        ReadOnlySessionStore,
+        ReadOnlyVersionedStore,
+        ReadOnlyWindowStore,
+        SessionStore,
+        VersionedStore,
+        Window,
+        Windowed,
+        WindowStore,
+    )
+    from millrace_runtime.worker_values import Struct
 
 # Names are imported on first use: the process of a processor must not load the compiler.
 _HOMES = {
@@ -113,9 +132,23 @@ _HOMES = {
         "STREAM_TIME",
         "WALL_CLOCK_TIME",
         "Processor",
+        "ProcessorContext",
         "Record",
     ),
     "session": ("spark_session",),
+    "worker_stores": (
+        "KeyValueStore",
+        "ReadOnlyKeyValueStore",
+        "ReadOnlySessionStore",
+        "ReadOnlyVersionedStore",
+        "ReadOnlyWindowStore",
+        "SessionStore",
+        "VersionedStore",
+        "Window",
+        "Windowed",
+        "WindowStore",
+    ),
+    "worker_values": ("Struct",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -134,15 +167,27 @@ __all__ = [
     "GlobalTable",
     "GroupedStream",
     "GroupedTable",
+    "KeyValueStore",
     "MillraceError",
     "Processor",
+    "ProcessorContext",
+    "ReadOnlyKeyValueStore",
+    "ReadOnlySessionStore",
+    "ReadOnlyVersionedStore",
+    "ReadOnlyWindowStore",
     "Reader",
     "Record",
+    "SessionStore",
     "Store",
     "Stream",
     "StreamStopped",
+    "Struct",
     "Table",
     "Topology",
+    "VersionedStore",
+    "Window",
+    "WindowStore",
+    "Windowed",
     "avro",
     "boolean",
     "bytes_",

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler.steps import GLOBAL_STEPS
+
 from millrace_runtime import state_moving
 from millrace_runtime.beginnings import Beginning, due
 from millrace_runtime.checkpoint_files import write_notes
@@ -88,7 +90,7 @@ def metadata_of(
         "sources": [
             {"id": node["id"], "topics": node["params"].get("topics")}
             for node in graph["nodes"]
-            if node["op"] in ("stream", "table", "global_table")
+            if node["op"] in ("stream", "table", *GLOBAL_STEPS)
         ],
         "readers": [node["node"] for node in graph["nodes"] if "reader" in node["params"]],
         "stores": stores,

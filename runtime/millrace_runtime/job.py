@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns, topics
@@ -23,7 +24,7 @@ from millrace_runtime.kafka import Kafka
 from millrace_runtime.readings import Reading, addressed, addressed_to, ticks, timed, union
 from millrace_runtime.state_opening import StateOpening
 
-_SOURCES = ("stream", "table", "global_table")
+_SOURCES = ("stream", "table", *GLOBAL_STEPS)
 
 
 @dataclasses.dataclass
@@ -85,7 +86,7 @@ class Job:
             topics=tuple(params.get("topics") or ([params["topic"]] if "topic" in params else [])),
             pattern=params.get("pattern"),
             start=params.get("start", "earliest"),
-            everywhere=node["op"] == "global_table",
+            everywhere=node["op"] in GLOBAL_STEPS,
             # In a simulation, input lines also replace the records of readers.
             framed="reader" in params and not self.environment.simulation,
         )
@@ -93,7 +94,7 @@ class Job:
     @property
     def uses_wall_clock(self) -> bool:
         """Whether the job has processors, the only nodes that may read the wall clock."""
-        return any(node["op"] in ("process", "process_values") for node in self.graph["nodes"])
+        return any(node["op"] in PYTHON_STEPS for node in self.graph["nodes"])
 
     @property
     def exactly_once(self) -> bool:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
+
+if TYPE_CHECKING:
+    from millrace_runtime.worker_stores import Store
+
+K = TypeVar("K")
+V = TypeVar("V")
+S = TypeVar("S", bound="Store[Any, Any]")
 
 STREAM_TIME = "STREAM_TIME"
 WALL_CLOCK_TIME = "WALL_CLOCK_TIME"
@@ -33,20 +40,20 @@ def duration(value: int | str) -> int:
     return int(number) * scale
 
 
-class Record:
+class Record(Generic[K, V]):
     """A record: key, value, timestamp (ms), and headers as a list of (name, bytes)."""
 
     __slots__ = ("headers", "key", "timestamp", "value")
 
     def __init__(
-        self, key: Any, value: Any, timestamp: int, headers: Sequence[tuple[str, bytes]] = ()
+        self, key: K, value: V, timestamp: int, headers: Sequence[tuple[str, bytes]] = ()
     ) -> None:
         self.key = key
         self.value = value
         self.timestamp = timestamp
         self.headers = list(headers)
 
-    def replace(self, **changes: Any) -> Record:
+    def replace(self, **changes: Any) -> Record[Any, Any]:
         """Return a copy with changed fields: key, value, timestamp, headers."""
         unknown = set(changes) - {"key", "value", "timestamp", "headers"}
         if unknown:
@@ -81,10 +88,13 @@ class Host(Protocol):
     def open(self) -> None:
         """Raise if the task has ended."""
 
+    def acting(self, what: str) -> None:
+        """Raise if the task has ended, or if the processor only writes a global store."""
+
     def send(self, *message: Any) -> None:
         """Send a message that has no response."""
 
-    def forward(self, record: Record, to: str | None) -> None:
+    def forward(self, record: Record[Any, Any], to: str | None) -> None:
         """Forward a record to the children of one port, or of all ports."""
 
     def cancel(self, number: int) -> None:
@@ -103,8 +113,11 @@ class Schedule:
         self._host.cancel(self._number)
 
 
-class Context:
-    """The context of a processor: its stores, schedules and current record."""
+class ProcessorContext(Generic[K, V]):
+    """The context of a processor: its stores, schedules and current record.
+
+    `ProcessorContext[str, int]`: forwarded records have keys of type str and values of type int.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -130,18 +143,30 @@ class Context:
         """Offset of the current record; -1 in a punctuation."""
         return int(self._host.now["offset"])
 
-    def store(self, name: str) -> Any:
-        """Return the store with this name, which must be connected to this node."""
+    @overload
+    def store(self, name: str) -> Any: ...
+    @overload
+    def store(self, name: str, kind: type[S]) -> S: ...
+    def store(self, name: str, kind: Any = None) -> Any:
+        """Return the store with this name, which must be connected to this node.
+
+        `kind`: its class for type checkers, such as `KeyValueStore[str, int]`. Raises TypeError if
+        the store is of another kind.
+        """
         self._host.open()
         found = self._host.stores.get(name)
         if found is None:
             known = ", ".join(self._host.stores) or "none"
             raise KeyError(f"no store {name!r} is connected to this node; connected: {known}")
+        expected = getattr(kind, "__origin__", kind)
+        if expected is not None and not isinstance(found, expected):
+            has = type(found).__name__
+            raise TypeError(f"the store {name} is a {has}, not a {expected.__name__}")
         return found
 
     def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
         """Call `callback(ms)` at every interval of stream time or of the wall clock."""
-        self._host.open()
+        self._host.acting("schedule punctuations")
         every = duration(interval)
         if every < 1:
             raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")
@@ -152,7 +177,7 @@ class Context:
         self._host.send("schedule", self._scheduled, every, type)
         return Schedule(self._host, self._scheduled)
 
-    def forward(self, record: Record, to: str | None = None) -> None:
+    def forward(self, record: Record[K, V], to: str | None = None) -> None:
         """Forward a record to the children of one port, or of all in the order of the edges."""
         self._host.forward(record, to)
 
@@ -169,12 +194,24 @@ class Context:
 
 
 class Processor:
-    """Base class of processors. All methods are optional."""
+    """Base class of processors. All methods are optional.
 
-    def init(self, context: Context) -> None:
+    A class may have an `__init__` with arguments that JSON can hold; a program passes an instance,
+    such as `process(Enrich(threshold=3))`, and each task creates its own one.
+    """
+
+    #: The arguments with which the instance was created.
+    created_with: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        made = super().__new__(cls)
+        made.created_with = (args, keywords)
+        return made
+
+    def init(self, context: ProcessorContext[Any, Any]) -> None:
         """Called once for each task, before the first record."""
 
-    def process(self, record: Record) -> None:
+    def process(self, record: Record[Any, Any]) -> None:
         """Called for each record."""
 
     def close(self) -> None:

@@ -34,17 +34,18 @@ RECORDS, BATCH = 60, 15
 #: number of micro-batches after which the query is restarted, and after which it ends
 BATCHES = (1, 6)
 LONGEST_SECONDS = 60.0
-#: nodes that run code of the topology's author, and what they forward in a rehearsal
+#: steps that run code of the topology's author, and what they do in a rehearsal
 CODE = {
-    "process": "Record({key!r}, {value!r}, record.timestamp)",
-    "process_values": "record.replace(value={value!r})",
+    "process": "self.context.forward(Record({key!r}, {value!r}, record.timestamp))",
+    "process_values": "self.context.forward(record.replace(value={value!r}))",
+    "global_store": "pass",
 }
 PROCESSOR = """class Rehearsed(Processor):
     def init(self, context):
         self.context = context
 
     def process(self, record):
-        self.context.forward({record})
+        {body}
 """
 _SAMPLES = {"STRING": "", "BOOLEAN": False, "BINARY": b"", "ARRAY": [], "MAP": {}}
 _NUMBERS = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
@@ -99,12 +100,15 @@ def without_code(graph: dict[str, Any]) -> dict[str, Any]:
 def _harmless(node: dict[str, Any]) -> dict[str, Any]:
     if node["op"] not in CODE:
         return node
-    types = node["params"]["output"]
-    sample = {part: _sample(parse_type(types[part])) for part in ("key", "value") if types[part]}
-    code = PROCESSOR.format(
-        record=CODE[node["op"]].format(**{"key": None, "value": None, **sample})
-    )
-    return {**node, "params": {**node["params"], "code": code, "class_name": "Rehearsed"}}
+    params = node["params"]
+    types = params.get("output", {})
+    sample = {part: _sample(parse_type(text)) for part, text in types.items() if text}
+    code = PROCESSOR.format(body=CODE[node["op"]].format(**{"key": None, "value": None, **sample}))
+    for method in params.get("methods", ()):
+        if method != "process":
+            code += f"    {method} = process\n"
+    given = {"code": code, "class_name": "Rehearsed", "arguments": {}}
+    return {**node, "params": {**params, **given}}
 
 
 def _sample(type_: DataType) -> Any:

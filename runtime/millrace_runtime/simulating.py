@@ -29,6 +29,7 @@ from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.isolated import frames
+from millrace_compiler.kinds import python_kinds
 from pyspark.sql import SparkSession
 
 from millrace_runtime import confinement
@@ -51,8 +52,6 @@ from millrace_runtime.unbatched import UnbatchedSimulator
 
 #: maximum number of outputs in a response; all are counted
 MOST_OUTPUTS = 5_000
-#: kinds of nodes that run Python code
-PROCESSORS = frozenset({"process", "process_values"})
 #: maximum number of differences in a response from what a test expects
 MOST_DIFFERENCES = 50
 #: seconds between two reports of progress, and between two checks for a request to stop
@@ -266,7 +265,7 @@ def placed(
     codes = {
         node["id"]: str((node.get("params") or {}).get("code") or "")
         for node in document["nodes"]
-        if node["kind"] in PROCESSORS
+        if node["kind"] in python_kinds()
     }
     for node in breakpoints:
         if node not in codes:

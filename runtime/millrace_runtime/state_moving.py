@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from millrace_compiler.steps import GLOBAL_STEPS
+
 from millrace_runtime.checkpoint_files import Places, places_in, write_notes
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.storage import Place, matching, remove_folder, write_whole
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 #: The file with the notes of a completed move, until the job's first batch.
 WAITING = "stores.next.json"
 PROGRESS_SECONDS = 1.0
-SOURCES = ("stream", "table", "global_table")
+SOURCES = ("stream", "table", *GLOBAL_STEPS)
 #: Steps whose children are on a later level because there is a topic in between.
 _HOPS = ("repartition", "group_by", "foreign_key_subscribe", "foreign_key_lookup")
 
@@ -371,7 +373,7 @@ class Move:
         whole = {
             topic
             for node in self.now["nodes"]
-            if node["op"] == "global_table"
+            if node["op"] in GLOBAL_STEPS
             for topic in [*(node["params"].get("topics") or []), node["params"].get("topic")]
         }
         matching: dict[str, int] = {}

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from millrace_compiler.state_schema import QUERYABLE
+from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
 
 from millrace_runtime import checkpoint, storage
 from millrace_runtime.errors import MillraceError
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 #: Maximum number of rows of a page.
 MOST = 1_000
 _AGGREGATIONS = ("count", "reduce", "aggregate", "cogroup")
-_PROCESSORS = ("process", "process_values")
 #: Steps of an operator that do not keep its result.
 _NO_TABLES = (
     "repartition", "repartitioned", "group_by", "grouped_table", "foreign_key_subscribe",
@@ -222,7 +222,7 @@ def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
         "store": {
             "rows": rows,
             "key": schema["key"],
-            "everywhere": node["op"] == "global_table",
+            "everywhere": node["op"] in GLOBAL_STEPS,
             **_layout(node, store or {}, schema),
         },
     }
@@ -254,7 +254,7 @@ def _layout(
     retention = store.get("retention")
     if kind == "versioned":
         return {"kind": "versioned", "retention": store.get("history_retention") or 0}
-    if node["op"] in _PROCESSORS:
+    if node["op"] in PYTHON_STEPS:
         if kind == "key_value":
             return {"kind": "table", "timed": False}
         if kind == "session":

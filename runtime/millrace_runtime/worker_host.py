@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from millrace_runtime.processor import (
     STREAM_TIME,
     WALL_CLOCK_TIME,
-    Context,
     Processor,
+    ProcessorContext,
     Record,
 )
 from millrace_runtime.worker_channel import Channel
-from millrace_runtime.worker_stores import KINDS
-from millrace_runtime.worker_values import decoder, encoder, misfit
+from millrace_runtime.worker_stores import GIVEN_STORES, open_store
+from millrace_runtime.worker_values import Struct, decoder, encoder, misfit
 
 if TYPE_CHECKING:
     from millrace_runtime.breakpoints import Breakpoints
@@ -32,15 +32,17 @@ class Host:
         self.channel = channel
         self.name = frame["name"]
         self.fixed = frame["fixed"]
+        self._only_stores = frame["only_stores"]
         self.ports = frame["ports"]
         self.task_id = frame["task_id"]
-        self.read_key = decoder(frame["in"]["key"])
-        self.read_value = decoder(frame["in"]["value"])
+        self._inputs = [
+            (each["method"], decoder(each["key"]), decoder(each["value"]))
+            for each in frame["inputs"]
+        ]
         self.write_key = encoder(frame["out"]["key"], "the key")
         self.write_value = encoder(frame["out"]["value"], "the value")
         self.stores = {
-            store["name"]: KINDS[store["kind"]](store, self.send, self.ask)
-            for store in frame["stores"]
+            store["name"]: open_store(store, self.send, self.ask) for store in frame["stores"]
         }
         self.schedules: dict[int, Callable[[int], None]] = {}
         self.now: Json = frame
@@ -49,7 +51,8 @@ class Host:
         self.closing = False
         self._code = frame["code"]
         self._class_name = frame["class_name"]
-        self._context = Context(self)
+        self._arguments = frame["arguments"]
+        self._context = ProcessorContext[Any, Any](self)
         self._processor: Any = None
         self._breakpoints = self._stopping(frame.get("breakpoints"))
 
@@ -88,7 +91,10 @@ class Host:
         space: dict[str, Any] = {
             "__name__": f"processor_{self.name}",
             "Processor": Processor,
+            "ProcessorContext": ProcessorContext,
             "Record": Record,
+            "Struct": Struct,
+            **GIVEN_STORES,
             "STREAM_TIME": STREAM_TIME,
             "WALL_CLOCK_TIME": WALL_CLOCK_TIME,
         }
@@ -96,7 +102,7 @@ class Host:
         made = space.get(self._class_name)
         if not isinstance(made, type):
             raise NameError(f"the code does not define the class {self._class_name}")
-        self._processor = made()
+        self._processor = made(**self._arguments)
         init = getattr(self._processor, "init", None)
         if init is not None:
             init(self._context)
@@ -104,12 +110,12 @@ class Host:
     def call(self, frame: Json) -> None:
         """Process a record or run a punctuation."""
         if frame["call"] == "process":
+            method, read_key, read_value = self._inputs[frame["input"]]
             key, value, timestamp, headers = frame["record"]
-            self.key = self.read_key(key)
+            self.key = read_key(key)
             pairs = [(k, None if v is None else base64.b64decode(v)) for k, v in headers]
-            self._processor.process(
-                Record(self.key, self.read_value(value), timestamp, pairs)  # type: ignore[arg-type]
-            )
+            handle = getattr(self._processor, method)
+            handle(Record(self.key, read_value(value), timestamp, pairs))  # type: ignore[arg-type]
         else:
             callback = self.schedules.get(frame["schedule"])
             if callback is not None:
@@ -143,9 +149,16 @@ class Host:
             raise RuntimeError("close is called after the task's last record: it cannot forward, "
                                "store or schedule anything")  # fmt: skip
 
-    def forward(self, record: Record, to: str | None) -> None:
-        """Send a record to the children of one port, or of all ports."""
+    def acting(self, what: str) -> None:
+        """Raise RuntimeError for the processor of a global store, which only writes the store."""
         self.open()
+        if self._only_stores:
+            raise RuntimeError(f"the processor of a global store cannot {what}: "
+                               "it only writes its store")  # fmt: skip
+
+    def forward(self, record: Record[Any, Any], to: str | None) -> None:
+        """Send a record to the children of one port, or of all ports."""
+        self.acting("forward records")
         if not isinstance(record, Record):
             raise misfit(record, "what is forwarded", "a Record")
         if to is not None and to not in self.ports:

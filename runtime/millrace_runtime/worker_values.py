@@ -1,7 +1,7 @@
 """Conversion of values between the operator's JSON and Python, checked by their Spark types.
 
-A struct is a dict, an array a list, a map a dict, TIMESTAMP an int (ms), DATE its ISO text,
-DECIMAL a Decimal, BINARY bytes.
+A struct is a dict (`Struct`), an array a list, a map a dict, TIMESTAMP an int (ms), DATE its ISO
+text, DECIMAL a Decimal, BINARY bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,25 @@ from collections.abc import Callable
 from typing import Any
 
 Convert = Callable[[Any], Any]
+
+
+class Struct(dict[str, Any]):
+    """A struct: a dict whose fields are attributes as well, so `value.name` is `value["name"]`.
+
+    A field with the name of a method of dict, such as `items`, is read as `value["items"]` only.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            fields = ", ".join(self) or "none"
+            raise AttributeError(f"no field {name!r}; the struct's fields: {fields}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
 
 
 def _same(value: Any) -> Any:
@@ -40,8 +59,10 @@ def decoder(kind: Any) -> Convert:
         return _optional(lambda pairs: {key(k): value(v) for k, v in pairs})
     fields = {field["name"]: decoder(field["type"]) for field in kind["fields"]}
     if all(convert is _same for convert in fields.values()):
-        return _same
-    return _optional(lambda row: {name: convert(row[name]) for name, convert in fields.items()})
+        return _optional(Struct)
+    return _optional(
+        lambda row: Struct({name: convert(row[name]) for name, convert in fields.items()})
+    )
 
 
 def _optional(convert: Convert) -> Convert:

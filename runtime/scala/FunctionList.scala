@@ -229,17 +229,19 @@ private[millrace] object FunctionList {
     |unsafe.array.ByteArrayMethods: contains endsWith startsWith
     |unsafe.types.ByteArray: lpad rpad
     |unsafe.types.UTF8String: isValid makeValid
-    |""".stripMargin.linesIterator.filter(_.nonEmpty).flatMap { line =>
-    val Array(owner, names) = line.split(": ")
-    words(names).map(name => s"org.apache.spark.$owner.$name")
-  }.toSet
+    |""".stripMargin.linesIterator
+    .filter(_.nonEmpty)
+    .flatMap { line =>
+      val Array(owner, names) = line.split(": ")
+      words(names).map(name => s"org.apache.spark.$owner.$name")
+    }
+    .toSet
 
   private val formats = """mode columnNameOfCorruptRecord locale timeZone dateFormat timestampFormat timestampNTZFormat
     |timeFormat enableDateTimeParsingFallback encoding lineSep multiLine preferDate prefersDecimal samplingRatio """
 
   /**
-   * The options of functions, none of which names a file, an address or a schema: of the format in the function's
-   * name.
+   * The options of functions, none of which names a file, an address or a schema: of the format in the function's name.
    */
   val options: Map[String, Set[String]] = Map(
     "json" -> (formats + """allowBackslashEscapingAnyCharacter allowComments allowNonNumericNumbers

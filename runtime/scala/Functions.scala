@@ -153,8 +153,12 @@ object Functions {
   }
 
   private def optionsForm(at: Expression, name: String): Expressions.Invalid =
-    invalid(at, s"has options of $name that are not written as map('name', 'value')", "OPTIONS_FORM",
-      "function" -> name)
+    invalid(
+      at,
+      s"has options of $name that are not written as map('name', 'value')",
+      "OPTIONS_FORM",
+      "function" -> name
+    )
 
   // ---- the analyzed expression ------------------------------------------------------------------
 

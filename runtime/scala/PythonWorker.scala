@@ -43,14 +43,14 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
    * slightly longer and covers code that Python cannot interrupt. The first call also waits for the process to start,
    * which takes long on a busy machine.
    */
-  def call(node: PythonNode, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
+  def call(node: PythonCalls, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
 
   /** Makes the last call to a processor, with a shorter limit, because the end of a run waits for it. */
-  def farewell(node: PythonNode, m: ObjectNode): Unit = {
+  def farewell(node: PythonCalls, m: ObjectNode): Unit = {
     val limit = Math.min(options.timeoutMs, PythonWorker.farewellMs)
     call(node, m.put("limit_ms", limit), limit)
   }
-  private def call(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
+  private def call(node: PythonCalls, m: ObjectNode, limitMs: Long): Unit = {
     val outer = calling
     calling = Thread.currentThread
     try converse(node, m, limitMs)
@@ -60,7 +60,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
   /** Whether another thread is in a call. */
   def busy: Boolean = calling != null && calling != Thread.currentThread
 
-  private def converse(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
+  private def converse(node: PythonCalls, m: ObjectNode, limitMs: Long): Unit = {
     var left =
       TimeUnit.MILLISECONDS.toNanos(limitMs + PythonWorker.graceMs + (if (started) 0L else PythonWorker.startingMs))
     limit = limitMs
@@ -96,7 +96,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
   }
 
   /** A failure in the middle of a call leaves Python waiting, so the process is replaced. */
-  private def serve(node: PythonNode, m: JsonNode): JsonNode = try node.serve(m)
+  private def serve(node: PythonCalls, m: JsonNode): JsonNode = try node.serve(m)
   catch { case e: Throwable => stop(); throw e }
 
   private def write(m: JsonNode): Unit = try {
@@ -106,7 +106,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
     out.flush()
   } catch { case e: java.io.IOException => fail(e) }
 
-  private def read(node: PythonNode, left: Long): JsonNode = {
+  private def read(node: PythonCalls, left: Long): JsonNode = {
     overdue = System.nanoTime() + left
     try {
       val n = in.readInt()

@@ -259,7 +259,7 @@ private[millrace] object OldState {
   def scheme(nodes: Seq[JsonNode], sub: Int): String = {
     val mine = nodes.filter(_.path("sub").asInt == sub)
     val others = nodes
-      .filter(n => n.path("sub").asInt != sub && n.get("op").asText != "global_table")
+      .filter(n => n.path("sub").asInt != sub && !TaskGraph.isGlobal(n))
       .map(_.get("id").asText)
       .toSet
     if (mine.exists(_.path("parents").elements.asScala.exists(p => others(p.get(0).asText)))) "operator"

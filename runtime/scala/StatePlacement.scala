@@ -86,7 +86,7 @@ private[millrace] final class Placement(
   def rules(level: Int): Seq[MoveRule] =
     kept.filter(_._1.level == level).distinctBy(_._2.name).flatMap { case (spec, rows) =>
       spec match {
-        case g: GlobalTableSpec => global(g, rows)
+        case g: GlobalSpec => global(g, rows)
         case _ =>
           val source = if (from.known(rows.name)) Some(rows.name) else rows.copied.flatMap(copiedFrom(spec, rows, _))
           source.flatMap(name => from.owner(name).map(rule(_, name, spec, rows)))
@@ -140,8 +140,8 @@ private[millrace] final class Placement(
   }
   private def moved(spec: NodeSpec): Option[Change] = from.owner(spec.id).map(old => change(from.sub(old), spec.sub))
 
-  private def global(g: GlobalTableSpec, rows: KeptRows): Option[MoveRule] = {
-    val before = from.nodes.filter(n => n.get("op").asText == "global_table" && n.path("node").asText == g.node)
+  private def global(g: GlobalSpec, rows: KeptRows): Option[MoveRule] = {
+    val before = from.nodes.filter(n => TaskGraph.isGlobal(n) && n.path("node").asText == g.node)
     val names = before.flatMap(n => from.known.find(k => from.owner(k).contains(n)).map(n -> _))
     names.find(_._2 == rows.name).orElse(names.headOption).map { case (old, name) =>
       new MoveRule(
@@ -180,7 +180,7 @@ private[millrace] final class Placement(
       graph.specs.collectFirst {
         case s: SourceSpec
             if s.sub == spec.sub && !s
-              .isInstanceOf[GlobalTableSpec] && Codec.of(s.keyCodec.dataType).format != s.keyCodec.format =>
+              .isInstanceOf[GlobalSpec] && Codec.of(s.keyCodec.dataType).format != s.keyCodec.format =>
           Codec.of(s.keyCodec.dataType) -> s.keyCodec
       }
 
@@ -192,7 +192,7 @@ private[millrace] final class Placement(
    */
   def notes(level: Int): Seq[Row] = {
     val specs = graph.specs.filter(_.level == level)
-    val everywhere = specs.exists(_.isInstanceOf[GlobalTableSpec])
+    val everywhere = specs.exists(_.isInstanceOf[GlobalSpec])
     val n = if (everywhere) partitions else specs.map(s => tasks(s.sub)).max
     val named =
       rules(level).flatMap(r => r.target.map(t => row("$types", r.rows.name, Conversion.text(t).getBytes("UTF-8"), 0L)))

@@ -50,7 +50,12 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private val metrics = new TaskMetrics
   private val states = new ProcessorStateManager(
     options,
-    level.nodes.collect { case p: PythonSpec => p.stores.map(_.spec.state) }.flatten.toSet
+    level.nodes
+      .collect { case p: PythonSettings =>
+        p.stores.map(_.spec.state) ++ p.tables.map { case (_, owner) => owner.store.state }
+      }
+      .flatten
+      .toSet
   )
   private val streamTimes = new JHashMap[Integer, Clock]()
   private val schedules = new JHashMap[Integer, PunctuationQueue]() // of stream time, by sub-topology

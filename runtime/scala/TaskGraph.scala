@@ -494,6 +494,10 @@ object TaskGraph {
   /** A flag in a `dest`: the input only stores this table's update, for lookups that precede its processing. */
   private[millrace] val keep: Int = 1 << 30
 
+  /** Whether every task runs a step for all records of its topic. */
+  private[millrace] def isGlobal(step: JsonNode): Boolean = globalOps(step.get("op").asText)
+  private val globalOps = Set("global_table", "global_store")
+
   /** Steps that never run in a stream task. */
   private val dataFrameOps = Set("read_stream", "write", "sink")
   private val aggregations = Set("count", "reduce", "aggregate", "cogroup")

@@ -25,7 +25,7 @@ PAGE_TEXTS = pages()
 WIDGETS = {
     "text", "number", "duration", "boolean", "choice", "topics", "topic", "expression", "format",
     "type", "branches", "code", "key_values", "window", "group_by", "cogroup_inputs", "outputs",
-    "output_types",
+    "output_types", "arguments", "methods",
 }  # fmt: skip
 
 

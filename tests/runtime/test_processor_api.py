@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from millrace_runtime.simulation import Cut
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
+SEMANTICS = Path(__file__).parents[1] / "conformance" / "semantics"
 HEAD = """class P(Processor):
     def init(self, context):
         self.context = context
@@ -168,3 +171,75 @@ say((s.get("a"), s.get("a", 55)))
         "('between', None, ('new', 50))",
         "(None, ('new', 50))",
     ]
+
+
+def test_inputs_of_other_types_have_methods_and_the_class_has_arguments(warm: Any) -> None:
+    code = """class Match(Processor):
+    def __init__(self, tax):
+        self.tax = tax
+
+    def init(self, context):
+        self.context = context
+        self.items = context.store("items")
+
+    def process(self, record):
+        item = self.items.get(record.value.item)
+        text = "none" if item is None else str(item.price * record.value.quantity + self.tax)
+        self.context.forward(record.replace(value=text))
+
+    def on_refund(self, record):
+        self.context.forward(Record(str(record.key), "refund %s" % record.value, record.timestamp))
+"""
+    order = {"format": "json", "schema": "item STRING, quantity INT"}
+    raw = {
+        "format": "millrace.topology/1",
+        "name": "api",
+        "nodes": [
+            {"id": "items", "kind": "source.table",
+             "params": {"topic": "items", "key": {"format": "string"},
+                        "value": {"format": "json", "schema": "price BIGINT"}}},
+            {"id": "orders", "kind": "source.stream",
+             "params": {"topics": ["orders"], "key": {"format": "string"}, "value": order}},
+            {"id": "refunds", "kind": "source.stream",
+             "params": {"topics": ["refunds"], "key": {"format": "long"},
+                        "value": {"format": "double"}}},
+            {"id": "match", "kind": "process",
+             "params": {"code": code, "class_name": "Match", "arguments": {"tax": 1},
+                        "inputs": ["on_refund"], "output": {"key": "STRING", "value": "STRING"}}},
+            {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+        ],
+        "edges": [{"source": "orders", "target": "match"},
+                  {"source": "refunds", "target": "match", "target_port": "on_refund"},
+                  {"source": "items", "target": "match", "target_port": "store"},
+                  {"source": "match", "target": "out"}],
+    }  # fmt: skip
+    lines: list[dict[str, Any]] = [
+        {"topic": "items", "key": "tea", "value": {"price": 4}, "timestamp": 1},
+        {"topic": "orders", "key": "a", "value": {"item": "tea", "quantity": 3}, "timestamp": 2},
+        {"topic": "refunds", "key": 7, "value": 2.5, "timestamp": 3},
+        {"topic": "orders", "key": "b", "value": {"item": "jam", "quantity": 1}, "timestamp": 4},
+    ]
+    result = warm.simulate(raw, warm.compile(raw).require(), lines, Cut.parse("all"))
+    assert result.error is None
+    found = [(out["key"], out["value"]) for out in result.outputs]
+    assert found == [("a", "13"), ("7", "refund 2.5"), ("b", "none")]
+
+
+def test_a_write_to_the_store_of_a_table_stops_the_job_with_the_line(warm: Any) -> None:
+    raw = json.loads((SEMANTICS / "a-processor-reads-versions.json").read_text("utf-8"))["topology"]
+    [read] = [node for node in raw["nodes"] if node["kind"] == "process"]
+    read["params"]["code"] = read["params"]["code"].replace(
+        'what, *args = record.value.split(" ")', 'self.table.put("b", "mine", 1)'
+    )
+    lines = [{"topic": "ask", "key": "k", "value": "b", "timestamp": 1}]
+    error = warm.simulate(raw, warm.compile(raw).require(), lines, Cut.parse("all")).error
+    assert "the store versions has no method 'put': it belongs to the node users" in str(error)
+    assert "(line 7)" in str(error)
+
+
+def test_a_failure_in_a_global_store_stops_the_job_whatever_the_handler_is(warm: Any) -> None:
+    raw = json.loads((SEMANTICS / "a-global-store.json").read_text("utf-8"))["topology"]
+    raw["settings"] = {"processing_handler": "continue"}
+    lines = [{"topic": "rates", "key": "a", "value": "bad", "timestamp": 1}]
+    error = warm.simulate(raw, warm.compile(raw).require(), lines, Cut.parse("all")).error
+    assert "bad record" in str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from millrace_compiler.kinds import python_kinds
 from millrace_runtime.processor import Processor, Record
 from millrace_runtime.rehearsal import without_code
 
@@ -25,12 +26,30 @@ def test_processors_forward_records_of_their_types_in_place_of_running_their_cod
     assert forwarded(fixed["params"]) == (7, 0, 5)
 
 
+def test_no_code_of_any_step_in_python_runs_in_a_rehearsal() -> None:
+    given = {
+        "code": "raise SystemExit", "class_name": "Own", "arguments": {"a": 1},
+        "output": {"value": "INT"}, "methods": ["process", "on_payment"],
+    }  # fmt: skip
+    ops = [kind.removeprefix("source.") for kind in python_kinds()]
+    assert len(ops) == 3
+    for node in without_code({"nodes": [{"op": op, "params": given} for op in ops]})["nodes"]:
+        found = records(node["params"], "process")
+        assert node["params"]["arguments"] == {}
+        assert records(node["params"], "on_payment") == found
+        assert len(found) == (0 if node["op"] == "global_store" else 1)
+
+
 def forwarded(params: dict[str, Any]) -> tuple[Any, Any, int]:
-    found: list[Record] = []
+    [record] = records(params, "process")
+    return record.key, record.value, record.timestamp
+
+
+def records(params: dict[str, Any], method: str) -> list[Record[Any, Any]]:
+    found: list[Record[Any, Any]] = []
     names: dict[str, Any] = {"Processor": Processor, "Record": Record}
     exec(params["code"], names)
     processor = names[params["class_name"]]()
     processor.init(SimpleNamespace(forward=found.append))
-    processor.process(Record(7, "own", 5))
-    [record] = found
-    return record.key, record.value, record.timestamp
+    getattr(processor, method)(Record(7, "own", 5))
+    return found

@@ -50,17 +50,21 @@ class Pipe:
         frame = {
             "call": "start", "node": "n", "name": "n", "code": code, "class_name": "P",
             "task_id": "0_1", "fixed": False, "ports": ["out"], "stores": [STORE],
-            "in": kinds, "out": kinds, "topic": None, "partition": -1, "offset": -1,
+            "inputs": [{**kinds, "method": "process"}], "out": kinds, "only_stores": False,
+            "arguments": {}, "topic": None, "partition": -1, "offset": -1,
             "stream_time": -1, "wall_clock": 0, **changes,
         }  # fmt: skip
         self.send(frame)
         return self.receive()
 
-    def record(self, value: Any, *, node: str = "n", key: str = "k") -> tuple[list[Any], Any]:
+    def record(
+        self, value: Any, *, node: str = "n", key: str = "k", at: int = 0
+    ) -> tuple[list[Any], Any]:
         """Send a record and read the first frame that follows."""
         self.send(
             {
-                "call": "process", "node": node, "record": [key, value, 7, [["h", "eA=="]]],
+                "call": "process", "node": node, "input": at,
+                "record": [key, value, 7, [["h", "eA=="]]],
                 "topic": "in", "partition": 2, "offset": 9, "stream_time": 7, "wall_clock": 0,
             }
         )  # fmt: skip
@@ -431,3 +435,111 @@ def test_an_error_that_takes_long_to_describe_is_still_reported() -> None:
         assert limited.record("v")[1]["error"]["message"] == "Slow: slowly (line 10)"
     finally:
         limited.close()
+
+
+# ---- stores of tables, arguments, structs -------------------------------------------------------
+
+TABLE = {
+    "name": "table", "kind": "key_value", "types": {"key": STRING, "value": INTEGER},
+    "owner": "users", "timestamps": True,
+}  # fmt: skip
+READING = """
+class P(Processor):
+    def init(self, context):
+        self.context = context
+        self.table = context.store("table")
+
+    def process(self, record):
+        if record.value == "write":
+            self.table.put(record.key, 1)
+        found = self.table.get_with_timestamp(record.key)
+        self.context.forward(record.replace(value=str(found)))
+"""
+
+
+def test_a_processor_reads_a_table_with_timestamps(pipe: Pipe) -> None:
+    pipe.start(READING, stores=[TABLE])
+    assert pipe.record("v") == ([["store", "table", "timed", "k"]], None)
+    [[_, forwarded, _]], _ = pipe.answer([3, 70])
+    assert forwarded[1] == "(3, 70)"
+
+
+def test_a_processor_that_writes_the_store_of_a_table_is_told_whose_it_is(pipe: Pipe) -> None:
+    pipe.start(READING, stores=[TABLE])
+    _, end = pipe.record("write")
+    assert end["error"]["message"] == (
+        "AttributeError: the store table has no method 'put': it belongs to the node users, "
+        "and a processor can only read it (line 9)"
+    )
+
+
+def test_values_of_a_global_store_have_no_timestamps(pipe: Pipe) -> None:
+    pipe.start(READING, stores=[TABLE | {"timestamps": False}])
+    _, end = pipe.record("v")
+    assert "the values of table have no timestamps" in end["error"]["message"]
+
+
+def test_a_store_is_of_the_kind_that_the_code_names(pipe: Pipe) -> None:
+    code = READING.replace('store("table")', 'store("table", KeyValueStore[str, int])')
+    _, end = pipe.start(code, stores=[TABLE])
+    assert "the store table is a ReadOnlyKeyValueStore, not a KeyValueStore" in str(end)
+    fitting = code.replace("KeyValueStore[", "ReadOnlyKeyValueStore[")
+    assert pipe.start(fitting, stores=[TABLE]) == ([], {"done": True})
+
+
+def test_a_class_is_created_with_its_arguments(pipe: Pipe) -> None:
+    code = """
+class P(Processor):
+    def __init__(self, threshold, words=()):
+        self.told = (threshold, words)
+
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record.replace(value=str(self.told)))
+"""
+    pipe.start(code, arguments={"threshold": 2.5, "words": ["a"]})
+    [[_, forwarded, _]], _ = pipe.record("v")
+    assert forwarded[1] == "(2.5, ['a'])"
+
+
+@pytest.mark.parametrize("what", ["forward(record)", "schedule(10, STREAM_TIME, print)"])
+def test_the_class_of_a_global_store_only_writes_the_store(pipe: Pipe, what: str) -> None:
+    code = COUNTING.replace('forward(record.replace(value="before"))', what)
+    pipe.start(code, only_stores=True)
+    _, end = pipe.record("v")
+    assert "the processor of a global store cannot" in end["error"]["message"]
+
+
+def test_each_input_has_its_types_and_its_method(pipe: Pipe) -> None:
+    code = """
+class P(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record)
+
+    def on_payment(self, record):
+        self.context.forward(record.replace(value="paid " + str(record.value + 1)))
+"""
+    kinds = {"key": STRING, "value": STRING}
+    payments = {"key": STRING, "value": LONG, "method": "on_payment"}
+    pipe.start(code, inputs=[{**kinds, "method": "process"}, payments])
+    found = [pipe.record("v")[0][0][1][1], pipe.record(7, at=1)[0][0][1][1]]
+    assert found == ["v", "paid 8"]
+
+
+def test_fields_of_a_struct_are_attributes_too() -> None:
+    fields = [{"name": "name", "type": STRING}, {"name": "items", "type": INTEGER}]
+    kind = {"type": "struct", "fields": fields}
+    value = decoder({"type": "struct", "fields": [{"name": "user", "type": kind}]})(
+        {"user": {"name": "Ada", "items": 3}}
+    )
+    assert (value.user.name, value.user["items"]) == ("Ada", 3)
+    assert value == {"user": {"name": "Ada", "items": 3}}
+    value.user.name = "Bob"
+    assert encoder(kind, "it")(value.user) == {"name": "Bob", "items": 3}
+    with pytest.raises(AttributeError, match="no field 'age'; the struct's fields: name, items"):
+        _ = value.user.age

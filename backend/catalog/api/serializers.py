@@ -92,6 +92,9 @@ class KindSerializer(serializers.Serializer[Any]):
     inputs = InputSerializer(many=True)
     outputs = OutputSerializer(many=True)
     takes_store = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    reads_stores = serializers.BooleanField(
+        help_text="Whether the stores of tables can be connected as well, which it only reads."
+    )
     stateful = serializers.BooleanField()
     changes_key = serializers.BooleanField()
     parameters = ParameterSerializer(many=True)

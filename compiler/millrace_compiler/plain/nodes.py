@@ -24,6 +24,7 @@ WRITERS: dict[str, Writer] = {
     "source.stream": sources.stream,
     "source.table": sources.stream,
     "source.global_table": sources.global_table,
+    "source.global_store": sources.global_store,
     "filter": stateless.filter_,
     "filter_not": stateless.filter_,
     "map": stateless.map_,

@@ -87,6 +87,8 @@ def _task(node: ProcessorNode) -> Call:
         )
     if not node.rekeys:
         keywords["keeps_key"] = Name("True")
+    if node.arguments:
+        keywords["arguments"] = Name(repr(node.arguments))
     return call("Task", Name(node.class_name), **keywords)
 
 
@@ -142,6 +144,11 @@ def _check(program: Program, node: ProcessorNode) -> None:
     for type_ in (port.key, port.value, out.key, out.value):
         if not names_in(known(type_)) <= _TYPES:
             raise _refused(program, node, "output", f"Python has no type for {known(type_).text}")
+    if node.inputs_:
+        raise _refused(program, node, "inputs", "the rows of a group have one type")
+    for owner in node.read_tables:
+        reason = f"a stateful step cannot read the state of another one, here of {owner.id}"
+        raise _refused(program, node, "store", reason)
     for store in node.stores:
         _check_store(program, node, store, words)
     _take_code(program, node)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from millrace_compiler.formats import Format
 from millrace_compiler.operators.sources.base import Source, TimedSource
+from millrace_compiler.operators.sources.global_store import SourceGlobalStore
 from millrace_compiler.operators.sources.global_table import SourceGlobalTable
 from millrace_compiler.operators.sources.stream import SourceStream
 from millrace_compiler.plain.formats import CORRUPT, FOREIGN, byte_length, decode, has_other_keys
@@ -68,6 +69,12 @@ def global_table(program: Program, node: SourceGlobalTable) -> Mapping[str, Fram
     """``source.global_table``: no statement, since the joins that use it read the topic."""
     _check_formats(program, node)
     return {"out": Frame("", program.port(node))}
+
+
+def global_store(program: Program, node: SourceGlobalStore) -> Mapping[str, Frame]:
+    """``source.global_store``: refused."""
+    reason = "Spark has no state that every task reads, but one task writes"
+    raise program.refuse("plain_source", node, "topic", reason=reason, instead="a global table")
 
 
 def _check(program: Program, node: TimedSource) -> None:

@@ -9,7 +9,12 @@ import symtable
 from typing import TypeGuard
 
 #: Names that a processor's code can use without importing them.
-GIVEN = ("STREAM_TIME", "WALL_CLOCK_TIME", "Processor", "Record")
+GIVEN = (
+    "STREAM_TIME", "WALL_CLOCK_TIME", "Processor", "ProcessorContext", "Record", "Struct",
+    "KeyValueStore", "WindowStore", "SessionStore", "VersionedStore",
+    "ReadOnlyKeyValueStore", "ReadOnlyWindowStore", "ReadOnlySessionStore",
+    "ReadOnlyVersionedStore", "Window", "Windowed",
+)  # fmt: skip
 # Modules of the standard library whose import has no visible effect.
 _HARMLESS = (
     "base64", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "functools",
@@ -97,15 +102,24 @@ def is_same(a: str, b: str) -> bool:
     ]
 
 
-def is_plain(code: str) -> bool:
-    """Whether the code contains only definitions, so it cannot fail or have effects."""
+def is_plain(code: str, *, annotated: bool = False) -> bool:
+    """Whether the code contains only definitions, so it cannot fail or have effects.
+
+    ``annotated``: whether functions may have annotations, which name types that the runtime gives.
+    """
     try:
         body = ast.parse(code).body
     except SyntaxError:
         return False
     known = bound_names(code) | set(dir(builtins)) | set(GIVEN)
     bases = {b.id for c in body if isinstance(c, ast.ClassDef) for b in c.bases if _is_name(b)}
-    return bases <= known and all(_defines(item) for item in body)
+    types: set[str] | None = set(dir(builtins)) | set(GIVEN) if annotated else None
+    for item in body:
+        if not _defines(item, types):
+            return False
+        if types is not None:
+            types |= _bound(item)
+    return bases <= known
 
 
 def _is_name(item: ast.expr) -> TypeGuard[ast.Name]:
@@ -168,17 +182,18 @@ def _of_runtime(item: ast.stmt) -> bool:
     return isinstance(item, ast.Import) and item.names[0].name == "millrace_runtime"
 
 
-def _defines(item: ast.stmt) -> bool:
+def _defines(item: ast.stmt, types: set[str] | None) -> bool:
+    """Whether a statement only defines something. ``types``: the names that annotations may use."""
     match item:
         case ast.Import(names=names):
             return all(n.name in _HARMLESS for n in names)
         case ast.ImportFrom(module=str(module), level=0) if module in _HARMLESS:
             return all(hasattr(importlib.import_module(module), n.name) for n in item.names)
         case ast.FunctionDef():
-            return _simple_function(item)
+            return _simple_function(item, types)
         case ast.ClassDef(bases=bases, keywords=[], decorator_list=[]):
             return all(isinstance(base, ast.Name) for base in bases) and all(
-                _defines(each) or isinstance(each, ast.Pass) for each in item.body
+                _defines(each, types) or isinstance(each, ast.Pass) for each in item.body
             )
         case ast.Assign(targets=targets, value=value):
             return all(isinstance(t, ast.Name) for t in targets) and _is_literal(value)
@@ -187,11 +202,33 @@ def _defines(item: ast.stmt) -> bool:
     return False
 
 
-def _simple_function(item: ast.FunctionDef) -> bool:
+def _simple_function(item: ast.FunctionDef, types: set[str] | None) -> bool:
     given = [*item.args.defaults, *(d for d in item.args.kw_defaults if d is not None)]
     everything = [*item.args.posonlyargs, *item.args.args, *item.args.kwonlyargs]
-    noted = any(a.annotation for a in everything) or item.returns is not None
-    return not item.decorator_list and not noted and all(_is_literal(each) for each in given)
+    notes = [note for note in (*(a.annotation for a in everything), item.returns) if note]
+    sound = not notes or (types is not None and all(_is_type(note, types) for note in notes))
+    return not item.decorator_list and sound and all(_is_literal(each) for each in given)
+
+
+#: Types with parameters that annotations may have.
+_GENERIC = {"list", "dict", "tuple", "set", "frozenset", *GIVEN}
+
+
+def _is_type(note: ast.expr, types: set[str]) -> bool:
+    """Whether an annotation can be evaluated without failing."""
+    match note:
+        case ast.Constant(value=None | str()):
+            return True
+        case ast.Name(id=name):
+            return name in types
+        case ast.Subscript(value=ast.Name(id=name), slice=part):
+            return name in _GENERIC and _is_type(part, types)
+        case ast.Tuple(elts=parts):
+            return all(_is_type(each, types) for each in parts)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            named = not isinstance(left, ast.Constant)
+            return named and _is_type(left, types) and _is_type(right, types)
+    return False
 
 
 def _is_literal(value: ast.expr) -> bool:

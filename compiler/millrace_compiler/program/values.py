@@ -47,6 +47,11 @@ class Values:
     def _call(self, function: ast.expr, call: Call, operator: Operator | None) -> ast.Call:
         args = [self.tree(arg, operator, "expression") for arg in call.args]
         keywords = [ast.keyword(k, self.tree(v, operator, k)) for k, v in call.keywords]
+        for arg, tree in zip(call.args, args, strict=True):
+            # A class of another file is named by text, so its arguments are beside it.
+            if isinstance(arg, Processor) and arg.arguments and isinstance(tree, ast.Constant):
+                value = self.tree(dict(arg.arguments), operator, "arguments")
+                keywords.insert(0, ast.keyword("arguments", value))
         return ast.Call(function, args, keywords)
 
     def call(self, call: Call, operator: Operator | None) -> ast.Call:
@@ -66,10 +71,9 @@ class Values:
                 for call in calls:
                     made = self._call(ast.Attribute(made, call.function), call, operator)
                 return made
-            case Processor(code=code, class_name=name):
-                place = self.classes[code, name]
-                return ast.Constant(place) if ":" in place else ast.Name(place)
-            case Store() if value.id in self.variables:
+            case Processor():
+                return self._processor(value, operator)
+            case Operator() if value.id in self.variables:
                 return ast.Name(self.variables[value.id])
             case Store():
                 return self.tree(self.stores[value.id], value, hint)
@@ -85,6 +89,14 @@ class Values:
                 keys = [ast.Constant(key) for key in value]
                 return ast.Dict([*keys], [self.tree(v, operator, hint) for v in value.values()])
         raise TypeError(f"no words for {type(value).__name__}")
+
+    def _processor(self, value: Processor, operator: Operator | None) -> ast.expr:
+        """A class, an instance if it has arguments, or the text that names a class of a file."""
+        place = self.classes[value.code, value.class_name]
+        if ":" in place:
+            return ast.Constant(place)
+        given = [ast.keyword(k, self.tree(v, operator, k)) for k, v in value.arguments.items()]
+        return ast.Call(ast.Name(place), [], given) if given else ast.Name(place)
 
     def _constant(self, text: str, operator: Operator | None, hint: str) -> ast.expr:
         """A text of several lines, as a constant above the topology."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from millrace_compiler.durations import show_duration
 from millrace_compiler.formats import Format
@@ -41,6 +41,7 @@ class Processor:
 
     code: str
     class_name: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
 
 
 def call(function: str, *args: object, **keywords: object) -> Call:

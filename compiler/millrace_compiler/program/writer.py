@@ -87,7 +87,7 @@ class _Writer:
         for operator in self.order:
             for edges in self.graph.inputs[operator.id].values():
                 found.update(edge.source for edge in edges)
-            found.update(store.id for store in operator.stores)
+            found.update(each.id for each in operator.connected)
         return found
 
     def _ids(self) -> dict[str, str | None]:
@@ -171,7 +171,11 @@ class _Writer:
 
     def _fits(self, found: Processor) -> bool:
         made = own_code(found.code, found.class_name)
-        if made is None or not is_same(made, found.code) or not is_plain(found.code):
+        if (
+            made is None
+            or not is_same(made, found.code)
+            or not is_plain(found.code, annotated=True)
+        ):
             return False
         names = bound_names(found.code)
         free = names.isdisjoint(self.names.taken) and names.isdisjoint(self.names.words)

@@ -2916,6 +2916,8 @@ export interface components {
             kind: string;
             outputs: components["schemas"]["Output"][];
             parameters: components["schemas"]["Parameter"][];
+            /** @description Whether the stores of tables can be connected as well, which it only reads. */
+            reads_stores: boolean;
             stateful: boolean;
             synonyms: string[];
             takes_store: string[] | null;

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { useDesigner } from "../designer/store";
 import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalog";
-import { edgeId, sourcePort, targetPort } from "../graph/document";
+import { edgeId, isStoreKind, sourcePort, targetPort } from "../graph/document";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
 import { ways } from "../graph/routing";
 import { t } from "../ui/i18n";
@@ -55,7 +55,11 @@ export function PlanAreas() {
           const store = nodes.get(edge.source);
           if (up === null || store === undefined) return [];
           const box = boxOf(catalog, store);
-          return [`M${up.x} ${up.y}L${box.x + box.width / 2} ${box.y}`];
+          const table = isStoreKind(store.kind)
+            ? null
+            : portAt(store.id, "output", sourcePort(edge));
+          const end = table ?? { x: box.x + box.width / 2, y: box.y };
+          return [`M${up.x} ${up.y}L${end.x} ${end.y}`];
         }
         const from = portAt(edge.source, "output", sourcePort(edge));
         const to = portAt(edge.target, "input", targetPort(edge));

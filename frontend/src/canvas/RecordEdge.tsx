@@ -1,4 +1,4 @@
-import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
+import { BaseEdge, EdgeLabelRenderer, type EdgeProps, Position } from "@xyflow/react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
@@ -7,7 +7,12 @@ import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { portsOf } from "../graph/catalog";
-import { findNode, type Position, sourcePort, type TopologyDocument } from "../graph/document";
+import {
+  findNode,
+  type Position as Point,
+  sourcePort,
+  type TopologyDocument,
+} from "../graph/document";
 import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
@@ -144,7 +149,7 @@ function namesPorts(state: DesignerState, source: string, target: string): boole
 let routed: { document: TopologyDocument; all: ReturnType<typeof ways> } | null = null;
 
 /** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
-function wayOf({ catalog, document }: DesignerState, edge: string): readonly Position[] | null {
+function wayOf({ catalog, document }: DesignerState, edge: string): readonly Point[] | null {
   if (catalog === null) return null;
   if (routed?.document !== document) routed = { document, all: ways(document, catalog) };
   return routed.all.get(edge) ?? null;
@@ -168,6 +173,7 @@ function useFlow(node: string, on: boolean) {
 
 export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const { data, id, selected, source, sourceX, sourceY, target, targetX, targetY } = props;
+  const { sourcePosition } = props;
   const type = useDesigner((state) =>
     data === undefined ? undefined : state.result?.ports[source]?.[sourcePort(data.edge)],
   );
@@ -189,7 +195,12 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
 
   if (data?.store === true) {
     const end = targetY - STORE_PORT;
-    const path = `M${sourceX} ${sourceY}C${sourceX} ${sourceY - 20} ${targetX} ${end + 20} ${targetX} ${end}`;
+    // A store hangs below its node; a table whose store is read is to the left of the processor.
+    const [start, bend] =
+      sourcePosition === Position.Right
+        ? [`${sourceX + 40} ${sourceY}`, 48]
+        : [`${sourceX} ${sourceY - 20}`, 20];
+    const path = `M${sourceX} ${sourceY}C${start} ${targetX} ${end + bend} ${targetX} ${end}`;
     return (
       <g className="wire" data-store="" data-selected={selected || undefined} data-wire={id}>
         <BaseEdge path={path} interactionWidth={16} />

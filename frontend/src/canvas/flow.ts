@@ -55,7 +55,6 @@ export function flowEdges(
 ): FlowEdge[] {
   const old = new Map(before.map((edge) => [edge.id, edge]));
   const labels = new Map(document.nodes.map((node) => [node.id, node.label ?? node.id]));
-  const kinds = new Map(document.nodes.map((node) => [node.id, node.kind]));
   const seen = new Set<string>();
   return document.edges.flatMap((edge, index) => {
     const id = edgeId(edge);
@@ -73,7 +72,7 @@ export function flowEdges(
     ) {
       return [last];
     }
-    const store = isStoreKind(kinds.get(edge.source) ?? "");
+    const store = targetPort(edge) === "store";
     return [
       {
         id,

@@ -18,6 +18,7 @@ const REFUSALS = {
   exists: phrase("This edge already exists"),
   cycle: phrase("This edge would create a cycle; go through a topic instead"),
   not_a_store: phrase("Only a store can be connected here"),
+  not_a_table: phrase("Only a store or a table can be connected here"),
   store_only_below: phrase("Connect a store to the port below a stateful node"),
 } as const;
 

@@ -1,6 +1,6 @@
 /** The nodes that are drawn in each sub-topology. */
 
-import { type TopologyDocument, targetPort } from "./document";
+import { isStoreKind, type TopologyDocument } from "./document";
 
 interface PlannedAreas {
   readonly subtopologies: readonly { readonly id: number; readonly nodes: readonly string[] }[];
@@ -19,11 +19,13 @@ export function areasOf(document: TopologyDocument, plan: PlannedAreas): Map<num
   );
   const last = new Map<string, number>();
   for (const area of plan.subtopologies) for (const id of area.nodes) last.set(id, area.id);
+  const kinds = new Map(document.nodes.map((node) => [node.id, node.kind]));
+  const isStore = (id: string) => isStoreKind(kinds.get(id) ?? "");
   const areas = new Map<number, Set<string>>();
   for (const area of plan.subtopologies) {
     const mine = new Set(area.nodes.filter((id) => !behind.has(id) || last.get(id) === area.id));
     for (const edge of document.edges) {
-      if (targetPort(edge) === "store" && mine.has(edge.target)) mine.add(edge.source);
+      if (isStore(edge.source) && mine.has(edge.target)) mine.add(edge.source);
     }
     areas.set(area.id, mine);
   }

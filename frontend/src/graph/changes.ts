@@ -145,7 +145,9 @@ export function removeAndReconnect(
         const from = { node: feeding.source, port: sourcePort(feeding) };
         const preferred = { node: out.target, port: targetPort(out) };
         const to = firstFitOf(now, catalog, known, from, preferred);
-        if (to !== null) now = connect(now, from, to);
+        // Records do not take the place of a store that was read.
+        if (to === null || (preferred.port === "store" && to.port !== "store")) continue;
+        now = connect(now, from, to);
       }
     }
   }
@@ -342,7 +344,7 @@ export function moveChild(document: TopologyDocument, edge: string, by: 1 | -1):
   if (moved === undefined) return document;
   const siblings = document.edges
     .map((other, index) => ({ other, index }))
-    .filter(({ other }) => other.source === moved.source);
+    .filter(({ other }) => other.source === moved.source && targetPort(other) !== "store");
   const place = siblings.findIndex(({ index }) => index === at);
   const other = siblings[place + by];
   if (other === undefined) return document;

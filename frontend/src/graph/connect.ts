@@ -3,6 +3,7 @@
 import { type Catalog, kindOf, portsOf, type Role } from "./catalog";
 import {
   type DocumentEdge,
+  type DocumentNode,
   edgeId,
   findNode,
   isStoreKind,
@@ -26,6 +27,7 @@ export type Refusal =
   | { readonly code: "cycle" }
   | { readonly code: "role"; readonly found: Role; readonly needs: readonly Role[] }
   | { readonly code: "not_a_store" }
+  | { readonly code: "not_a_table" }
   | { readonly code: "store_only_below" }
   | { readonly code: "store_kind"; readonly needs: readonly string[] };
 
@@ -75,8 +77,12 @@ export function refusal(
   if (edges.some((edge) => edgeId(edge) === preferred)) return { code: "exists" };
 
   if (port.side === "store") {
-    if (!isStoreKind(source.kind)) return { code: "not_a_store" };
-    return port.roles.includes(source.kind) ? null : { code: "store_kind", needs: port.roles };
+    if (isStoreKind(source.kind)) {
+      return port.roles.includes(source.kind) ? null : { code: "store_kind", needs: port.roles };
+    }
+    if (kindOf(catalog, target.kind)?.reads_stores !== true) return { code: "not_a_store" };
+    if (!keepsRows(document, catalog, source, from.port, known)) return { code: "not_a_table" };
+    return reaches({ ...document, edges }, to.node, from.node) ? { code: "cycle" } : null;
   }
   if (isStoreKind(source.kind)) return { code: "store_only_below" };
 
@@ -88,6 +94,20 @@ export function refusal(
   if (taken && !port.many) return { code: "taken", port: to.port };
   if (reaches({ ...document, edges }, to.node, from.node)) return { code: "cycle" };
   return null;
+}
+
+/** Whether a node is a table or a global table, so that a processor may read its store. */
+function keepsRows(
+  document: TopologyDocument,
+  catalog: Catalog,
+  node: DocumentNode,
+  port: string,
+  known: KnownRoles,
+): boolean {
+  const kind = kindOf(catalog, node.kind);
+  if (kind === undefined || kind.takes_store === null || kind.reads_stores) return false;
+  const role = roleOfOutput(document, catalog, node, port, known);
+  return role === null || role.endsWith("table");
 }
 
 /** The first port of `node` at which a wire from `from` may end; null if there is none. */

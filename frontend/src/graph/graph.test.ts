@@ -38,6 +38,7 @@ import { align, distribute, layout } from "./layout";
 import { inOrder } from "./order";
 import { roleOfOutput } from "./roles";
 import { searchKinds, searchNodes } from "./search";
+import { storeClasses } from "./stores";
 import { readType, shortType, typeAt, writeType } from "./types";
 
 function node(
@@ -198,6 +199,38 @@ describe("ports", () => {
   });
 });
 
+describe("stores as code sees them", () => {
+  test("a processor writes its own stores and only reads those of tables", () => {
+    const document = design(
+      [
+        node("p", "process"),
+        node("own", "store.window", { name: "mine" }),
+        node("n", "count", { window: { type: "session", gap: 1 } }),
+        node("t", "source.table"),
+        node("rows", "store.versioned", { name: "history" }),
+        node("u", "source.table"),
+        node("g", "source.global_store"),
+        node("rates", "store.key_value", { name: "rates" }),
+      ],
+      ["own", "p.store"],
+      ["n", "p.store"],
+      ["rows", "t.store"],
+      ["rows", "p.store"],
+      ["u", "p.store"],
+      ["rates", "g.store"],
+      ["rates", "p.store"],
+    );
+    expect(storeClasses(document, CATALOG, "p")).toEqual({
+      mine: "WindowStore",
+      n: "ReadOnlySessionStore",
+      history: "ReadOnlyVersionedStore",
+      u: "ReadOnlyKeyValueStore",
+      rates: "ReadOnlyKeyValueStore",
+    });
+    expect(storeClasses(document, CATALOG, "g")).toEqual({ rates: "KeyValueStore" });
+  });
+});
+
 describe("wires", () => {
   const base = [
     node("in", "source.stream"),
@@ -264,6 +297,16 @@ describe("wires", () => {
     expect(why(document, "s", "n.store")).toBeNull();
     expect(why(document, "s", "f")).toBe("store_only_below");
     expect(why(document, "in", "n.store")).toBe("not_a_store");
+  });
+
+  test("a processor reads the stores of tables, not those of streams or of what follows it", () => {
+    const nodes = [...base, node("p", "process"), node("g", "source.global_table")];
+    const document = design(nodes, ["in", "n"], ["p", "out"]);
+    expect(why(document, "n", "p.store")).toBeNull();
+    expect(why(document, "table", "p.store")).toBeNull();
+    expect(why(document, "g", "p.store")).toBeNull();
+    expect(why(document, "in", "p.store")).toBe("not_a_table");
+    expect(why(design(nodes, ["p", "n"]), "n", "p.store")).toBe("cycle");
   });
 
   test("a wire let go over a node takes its first port that fits", () => {

@@ -74,9 +74,12 @@ function elkGraph(
     };
   });
   const known = new Set(children.flatMap((child) => child.ports.map((port) => port.id)));
+  const inputs = new Map(children.map((child) => [child.id, child.ports[0]?.id]));
   const edges = document.edges.flatMap((edge, index) => {
     const source = `${edge.source}/output/${sourcePort(edge)}`;
-    const target = `${edge.target}/input/${targetPort(edge)}`;
+    // A table is to the left of a processor that reads its store.
+    const reader = targetPort(edge) === "store" ? inputs.get(edge.target) : undefined;
+    const target = reader ?? `${edge.target}/input/${targetPort(edge)}`;
     if (!known.has(source) || !known.has(target)) return [];
     return [{ id: `e${index}`, sources: [source], targets: [target] }];
   });

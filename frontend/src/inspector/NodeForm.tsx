@@ -11,15 +11,18 @@ import { helpText } from "../designer/localize";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { isAsked, kindOf, portsOf } from "../graph/catalog";
-import { moveChild, setDescription, setLabel, setParam } from "../graph/changes";
+import { connect, moveChild, setDescription, setLabel, setParam } from "../graph/changes";
+import { refusal } from "../graph/connect";
 import {
   type DocumentNode,
   edgeId,
   findNode,
+  isStoreKind,
   type Json,
   labelOf,
   paramsOf,
   sourcePort,
+  targetPort,
 } from "../graph/document";
 import { Chip, Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
@@ -80,8 +83,8 @@ function Stores({ node }: { node: DocumentNode }) {
   if (catalog === null) return null;
   const takes = kindOf(catalog, node.kind)?.takes_store ?? null;
   if (takes === null || takes.length === 0) return null;
-  // A node with Python code may use several stores; an operator keeps its state in one.
-  const several = kindOf(catalog, node.kind)?.parameters.some((each) => each.widget === "code");
+  // A processor may use several stores, and read those of tables; an operator keeps its state in one.
+  const several = kindOf(catalog, node.kind)?.reads_stores === true;
   const connected = document.edges
     .filter((edge) => edge.target === node.id && edge.target_port === "store")
     .map((edge) => findNode(document, edge.source))
@@ -126,6 +129,7 @@ function Stores({ node }: { node: DocumentNode }) {
               ))}
             </Menu.Dropdown>
           </Menu>
+          {several ? <ReadTable node={node.id} /> : null}
         </div>
       )}
       {connected.length === 0 ? (
@@ -138,6 +142,49 @@ function Stores({ node }: { node: DocumentNode }) {
         </p>
       ) : null}
     </Section>
+  );
+}
+
+/** A button that connects a table, whose store the processor can then read. */
+function ReadTable({ node }: { node: string }) {
+  const document = useDesigner((state) => state.document);
+  const catalog = useDesigner((state) => state.catalog);
+  const ports = useDesigner((state) => state.result?.ports);
+  if (catalog === null) return null;
+  const to = { node, port: "store" };
+  const tables = document.nodes.filter(
+    (each) =>
+      !isStoreKind(each.kind) &&
+      refusal(document, catalog, ports ?? {}, { node: each.id, port: "out" }, to) === null,
+  );
+  if (tables.length === 0) return null;
+  const read = (table: string) =>
+    useDesigner
+      .getState()
+      .change(t("Read a table"), (now) => connect(now, { node: table, port: "out" }, to));
+  return (
+    <Menu position="bottom-start" width={220}>
+      <Menu.Target>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          leftSection={<IconPlus size={13} stroke={1.5} />}
+        >
+          {t("Read a table")}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {tables.map((each) => (
+          <Menu.Item
+            key={each.id}
+            leftSection={<KindIcon name={kindOf(catalog, each.kind)?.icon} size={15} />}
+            onClick={() => read(each.id)}
+          >
+            {labelOf(each)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 
@@ -165,7 +212,9 @@ function Topics({ node }: { node: DocumentNode }) {
 function Children({ node }: { node: DocumentNode }) {
   const document = useDesigner((state) => state.document);
   const readOnly = useDesigner((state) => state.readOnly);
-  const edges = document.edges.filter((edge) => edge.source === node.id);
+  const edges = document.edges.filter(
+    (edge) => edge.source === node.id && targetPort(edge) !== "store",
+  );
   if (edges.length < 2) return null;
   const move = (edge: string, by: 1 | -1) =>
     useDesigner.getState().change(t("Reorder children"), (now) => moveChild(now, edge, by));

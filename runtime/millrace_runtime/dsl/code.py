@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import linecache
+import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,13 @@ from millrace_compiler.program.classes import imports, in_place, own_code
 from millrace_runtime.dsl.places import Place
 from millrace_runtime.processor import Processor
 
+#: A class, an instance of one (whose arguments are kept), or `"file.py:Class"`.
+ProcessorSource = type[Processor] | Processor | str
+
 
 @dataclass(frozen=True)
 class ProcessorCode:
-    """The code of a processor.
+    """The code of a processor, and the arguments with which its class is created.
 
     `text`: the class and what it needs, as in the document. `in_place`: the same at its lines in
     `file`, with which it runs in this process's job, so that errors name lines of the file.
@@ -31,13 +36,70 @@ class ProcessorCode:
     file: str
     in_place: str
     beside: tuple[int, str] | None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the node that runs the class."""
+        arguments = dict(self.arguments) or None
+        return {"code": self.text, "class_name": self.class_name, "arguments": arguments}
 
 
-def code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
-    """Return the code of a class, or of `"file.py:Class"` relative to the program.
+def code_of(
+    processor: ProcessorSource, place: Place, arguments: Mapping[str, Any] | None = None
+) -> ProcessorCode:
+    """Return the code of a class, of an instance, or of `"file.py:Class"` beside the program.
 
-    Raises ValueError if the source is not found.
+    `arguments`: those of a class that is named by text or passed as a class. Raises ValueError if
+    the source is not found, and TypeError for arguments that are not JSON.
     """
+    given = dict(arguments or {})
+    if isinstance(processor, Processor):
+        if given:
+            raise TypeError("an instance of a processor already has its arguments")
+        given = _arguments(processor)
+        processor = type(processor)
+    code = _code_of(processor, place)
+    made = {name: _json(value, f"the argument {name} of {code.class_name}")
+            for name, value in given.items()}  # fmt: skip
+    return replace(code, arguments=made)
+
+
+def _arguments(processor: Processor) -> dict[str, Any]:
+    """Return the arguments with which an instance was created, by name."""
+    args, keywords = processor.created_with
+    signature = inspect.signature(type(processor).__init__)
+    bound = signature.bind(processor, *args, **keywords).arguments
+    found: dict[str, Any] = {}
+    for name, parameter in list(signature.parameters.items())[1:]:
+        if name not in bound:
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise TypeError(f"{type(processor).__name__} takes *{name}: it needs a list instead")
+        if parameter.kind is parameter.VAR_KEYWORD:
+            found |= bound[name]
+        else:
+            found[name] = bound[name]
+    return found
+
+
+def _json(value: Any, what: str) -> Any:
+    """Return a value as JSON has it. Raises TypeError for others, which a document cannot keep."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, list | tuple):
+        return [_json(each, f"an element of {what}") for each in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _json(each, f"{what}, {key}") for key, each in value.items()}
+    raise TypeError(
+        f"{what} is kept in the document, so it must be None, a bool, an int, a finite float, "
+        f"a str, a list, or a dict with str keys, not {value!r}"[:300]
+    )
+
+
+def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
     if isinstance(processor, str):
         path, _, name = processor.rpartition(":")
         if not path or not name:

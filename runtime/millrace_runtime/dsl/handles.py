@@ -31,7 +31,7 @@ class Handle(Checked):
         *,
         inputs: Sequence[tuple[Handle, str]] = (),
         port: str = "in",
-        stores: Sequence[Store | None] = (),
+        stores: Sequence[Store | Handle | None] = (),
         places: Sequence[Place] = (),
     ) -> str:
         ends = [(self._end, port)]
@@ -41,8 +41,16 @@ class Handle(Checked):
             if other._nodes is not self._nodes:
                 raise ValueError(f"{kind}: {other._end.node} belongs to another topology")
             ends.append((other._end, at))
-        kept = [store for store in stores if store is not None]
+        kept = [self._store(kind, each) for each in stores if each is not None]
         return self._nodes.add(kind, params, ends, about, kept, places)
+
+    def _store(self, kind: str, store: Store | Handle) -> Store | End:
+        """The store, or the output port of the table whose store a processor reads."""
+        if not isinstance(store, Handle):
+            return store
+        if store._nodes is not self._nodes:
+            raise ValueError(f"{kind}: {store._end.node} belongs to another topology")
+        return store._end
 
     def __repr__(self) -> str:
         port = "" if self._end.port == "out" else f", port {self._end.port}"

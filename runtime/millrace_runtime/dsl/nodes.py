@@ -58,16 +58,17 @@ class Nodes:
         params: Mapping[str, Any],
         inputs: Sequence[tuple[End, str]],
         about: About,
-        stores: Sequence[Store] = (),
+        stores: Sequence[Store | End] = (),
         places: Sequence[Place] = (),
     ) -> str:
         """Add a node with its edges and stores, and return its id.
 
         `inputs`: output ports of other nodes, each with the input port that it is connected to;
-        `places`: earlier calls that belong to the node. Raises ValueError for a name in use.
+        `stores`: stores, and tables whose stores the node reads; `places`: earlier calls that
+        belong to the node. Raises ValueError for a name in use.
         """
         for store in stores:
-            if not isinstance(store, Store):
+            if not isinstance(store, Store | End):
                 raise TypeError(
                     f'{kind} takes a store such as key_value_store("name"), found {store!r}'
                 )
@@ -79,7 +80,8 @@ class Nodes:
         for end, port in inputs:
             self._edge(end, id_, port)
         for store in stores:
-            self._edge(End(self.store(store)), id_, "store")
+            end = store if isinstance(store, End) else End(self.store(store))
+            self._edge(end, id_, "store")
         return id_
 
     def free_id(self, base: str) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, overload
 
-from millrace_runtime.dsl.code import code_of
+from millrace_runtime.dsl.code import ProcessorCode, ProcessorSource, code_of
 from millrace_runtime.dsl.handles import Handle, Writable
 from millrace_runtime.dsl.nodes import About
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.stores import Duration, Store, in_milliseconds
 from millrace_runtime.dsl.windows import JoinWindow, Suppressed, Window
 from millrace_runtime.keywords import Checked
-from millrace_runtime.processor import Processor
 
 Emit = Literal["every_update", "window_close"]
 
@@ -45,70 +44,140 @@ class Records(Writable):
         ports = [*branches, *([default] if default else [])]
         return {port: Stream(self._nodes, made, port) for port in ports}
 
+    @overload
     def process(
         self,
-        processor: type[Processor] | str,
+        processor: ProcessorSource,
         *,
+        arguments: Mapping[str, Any] | None = None,
+        key_type: str | None = None,
+        value_type: str | None = None,
+        outputs: None = None,
+        stores: Sequence[Store | Table | GlobalTable] = (),
+        also: Also = (),
+        **about: Unpack[About],
+    ) -> Stream: ...
+    @overload
+    def process(
+        self,
+        processor: ProcessorSource,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        key_type: str | None = None,
+        value_type: str | None = None,
+        outputs: Sequence[str],
+        stores: Sequence[Store | Table | GlobalTable] = (),
+        also: Also = (),
+        **about: Unpack[About],
+    ) -> dict[str, Stream]: ...
+    def process(
+        self,
+        processor: ProcessorSource,
+        *,
+        arguments: Mapping[str, Any] | None = None,
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
-        stores: Sequence[Store] = (),
-        also: Sequence[Records] = (),
+        stores: Sequence[Store | Table | GlobalTable] = (),
+        also: Also = (),
         **about: Unpack[About],
-    ) -> Any:
+    ) -> Stream | dict[str, Stream]:
         """Process records with a Python class, which may change keys.
 
-        `processor`: a class of this program or of a module beside it, or `"file.py:Class"` for a
-        file that is read without being imported. `key_type`, `value_type`: Spark SQL types of the
-        forwarded records (default: the input's types). `outputs`: names of the output ports; if
-        set, a stream is returned for each. `also`: further input streams.
+        `processor`: a class of this program or of a module beside it, an instance such as
+        `Enrich(threshold=3)`, or `"file.py:Class"` for a file that is read without being imported,
+        with its `arguments`. `key_type`, `value_type`: Spark SQL types of the forwarded records
+        (default: the input's types). `outputs`: names of the output ports; if set, a stream is
+        returned for each. `stores`: stores of its own, and tables, aggregations and global tables,
+        whose stores it can read. `also`: further input streams of the same types or, of other
+        types, by the method of the class that gets their records: `{"on_payment": payments}`.
         """
-        return self._process(
-            "process", processor, key_type, value_type, outputs, stores, also, about
-        )
+        made = code_of(processor, calling(), arguments)
+        return self._process("process", made, key_type, value_type, outputs, stores, also, about)
 
+    @overload
     def process_values(
         self,
-        processor: type[Processor] | str,
+        processor: ProcessorSource,
         *,
+        arguments: Mapping[str, Any] | None = None,
+        key_type: str | None = None,
+        value_type: str | None = None,
+        outputs: None = None,
+        stores: Sequence[Store | Table | GlobalTable] = (),
+        also: Also = (),
+        **about: Unpack[About],
+    ) -> Stream: ...
+    @overload
+    def process_values(
+        self,
+        processor: ProcessorSource,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        key_type: str | None = None,
+        value_type: str | None = None,
+        outputs: Sequence[str],
+        stores: Sequence[Store | Table | GlobalTable] = (),
+        also: Also = (),
+        **about: Unpack[About],
+    ) -> dict[str, Stream]: ...
+    def process_values(
+        self,
+        processor: ProcessorSource,
+        *,
+        arguments: Mapping[str, Any] | None = None,
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
-        stores: Sequence[Store] = (),
-        also: Sequence[Records] = (),
+        stores: Sequence[Store | Table | GlobalTable] = (),
+        also: Also = (),
         **about: Unpack[About],
-    ) -> Any:
+    ) -> Stream | dict[str, Stream]:
         """Like `process`, for a processor that keeps keys unchanged: no repartition follows."""
+        made = code_of(processor, calling(), arguments)
         return self._process(
-            "process_values", processor, key_type, value_type, outputs, stores, also, about
+            "process_values", made, key_type, value_type, outputs, stores, also, about
         )
 
     def _process(
         self,
         kind: str,
-        processor: type[Processor] | str,
+        code: ProcessorCode,
         key_type: str | None,
         value_type: str | None,
         outputs: Sequence[str] | None,
-        stores: Sequence[Store],
-        also: Sequence[Records],
+        stores: Sequence[Store | Table | GlobalTable],
+        also: Also,
         about: About,
-    ) -> Any:
-        code = code_of(processor, calling())
+    ) -> Stream | dict[str, Stream]:
         output = {"key": key_type, "value": value_type}
+        methods = _by_method(also)
         params = {
-            "code": code.text,
-            "class_name": code.class_name,
+            **code.params,
             "output": {name: type_ for name, type_ in output.items() if type_ is not None},
             "outputs": list(outputs) if outputs is not None else None,
+            "inputs": [name for name in methods if name != "process"] or None,
         }
-        made = self._add(
-            kind, params, about, inputs=[(other, "in") for other in also], stores=stores
-        )
+        inputs = [
+            (other, "in" if name == "process" else name)
+            for name, found in methods.items()
+            for other in found
+        ]
+        made = self._add(kind, params, about, inputs=inputs, stores=stores)
         self._nodes.outside.codes[made] = code
-        if outputs is None or list(outputs) == ["out"]:
+        if outputs is None:
             return Stream(self._nodes, made)
         return {port: Stream(self._nodes, made, port) for port in outputs}
+
+
+#: Further inputs of a processor: of the same types, or by the method that gets their records.
+Also: TypeAlias = Sequence[Records] | Mapping[str, Records | Sequence[Records]]
+
+
+def _by_method(also: Also) -> dict[str, Sequence[Records]]:
+    if not isinstance(also, Mapping):
+        return {"process": also}
+    return {name: [of] if isinstance(of, Records) else of for name, of in also.items()}
 
 
 class Stream(Records):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from millrace_compiler.document import FORMAT
 
+from millrace_runtime.dsl.code import ProcessorSource, code_of
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
@@ -141,6 +142,28 @@ class Topology(Checked):
         stores = [store] if store else []
         made = self._nodes.add("source.global_table", params, [], about, stores)
         return GlobalTable(self._nodes, made)
+
+    def add_global_store(
+        self,
+        topic: str,
+        store: Store,
+        processor: ProcessorSource,
+        *,
+        key: Format,
+        value: Format,
+        arguments: Mapping[str, Any] | None = None,
+        **about: Unpack[About],
+    ) -> None:
+        """Read a topic with a class that keeps its contents in a store, whole on every task.
+
+        Any processor can read the store: `process(..., stores=[store])`. `processor`: a class with
+        a method `process`, or an instance, as in `Stream.process`; it cannot forward records. The
+        types of `store` are required.
+        """
+        code = code_of(processor, calling(), arguments)
+        params = {"topic": topic, "key": key, "value": value, **code.params}
+        made = self._nodes.add("source.global_store", params, [], about, [store])
+        self._nodes.outside.codes[made] = code
 
     def add_store(self, store: Store) -> None:
         """Add a store that is not yet connected to an operator."""

@@ -81,5 +81,5 @@ private[millrace] final class SessionAggregation(
     if (v == null) null else new Entry(v, end)
   }
 
-  override protected lazy val access: StoreAccess = new SessionAccess(accessed("session"), keys, store, this)
+  override private[millrace] lazy val access: StoreAccess = new SessionAccess(accessed("session"), keys, store, this)
 }

@@ -151,6 +151,6 @@ private[millrace] final class SlidingAggregation(
   override def read(key: Any, at: Record): Entry =
     store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 
-  override protected lazy val access: StoreAccess =
+  override private[millrace] lazy val access: StoreAccess =
     new WindowAccess(accessed("window"), keys, store, _ + difference, this)
 }

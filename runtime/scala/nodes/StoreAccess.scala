@@ -15,6 +15,9 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore, keys: Codec) {
   private var opened = 0
 
   final def store: ProcessorStore = s
+
+  /** Whether values have timestamps, as those of tables do. */
+  def timestamps: Boolean = false
   protected def seen: DataType = s.key
   protected def rows: Iterator[DumpRow]
   final def dump: StoreDump =
@@ -22,12 +25,22 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore, keys: Codec) {
   protected def operate(op: String, m: JsonNode): JsonNode
   final def serve(op: String, m: JsonNode): JsonNode = if (op == "next") page(m.get(3).asInt) else operate(op, m)
 
+  /** Serves a processor that only reads the store, which is a table's. */
+  final def read(op: String, m: JsonNode): JsonNode = {
+    require(!StoreAccess.writes(op), s"the store ${s.name} can only be read")
+    serve(op, m)
+  }
+
   /** The bytes of a key. */
   final def key(j: JsonNode): Array[Byte] = keys.encode(Wire.value(j, s.key))
   protected def keyNode(b: Array[Byte]): JsonNode = Wire.node(keys.decode(b), s.key)
   protected def value(j: JsonNode): Any = Wire.value(j, s.value)
   protected def shown(v: Any): JsonNode = Wire.node(v, s.value)
   protected def entry(e: Entry): JsonNode = if (e == null) Json.mapper.nullNode else shown(e.value)
+
+  /** A value with its timestamp, or null. */
+  protected def timed(e: Entry): JsonNode =
+    if (e == null) Json.mapper.nullNode else pair(shown(e.value), number(e.timestamp))
   protected def number(n: Long): JsonNode = Json.mapper.getNodeFactory.numberNode(n)
   protected def pair(a: JsonNode, b: JsonNode): JsonNode = {
     val x = Json.mapper.createArrayNode()
@@ -38,7 +51,8 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore, keys: Codec) {
   protected def windowed(k: Array[Byte], start: Long, end: Long): JsonNode = {
     val o = Json.mapper.createObjectNode()
     o.replace("key", keyNode(k))
-    o.putObject("window").put("start", start).put("end", end)
+    val window = o.putObject("window").put("start", start)
+    if (end < 0) window.putNull("end") else window.put("end", end)
     o
   }
 
@@ -69,9 +83,16 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore, keys: Codec) {
   }
 }
 
+/** A node, as data, that keeps its result in a store. */
+private[millrace] trait StoreOwner { def store: StoreSettings }
+
+/** A node whose store processors read. */
+private[millrace] trait ReadableStore { private[millrace] def access: StoreAccess }
+
 private[millrace] object StoreAccess {
   private val pageSize = 500
   private val noTime = -1L
+  private val writes = Set("put", "put_if_absent", "delete", "remove")
 
   /** Opens a store of a processor. */
   def open(s: ProcessorStore, c: TaskContext, owner: Node): StoreAccess = {
@@ -113,12 +134,17 @@ private[millrace] object StoreAccess {
       (k, start) => Windowed(keys.decode(k), start, start + size),
       timed = false
     )
-    new WindowAccess(s, keys, store, _ + size, owner, timed = false)
+    new WindowAccess(s, keys, store, _ + size, owner, timestamps = false)
   }
 }
 
-private[millrace] final class KeyValueAccess(s: ProcessorStore, keys: Codec, store: Store)
-    extends StoreAccess(s, keys) {
+/** An ordered store of rows: a processor's own, or one of a table (`timestamps`) that a processor reads. */
+private[millrace] final class KeyValueAccess(
+    s: ProcessorStore,
+    keys: Codec,
+    store: Store,
+    override val timestamps: Boolean = false
+) extends StoreAccess(s, keys) {
   private def bound(j: JsonNode): Array[Byte] = if (j.isNull) null else key(j)
   private def upper(j: JsonNode): Array[Byte] = if (j.isNull) null else Bytes.next(key(j))
   private def entries(it: Iterator[(Array[Byte], Entry)]): JsonNode = iterate(it.map { case (k, e) =>
@@ -127,6 +153,7 @@ private[millrace] final class KeyValueAccess(s: ProcessorStore, keys: Codec, sto
 
   override protected def operate(op: String, m: JsonNode): JsonNode = op match {
     case "get" => entry(store.get(key(m.get(3))))
+    case "get_with_timestamp" => timed(store.get(key(m.get(3))))
     case "put" =>
       store.put(key(m.get(3)), value(m.get(4)), 0L)
       null
@@ -153,6 +180,7 @@ private[millrace] final class KeyValueAccess(s: ProcessorStore, keys: Codec, sto
 /** A table's store in a test. Its rows have timestamps, and are not ordered: a range reads all of them. */
 private[millrace] final class TableAccess(s: ProcessorStore, keys: Codec, table: KeyedTable, owner: Node)
     extends StoreAccess(s, keys) {
+  override def timestamps: Boolean = true
   private def write(k: Array[Byte], v: Any, timestamp: Long): Unit = {
     table.put(k, v, timestamp)
     copied(owner, keys.decode(k), v, timestamp)
@@ -168,9 +196,7 @@ private[millrace] final class TableAccess(s: ProcessorStore, keys: Codec, table:
 
   override protected def operate(op: String, m: JsonNode): JsonNode = op match {
     case "get" => entry(table.get(key(m.get(3))))
-    case "get_with_timestamp" =>
-      val e = table.get(key(m.get(3)))
-      if (e == null) Json.mapper.nullNode else pair(shown(e.value), number(e.timestamp))
+    case "get_with_timestamp" => timed(table.get(key(m.get(3))))
     case "put" =>
       write(key(m.get(3)), value(m.get(4)), timestamp(m, 5))
       null
@@ -196,14 +222,14 @@ private[millrace] final class TableAccess(s: ProcessorStore, keys: Codec, table:
     table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
 }
 
-/** `end`: the shown end of a window that starts at a time; `timed`: whether rows have timestamps. */
+/** `end`: the shown end of a window that starts at a time, -1 for none. */
 private[millrace] final class WindowAccess(
     s: ProcessorStore,
     keys: Codec,
     store: Windows,
     end: Long => Long,
     owner: Node,
-    timed: Boolean = true
+    override val timestamps: Boolean = true
 ) extends StoreAccess(s, keys) {
   private def times(it: Iterator[WindowEntry]): JsonNode = iterate(
     it.map(w => pair(number(w.start), shown(w.entry.value)))
@@ -215,14 +241,12 @@ private[millrace] final class WindowAccess(
   override protected def operate(op: String, m: JsonNode): JsonNode = op match {
     case "put" =>
       val (k, v, start) = (key(m.get(3)), value(m.get(4)), m.get(5).asLong)
-      val at = if (timed) timestamp(m, 6) else 0L
+      val at = if (timestamps) timestamp(m, 6) else 0L
       store.put(k, start, v, at)
       copied(owner, window(k, start), v, at)
       null
     case "get" => entry(store.fetch(key(m.get(3)), m.get(4).asLong))
-    case "get_with_timestamp" =>
-      val e = store.fetch(key(m.get(3)), m.get(4).asLong)
-      if (e == null) Json.mapper.nullNode else pair(shown(e.value), number(e.timestamp))
+    case "get_with_timestamp" => timed(store.fetch(key(m.get(3)), m.get(4).asLong))
     case "fetch" => times(store.fetch(key(m.get(3)), m.get(4).asLong, m.get(5).asLong, ascending = m.get(6).asBoolean))
     case "all" => windows(store.scan(Long.MinValue, Long.MaxValue))
     case "fetch_all" => windows(store.scan(m.get(3).asLong, m.get(4).asLong))
@@ -237,7 +261,7 @@ private[millrace] final class WindowAccess(
   override protected def rows: Iterator[DumpRow] = store
     .scan(Long.MinValue, Long.MaxValue)
     .map { w =>
-      val at = if (timed) Long.box(w.entry.timestamp) else null
+      val at = if (timestamps) Long.box(w.entry.timestamp) else null
       new DumpRow(Windowed(keys.decode(w.key), w.start, end(w.start)), w.entry.value, at)
     }
 }
@@ -271,8 +295,6 @@ private[millrace] final class SessionAccess(s: ProcessorStore, keys: Codec, stor
 
 private[millrace] final class VersionedAccess(s: ProcessorStore, keys: Codec, store: VersionedTable, owner: Node)
     extends StoreAccess(s, keys) {
-  private def show(e: Entry): JsonNode =
-    if (e == null) Json.mapper.nullNode else pair(shown(e.value), number(e.timestamp))
   private def write(k: Array[Byte], v: Any, at: Long): Boolean = {
     val put = store.put(k, v, at)
     if (put != KeyedTable.Refused) copied(owner, keys.decode(k), v, at)
@@ -283,7 +305,7 @@ private[millrace] final class VersionedAccess(s: ProcessorStore, keys: Codec, st
     case "put" =>
       write(key(m.get(3)), value(m.get(4)), m.get(5).asLong)
       null
-    case "get" => show(if (m.get(4).isNull) store.get(key(m.get(3))) else store.get(key(m.get(3)), m.get(4).asLong))
+    case "get" => timed(if (m.get(4).isNull) store.get(key(m.get(3))) else store.get(key(m.get(3)), m.get(4).asLong))
     case "delete" =>
       val (k, at) = (key(m.get(3)), m.get(4).asLong)
       val old = store.get(k, at)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types._
  * The common part of all aggregations of streams: one aggregator per input (a cogroup has several), the aggregate's
  * type, old values on demand.
  */
-private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec {
+private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec with StoreOwner {
   protected val in: StreamPort = b.stream(0)
   if (b.op == "cogroup") b.parentIds.indices.foreach { i =>
     if (b.stream(i).key.seen != in.key.seen)

@@ -51,7 +51,7 @@ private[millrace] final class GroupedTableSpec(b: Build) extends NodeSpec(b) {
 }
 
 /** Aggregation of a grouped table: subtracts old values and adds new ones [GT2] to [GT4]. */
-private[millrace] final class TableAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec {
+private[millrace] final class TableAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec with StoreOwner {
   private val in = b.grouped(0)
   val key: KeyType = in.key
   val value: DataType = b.op match {

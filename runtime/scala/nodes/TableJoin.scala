@@ -3,7 +3,7 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /** `join_table` on two tables with the same key [TT1] to [TT6]. */
-private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with TableSpec {
+private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with TableSpec with StoreOwner {
   val left: TablePort = b.table(0)
   val right: TablePort = b.table(1)
   private val (leftTable, rightTable) = (TableSpec.of(left), TableSpec.of(right))
@@ -40,7 +40,7 @@ private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with T
   override def create(): Node = new TableJoin(this)
 }
 
-private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with TableView {
+private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with TableView with ReadableStore {
   private val sides = Array(TableInput.of(this, 0), TableInput.of(this, 1))
   private val own = if (s.store.named) new OwnTable(this, s.left.key, s.joiner.dataType, s.store) else null
   override def init(c: TaskContext): Unit = { sides.foreach(_.init(c)); if (own != null) own.init(c) }
@@ -110,4 +110,5 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
       }
     }
   override def dumps: Seq[StoreDump] = if (own == null) Nil else own.dumps
+  override private[millrace] def access: StoreAccess = own.access
 }

@@ -110,27 +110,36 @@ private[millrace] object TableInput {
 private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: DataType, val settings: StoreSettings) {
   val keys: Codec = Codec.key(key)
   private var table: KeyedTable = _
+  private var context: TaskContext = _
   def init(c: TaskContext): Unit = {
+    context = c
     table = KeyedTable.open(c, owner, settings, valueType)
     c.show(settings.state, table.view(settings.name, settings.node, key.seen, valueType, keys.decode))
   }
   def versioned: Boolean = table.versioned
+
+  /** Access for processors, which only read it. The store is ordered if there is one that reads it. */
+  def access: StoreAccess = table match {
+    case _: VersionedTable => forTests
+    case _ =>
+      new KeyValueAccess(accessed("key_value"), keys, context.store(settings.state, valueType, ordered = true), true)
+  }
   def get(k: Any): Entry = table.get(keys.encode(k))
   def get(k: Any, asOf: Long): Entry = table.get(keys.encode(k), asOf)
   def get(k: Array[Byte]): Entry = table.get(k)
   def put(k: Any, value: Any, timestamp: Long): Int = table.put(keys.encode(k), value, timestamp)
   def put(k: Array[Byte], value: Any, timestamp: Long): Int = table.put(k, value, timestamp)
   def value(k: Any): Any = { val e = get(k); if (e == null) null else e.value }
-  def dumps: Seq[StoreDump] = Seq(access.dump)
-  private lazy val access: StoreAccess = table match {
-    case v: VersionedTable =>
-      new VersionedAccess(new ProcessorStore(StoreSpec(settings, "versioned"), key.seen, valueType), keys, v, owner)
-    case t => new TableAccess(new ProcessorStore(StoreSpec(settings, "key_value"), key.seen, valueType), keys, t, owner)
+  def dumps: Seq[StoreDump] = Seq(forTests.dump)
+  private def accessed(kind: String) = new ProcessorStore(StoreSpec(settings, kind), key.seen, valueType)
+  private lazy val forTests: StoreAccess = table match {
+    case v: VersionedTable => new VersionedAccess(accessed("versioned"), keys, v, owner)
+    case t => new TableAccess(accessed("key_value"), keys, t, owner)
   }
 }
 
 /** A table whose rows are in a store of its own. */
-private[millrace] trait StoredTable extends TableView {
+private[millrace] trait StoredTable extends TableView with ReadableStore {
   protected def own: OwnTable
   protected def sendsOld: Boolean
   override def init(c: TaskContext): Unit = own.init(c)
@@ -148,6 +157,7 @@ private[millrace] trait StoredTable extends TableView {
   override def read(key: Any, at: Record): Entry = own.get(key)
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key, asOf)
   override def dumps: Seq[StoreDump] = own.dumps
+  override private[millrace] def access: StoreAccess = own.access
 }
 
 // ---- sources ----
@@ -156,7 +166,7 @@ private[millrace] trait StoredTable extends TableView {
  * `table`, `to_table` and the result of a foreign-key join: materialized only if it has a store node or a consumer
  * needs its values [KT2].
  */
-private[millrace] trait SourceTableSpec extends TableSpec {
+private[millrace] trait SourceTableSpec extends TableSpec with StoreOwner {
   def key: KeyType
   def value: DataType
   def store: StoreSettings
@@ -174,7 +184,7 @@ private[millrace] trait SourceTableSpec extends TableSpec {
 }
 
 /** Stores values as they arrive: the latest of a key by offset, even if its timestamp is older [KT1]. */
-private[millrace] trait SourceTable extends TableView {
+private[millrace] trait SourceTable extends TableView with ReadableStore {
   protected def table: SourceTableSpec
   private lazy val own: OwnTable = if (table.holds) new OwnTable(this, table.key, table.value, table.store) else null
   override def init(c: TaskContext): Unit = if (own != null) own.init(c)
@@ -194,6 +204,7 @@ private[millrace] trait SourceTable extends TableView {
   override def read(key: Any, at: Record): Entry = own.get(key)
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key, asOf)
   override def dumps: Seq[StoreDump] = if (own == null) Nil else own.dumps
+  override private[millrace] def access: StoreAccess = own.access
 }
 
 /** `table`: a topic as a table. */
@@ -208,19 +219,23 @@ private[millrace] final class TopicTable(s: TopicTableSpec) extends SourceNode(s
   override def process(r: Record, input: Int): Unit = update(r)
 }
 
-/** `global_table`: a topic that every task reads as a whole [GK2]. */
-private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
+/** A topic that every task reads as a whole [GK2]. */
+private[millrace] abstract class GlobalSpec(b: Build) extends SourceSpec(b) with StoreOwner {
   override val skipsBadBytes: Boolean = true
   override val advancesStreamTime: Boolean = false
-  val store: StoreSettings = StoreSettings.of(b.store("key_value"))
 
-  /** True if another sub-topology or level has the table as well, and reports its drops. */
+  /** True if another sub-topology or level has the rows as well, and reports its drops. */
   val copy: Boolean = b.bool("copy", default = false)
+}
+
+/** `global_table`: its topic as a table. */
+private[millrace] final class GlobalTableSpec(b: Build) extends GlobalSpec(b) {
+  val store: StoreSettings = StoreSettings.of(b.store("key_value"))
   override def ports: Seq[(String, Port)] = Seq("out" -> GlobalPort(key, valueCodec.dataType, this))
   override private[millrace] def kept: Seq[KeptRows] = Seq(KeptRows.table(store, key))
   override def create(): Node = new GlobalTable(this)
 }
-private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView {
+private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView with ReadableStore {
   private val own = new OwnTable(this, s.key, s.valueCodec.dataType, s.store)
 
   /** Whether this task reports drops and contents: all tasks have the table, but Kafka Streams has it once. */
@@ -233,11 +248,12 @@ private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key)
   override def dumps: Seq[StoreDump] = if (reports) own.dumps else Nil
   override def accessible: Seq[StoreDump] = own.dumps
+  override private[millrace] def access: StoreAccess = own.access
 }
 
 // ---- steps of tables ----
 
-private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) with TableSpec {
+private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) with TableSpec with StoreOwner {
   val in: TablePort = b.table(0)
   protected val parent: TableSpec = TableSpec.of(in)
   val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
@@ -257,7 +273,7 @@ private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) wit
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, value, this))
 }
 
-private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) with TableView {
+private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) with TableView with ReadableStore {
   private val own = if (s.store.named) new OwnTable(this, s.in.key, s.value, s.store) else null
   private val input = TableInput.of(this, 0)
   override def init(c: TaskContext): Unit = { input.init(c); if (own != null) own.init(c) }
@@ -298,6 +314,7 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
     if (e == null) null
     else { val v = apply(key, e.value, at.withKey(key)); if (v == null) null else new Entry(v, e.timestamp) }
   override def dumps: Seq[StoreDump] = if (own == null) Nil else own.dumps
+  override private[millrace] def access: StoreAccess = own.access
 }
 
 /**

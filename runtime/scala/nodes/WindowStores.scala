@@ -96,8 +96,10 @@ private[millrace] object RetainedStore {
 /** One window of a key: start in ms, the aggregate and the highest timestamp in it. */
 private[millrace] final class WindowEntry(val key: Array[Byte], val start: Long, val entry: Entry)
 
-/** A window store as processors and tests use it. */
+/** A store of windows, as processors and tests use it. */
 private[millrace] trait Windows {
+
+  /** The value of a window; null if there is none. */
   def fetch(key: Array[Byte], start: Long): Entry
 
   /** A null value deletes. */
@@ -106,7 +108,7 @@ private[millrace] trait Windows {
   /** The windows of a key that start within [from, to]. */
   def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry]
 
-  /** Windows that start within [from, to], in the order that processors receive: by segment, key and start. */
+  /** Windows of all keys that start within [from, to]: by segment, key and start, or by start and key. */
   def scan(from: Long, to: Long): Iterator[WindowEntry]
 }
 
@@ -117,7 +119,8 @@ private[millrace] class TimeFirstWindows(
     settings: StoreSettings,
     valueType: DataType,
     retention: Long,
-    timeOrdered: Boolean
+    timeOrdered: Boolean,
+    advance: Long
 ) extends RetainedStore(c, owner, settings, retention, timeOrdered)
     with Windows {
   private val store = c.store(settings.state, valueType, ordered = true)
@@ -145,6 +148,36 @@ private[millrace] class TimeFirstWindows(
 
   override def fetch(key: Array[Byte], start: Long): Entry =
     if (start < visibleFrom) null else store.get(at(key, start))
+
+  /** Looks up each window that there may be, or goes through all rows if these are fewer. */
+  override def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
+    val actual = math.max(math.max(from, visibleFrom), 0L)
+    val last = math.min(to, clock.value)
+    def rows: Iterator[WindowEntry] = fetchAll(actual, last).filter(w => java.util.Arrays.equals(w.key, key))
+    def lookups: Iterator[WindowEntry] =
+      Iterator.iterate((actual + advance - 1) / advance * advance)(_ + advance).takeWhile(_ <= last).flatMap { start =>
+        Option(store.get(at(key, start))).map(new WindowEntry(key, start, _))
+      }
+    if (last < actual) Iterator.empty
+    else {
+      val found = (if (advance == Long.MaxValue || (last - actual) / advance > store.size) rows else lookups).toArray
+      if (ascending) found.iterator else found.reverseIterator
+    }
+  }
+
+  override def scan(from: Long, to: Long): Iterator[WindowEntry] =
+    if (timeOrdered) fetchAll(from, to)
+    else {
+      val found = fetchAll(from, to).map(w => (part(w.start), Bytes.concat(w.key, w.start), w)).toArray
+      java.util.Arrays.sort(
+        found,
+        (a: (Long, Array[Byte], WindowEntry), b: (Long, Array[Byte], WindowEntry)) =>
+          if (a._1 == b._1) Bytes.compare(a._2, b._2) else java.lang.Long.compare(a._1, b._1)
+      )
+      found.iterator.map(_._3)
+    }
+
+  /** A null value deletes. */
   override def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (admit(start)) {
     if (start >= visibleFrom) store.put(at(key, start), value, timestamp)
     tidy()
@@ -162,15 +195,6 @@ private[millrace] class TimeFirstWindows(
         }
   }
   def all: Iterator[WindowEntry] = fetchAll(0L, Long.MaxValue)
-  override def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
-    val found = fetchAll(from, to).filter(w => java.util.Arrays.equals(w.key, key))
-    if (ascending) found else found.toArray.reverseIterator
-  }
-  override def scan(from: Long, to: Long): Iterator[WindowEntry] =
-    fetchAll(from, to).toArray.sortWith { (a, b) =>
-      val (p, q) = (part(a.start), part(b.start))
-      p < q || (p == q && Bytes.compare(a.key, b.key) < 0) // stable: windows of a key stay in the order of their starts
-    }.iterator
 
   override protected def sweep(done: Long, before: Long): Unit =
     store.sweep(RetainedStore.bigEndian(done), RetainedStore.bigEndian(before))(_ => true)
@@ -293,7 +317,8 @@ private[millrace] class KeyFirstWindows(
   }
 
   override def scan(from: Long, to: Long): Iterator[WindowEntry] =
-    all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
+    if (timeOrdered) fetchAll(from, to)
+    else all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
   override protected def sweep(done: Long, before: Long): Unit = {
     store.sweep(null, null)(k => Bytes.getLong(k, k.length - tail) < before)

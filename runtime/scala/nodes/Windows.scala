@@ -38,7 +38,8 @@ private[millrace] abstract class WindowedAggregation(
     settings: StoreSettings,
     val sendOld: Boolean
 ) extends Node(s)
-    with TableView {
+    with TableView
+    with ReadableStore {
   protected val keys: Codec = Codec.key(keyType)
 
   /** The stream time of each input, and the time up to which closed windows were sent. */
@@ -54,7 +55,6 @@ private[millrace] abstract class WindowedAggregation(
   protected def send(r: Record, key: Any, newValue: Any, oldValue: Any, timestamp: Long): Unit =
     forward(new Record(key, new Change(newValue, if (sendOld) oldValue else null), timestamp, r.headers))
 
-  protected def access: StoreAccess
   protected final def accessed(kind: String): ProcessorStore =
     new ProcessorStore(StoreSpec(settings, kind), keyType.seen, valueType)
   override def dumps: Seq[StoreDump] = Seq(access.dump)
@@ -81,7 +81,7 @@ private[millrace] final class WindowAggregation(
       if (settings.retention != null) settings.retention.longValue
       else if (windows.size == Long.MaxValue) Long.MaxValue
       else windows.size + windows.grace
-    store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing)
+    store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing, windows.advance)
     store.show(Windowed.typeOf(keyType.seen), (key, start) => Windowed(keys.decode(key), start, shownEnd(start)))
     openClocks(c, inputs.length)
   }
@@ -132,7 +132,8 @@ private[millrace] final class WindowAggregation(
   override def read(key: Any, at: Record): Entry =
     store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 
-  override protected lazy val access: StoreAccess = new WindowAccess(accessed("window"), keys, store, shownEnd, this)
+  override private[millrace] lazy val access: StoreAccess =
+    new WindowAccess(accessed("window"), keys, store, shownEnd, this)
 
   /** The shown end of a window: for an unlimited one -1, because Kafka Streams' is beyond the range of TIMESTAMP. */
   private def shownEnd(start: Long): Long = if (windows.size == Long.MaxValue) -1L else windows.end(start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.compiler.kit import (
+    STRING,
     document,
     edge,
     line,
@@ -12,12 +13,24 @@ from tests.compiler.kit import (
     stream,
 )
 from tests.compiler.refused.made import (
+    CODE,
     KEEP,
     Refused,
     process,
     window,
     with_store,
 )
+
+GLOBAL = node(
+    "global",
+    "source.global_store",
+    topic="rates",
+    key=STRING,
+    value=STRING,
+    code=CODE,
+    class_name="Run",
+)
+TYPED = store(key_type="STRING", value_type="STRING")
 
 STORES: Refused = {
     # ---- stores
@@ -105,6 +118,18 @@ STORES: Refused = {
     "a processor's store without types": (
         with_store(line(process()), "run", store()),
         ("store_needs", "rows", "key_type"),
+    ),
+    "a global store without a store": (
+        document([GLOBAL, stream(), sink()], ["in > out"]),
+        ("store_missing", "global", "store"),
+    ),
+    "a global store without types": (
+        with_store(document([GLOBAL, stream(), sink()], ["in > out"]), "global", store()),
+        ("store_needs", "rows", "key_type"),
+    ),
+    "records of a global store": (
+        with_store(document([GLOBAL, sink()], ["global > out"]), "global", TYPED),
+        ("edge_from_sink", "global", "out"),
     ),
     # ---- processors
     "code that is no Python": (line(process(code="class Run(")), ("code_syntax", "run", "code")),

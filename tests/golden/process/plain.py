@@ -224,11 +224,13 @@ class Task(StatefulProcessor):
         outputs: tuple[str, ...] = ("out",),
         stores: dict[str, tuple[str, str]] | None = None,
         keeps_key: bool = False,
+        arguments: dict[str, Any] | None = None,
     ) -> None:
         self.processor = processor
         self.outputs = outputs
         self.types = stores or {}
         self.keeps_key = keeps_key
+        self.arguments = arguments or {}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.time = handle.getValueState("stream_time", "time BIGINT")
@@ -240,7 +242,7 @@ class Task(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         (time,) = (self.time.get() if self.time.exists() else None) or (-1,)
         context = Context(self.outputs, self.keeps_key, self.stores, time)
-        processor = self.processor()
+        processor = self.processor(**self.arguments)
         processor.init(context)
         for row in _in_order(rows):
             fields = row.asDict(recursive=True)

@@ -39,6 +39,7 @@ class Windowed(Operator):
 
     out_ports = (OutPort("out", "table"),)
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
+    unnamed_store = "always"
     stateful = True
     names_result = True
     makes_records = True
@@ -174,7 +175,7 @@ class Aggregation(Windowed):
             emit=self.emit,
             store=self.store_json(),
             role="table",
-            keeps=self.keeps("always"),
+            keeps=self.keeps(),
         )
         return {"out": handle}
 
@@ -201,7 +202,7 @@ class Aggregation(Windowed):
             params=self.arguments(table=True),
             store=self.store_json(),
             role="table",
-            keeps=self.keeps("always"),
+            keeps=self.keeps(),
         )
 
     def words(self) -> list[Call]:

@@ -95,7 +95,7 @@ class Cogroup(Folding):
             window=self.window.to_json() if self.window else None,
             store=self.store_json(),
             role="table",
-            keeps=self.keeps("always"),
+            keeps=self.keeps(),
         )
         return {"out": handle}
 

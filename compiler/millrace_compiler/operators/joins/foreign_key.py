@@ -33,6 +33,7 @@ class JoinForeignKey(Join):
     in_ports = (InPort("left", ("table",)), InPort("right", ("table",)))
     out_ports = (OutPort("out", "table"),)
     takes_store = ("store.key_value", "store.versioned")
+    unnamed_store = "on_demand"
     first = ("type", "foreign_key", "joiner")
     stateful = True
     makes_records = True
@@ -92,7 +93,7 @@ class JoinForeignKey(Join):
             store=self.store_json(),
             role="table",
             reads=Reads((f"{answering}-topic",)),
-            keeps=self.keeps("on_demand"),
+            keeps=self.keeps(),
         )
         to.topic(f"{answering}-topic", lookup.step, handle.step)
         to.together(left, handle)

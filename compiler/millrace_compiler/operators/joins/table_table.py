@@ -58,7 +58,7 @@ class JoinTableTable(Join):
             joiner=self.joiner,
             store=self.store_json(),
             role="table",
-            keeps=self.keeps("never"),
+            keeps=self.keeps(),
         )
         return {"out": handle if self.store else handle.looked_up_in(left, right)}
 

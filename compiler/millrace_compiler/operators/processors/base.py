@@ -12,9 +12,18 @@ from millrace_compiler.guesses import guess
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stores.base import StoreNode
-from millrace_compiler.operators.tables.updates import same_types, updates
+from millrace_compiler.operators.tables.updates import same_keys, same_types, updates
 from millrace_compiler.parameters import Text
-from millrace_compiler.parts import Code, OutputTypesOf, PortNames, classes_in
+from millrace_compiler.parts import (
+    Arguments,
+    Code,
+    MethodNames,
+    OutputTypesOf,
+    PortNames,
+    classes_in,
+    methods_of,
+    signature_of,
+)
 from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.words import Call, Input, Processor, call, parts
 from millrace_compiler.steps import Handle, Keeps
@@ -38,6 +47,7 @@ class ProcessorNode(Operator):
         "Spark's Python state API gets the rows of a key in a batch, without order or stream time."
     )
     in_ports = (InPort("in", ("stream", "table"), many=True),)
+    dynamic_inputs = "inputs"
     dynamic_outputs = "outputs"
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
     many_stores = True
@@ -50,19 +60,33 @@ class ProcessorNode(Operator):
 
     code = Code("Code", "Python source of the class. Processor and Record need no import.")
     class_name = Text("Class", "Name of the class in the code.")
+    arguments = Arguments(
+        "Arguments", "Values that the class is created with, by name, as JSON.", default={}
+    )
     output = OutputTypesOf(
         "Output types",
         ("Spark SQL types of the forwarded key and value. Default: the input's types."),
     )
     outputs_ = PortNames("Output ports", "Names of the output ports.", default=["out"])
+    inputs_ = MethodNames(
+        "Input ports",
+        "Names of further input ports, whose records may have other types: for each, the class "
+        "has a method of that name, which gets them in place of process.",
+        default=[],
+    )
 
     def check(self, report: Diagnostics) -> None:
-        if not self.code or not isinstance(self.node.params.get("class_name"), str):
-            return
-        found = classes_in(self.code)
-        if self.class_name not in found:
-            names = ", ".join(found) or "none"
-            self.fault(report, "code_class", "class_name", found=self.class_name, classes=names)
+        check_class(self, self.code, self.class_name, self.arguments, report)
+        methods = methods_of(self.code, self.class_name) if self.code else None
+        for name in self.inputs_:
+            if methods is not None and name not in methods:
+                self.fault(
+                    report, "method_missing", "inputs", name=name, class_name=self.class_name
+                )
+
+    def inputs(self) -> tuple[InPort, ...]:
+        first = self.in_ports[0]
+        return (first, *(InPort(name, first.roles, many=True) for name in self.inputs_))
 
     def outputs(self) -> tuple[str, ...]:
         return self.outputs_
@@ -72,6 +96,12 @@ class ProcessorNode(Operator):
         same_types(scope, ports)
         first = ports[0]
         changed = any(port.key_changed for port in ports)
+        for name in self.inputs_:
+            others = [updates(port) for port in scope.all(name)]
+            same_types(scope, others, name)
+            changed = changed or any(port.key_changed for port in others)
+            if not self.rekeys:
+                same_keys(scope, first, others[0], name)
         output = self.output
         self._check_stores(scope)
         self._check_names(scope)
@@ -87,21 +117,22 @@ class ProcessorNode(Operator):
         return no_questions(dict.fromkeys(self.outputs(), out))
 
     def _check_stores(self, scope: Scope) -> None:
-        for store in self.stores:
-            needed = store.for_processors if isinstance(store, StoreNode) else ()
-            for parameter in needed:
-                if store.node.params.get(parameter) is None:
-                    scope.report.add("store_needs", store.id, parameter, operator=self.id)
-            retention, size = store.values.get("retention"), store.values.get("window_size")
-            if isinstance(retention, int) and isinstance(size, int) and retention < size:
-                scope.report.add(
-                    "retention",
-                    store.id,
-                    "retention",
-                    found=f"{retention} ms",
-                    needed=f"{size} ms",
-                    operator=self.id,
-                )
+        self._check_reads(scope)
+        check_own_stores(scope)
+
+    def _check_reads(self, scope: Scope) -> None:
+        """Checks that what it reads has a store, and that no two stores have the same name."""
+        names = {store.store_name(): store.id for store in self.own_stores}
+        for owner in self.read_tables:
+            name = owner.own_store_name
+            first = names.setdefault(name, owner.id)
+            if first != owner.id:
+                scope.fault("store_name_twice", "store", name=name, other=first)
+            port = scope.tables.get(owner.id)
+            if port is not None and port.role == "stream":
+                scope.fault("store_of_stream", "store", owner=owner.id)
+            elif port is not None and not owner.store and owner.unnamed_store == "never":
+                scope.fault("store_none", "store", owner=owner.id)
 
     def _check_names(self, scope: Scope) -> None:
         """Reports names in the code of stores that are not connected to this node."""
@@ -120,20 +151,25 @@ class ProcessorNode(Operator):
                 )
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        stream = to.merged()
+        streams = [to.merged(port.name) for port in self.inputs()]
         out = to.out(self.outputs()[0])
         made = to.step(
             self.kind,
-            stream,
-            keeps=Keeps(tuple(store.store_name() for store in self.stores), shared=True),
+            *streams,
+            keeps=Keeps(tuple(store.store_name() for store in self.own_stores), shared=True),
+            stores_read={
+                owner.own_store_name: to.read_store(owner.id) for owner in self.read_tables
+            },
             code=self.code,
             class_name=self.class_name,
+            arguments=self.arguments or None,
             output={
                 "key": out.key.text if out.key else "",
                 "value": out.value.text if out.value else "",
             },
             outputs=list(self.outputs()),
-            stores=[store.to_json() for store in self.stores],
+            methods=["process", *self.inputs_] if self.inputs_ else None,
+            stores=[store.to_json() for store in self.own_stores],
         )
         if self.rekeys:
             made = made.rekeyed()
@@ -145,15 +181,77 @@ class ProcessorNode(Operator):
         return [
             call(
                 self.kind,
-                Processor(self.code, self.class_name),
+                Processor(self.code, self.class_name, self.arguments),
                 key_type=parts(output, "key"),
                 value_type=parts(output, "value"),
                 outputs=list(outputs) if outputs != ("out",) else None,
-                stores=list(self.stores) or None,
-                also=[Input("in", i) for i in range(1, self.incoming["in"])] or None,
+                stores=list(self.connected) or None,
+                also=self._further() or None,
             )
         ]
 
+    def _further(self) -> list[Input] | dict[str, list[Input]]:
+        """The inputs after the first one, by method if there are several methods."""
+        more = [Input("in", index) for index in range(1, self.incoming["in"])]
+        if not self.inputs_:
+            return more
+        found = {
+            name: [Input(name, index) for index in range(self.incoming[name])]
+            for name in self.inputs_
+        }
+        return {"process": more, **found} if more else found
+
     def summary(self) -> str:
-        with_stores = ", ".join(store.store_name() for store in self.stores)
-        return self.class_name + (f" with {with_stores}" if with_stores else "")
+        names = [store.store_name() for store in self.own_stores]
+        names += [owner.own_store_name for owner in self.read_tables]
+        return self.class_name + (f" with {', '.join(names)}" if names else "")
+
+
+def check_class(
+    operator: Operator,
+    code: str,
+    class_name: str,
+    arguments: Mapping[str, object],
+    report: Diagnostics,
+) -> None:
+    """Reports a class that the code does not define, and arguments that do not fit it."""
+    if not code or not isinstance(operator.node.params.get("class_name"), str):
+        return
+    found = classes_in(code)
+    if class_name not in found:
+        names = ", ".join(found) or "none"
+        operator.fault(report, "code_class", "class_name", found=class_name, classes=names)
+    signature = signature_of(code, class_name)
+    if signature is None:
+        return
+    for name in arguments:
+        if name not in signature.known:
+            known = ", ".join(signature.known) or "none"
+            operator.fault(
+                report, "argument_unknown", "arguments", f".{name}", name=name, known=known,
+                class_name=class_name, guess=guess(name, signature.known),
+            )  # fmt: skip
+    for name in signature.needed:
+        if name not in arguments:
+            operator.fault(
+                report, "argument_missing", "arguments", name=name, class_name=class_name
+            )
+
+
+def check_own_stores(scope: Scope) -> None:
+    """Checks the stores that an operator's Python code writes."""
+    for store in scope.operator.own_stores:
+        needed = store.for_processors if isinstance(store, StoreNode) else ()
+        for parameter in needed:
+            if store.node.params.get(parameter) is None:
+                scope.report.add("store_needs", store.id, parameter, operator=scope.operator.id)
+        retention, size = store.values.get("retention"), store.values.get("window_size")
+        if isinstance(retention, int) and isinstance(size, int) and retention < size:
+            scope.report.add(
+                "retention",
+                store.id,
+                "retention",
+                found=f"{retention} ms",
+                needed=f"{size} ms",
+                operator=scope.operator.id,
+            )

@@ -15,5 +15,5 @@ class ProcessValues(ProcessorNode):
     help = "Like “Process”, but forwarded records keep their key, so no repartition follows [RP1]."
     synonyms = ("processor", "python", "custom", "code", "transform values", "自定义")
     rules = ("PA2", "PA3", "PA4", "PA5")
-    first = ("code", "class_name", "output", "outputs")
+    first = ("code", "class_name", "arguments", "output", "outputs", "inputs")
     rekeys = False

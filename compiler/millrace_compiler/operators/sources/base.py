@@ -126,6 +126,6 @@ def source_step(
         op,
         role=role,
         reads=source.reads(),
-        keeps=source.keeps("on_demand" if role == "table" else "never"),
+        keeps=source.keeps(),
         params={**where, **formats, **params},
     )

@@ -24,7 +24,7 @@ class SourceGlobalTable(Source):
     help = (
         "Reads a topic as a table that is fully replicated to every task, so that a stream can be "
         "joined with it by any expression and without a shuffle [GK1]. It is not synchronized "
-        "with stream time [GK2] and can only be used in joins [GK3]."
+        "with stream time [GK2]. Joins look up its rows, and processors read its store [GK3]."
     )
     guarantee = "All rows in every task; not synchronized with stream time [GK2]."
     why = "A broadcast in Spark is read once; a global table follows its topic."
@@ -34,7 +34,9 @@ class SourceGlobalTable(Source):
     out_ports = (OutPort("out", "global_table"),)
     first = ("topic",)
     takes_store = ("store.key_value",)
+    unnamed_store = "on_demand"
     stateful = True
+    reads_whole_topic = True
 
     topic = Topic("Topic", "The topic to read.")
 

@@ -36,6 +36,7 @@ class SourceTable(TimedSource):
     out_ports = (OutPort("out", "table"),)
     first = ("topic",)
     takes_store = ("store.key_value", "store.versioned")
+    unnamed_store = "on_demand"
     stateful = True
 
     topic = Topic("Topic", "The topic to read.")

@@ -42,7 +42,7 @@ class StreamOrTable(Operator):
             self.kind,
             handle,
             role="table",
-            keeps=self.keeps("never"),
+            keeps=self.keeps(),
             params=params,
             store=self.store_json(),
         )

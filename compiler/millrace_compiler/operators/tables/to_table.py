@@ -31,6 +31,7 @@ class ToTable(Operator):
     in_ports = STREAM_IN
     out_ports = (OutPort("out", "table"),)
     takes_store = ("store.key_value", "store.versioned")
+    unnamed_store = "on_demand"
     stateful = True
 
     def infer(self, scope: Scope) -> Inference:
@@ -46,7 +47,7 @@ class ToTable(Operator):
             stream,
             role="table",
             store=self.store_json(),
-            keeps=self.keeps("on_demand"),
+            keeps=self.keeps(),
         )
         return {"out": handle}
 

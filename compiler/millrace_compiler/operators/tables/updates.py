@@ -16,7 +16,7 @@ def updates(port: Port) -> Port:
     return replace(port, role="stream", history=None, key_changed=False)
 
 
-def same_types(scope: Scope, ports: Sequence[Port]) -> None:
+def same_types(scope: Scope, ports: Sequence[Port], parameter: str = "in") -> None:
     """Reports inputs of one operator whose keys or values have different types."""
     first = ports[0]
     for port in ports[1:]:
@@ -25,7 +25,7 @@ def same_types(scope: Scope, ports: Sequence[Port]) -> None:
             ("types_differ", first.value, port.value),
         ):
             if a is not None and b is not None and a != b:
-                scope.fault(code, "in", first=a.text, second=b.text)
+                scope.fault(code, parameter, first=a.text, second=b.text)
                 return
 
 

@@ -13,9 +13,11 @@ import { Prec } from "@codemirror/state";
 import { type EditorView, keymap, tooltips } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../../api/types";
+import type { StoreClasses } from "../../graph/stores";
 import { isMissing } from "../problems";
 import { baseExtensions } from "./base";
 import { breakpoints, showBreakpoints, showStop } from "./breakpoints";
+import { memberCompletion, memberOnHover } from "./processorApi";
 import { useEditor } from "./useEditor";
 
 /** Tab inserts the selected completion, or the first one. */
@@ -27,13 +29,18 @@ function completeWithTab(view: EditorView): boolean {
 }
 
 /** Completion of Python. Enter makes a new line unless a completion was selected with the arrow keys. */
-export function pythonCompletion() {
+export function pythonCompletion(stores: () => StoreClasses = () => ({})) {
   return [
     autocompletion({
       icons: false,
       selectOnOpen: false,
       interactionDelay: 0,
-      override: [localCompletionSource, globalCompletion, completeAnyWord],
+      override: [
+        memberCompletion(stores),
+        localCompletionSource,
+        globalCompletion,
+        completeAnyWord,
+      ],
     }),
     Prec.high(keymap.of([{ key: "Tab", run: completeWithTab }])),
   ];
@@ -49,6 +56,8 @@ export default function PythonEditor(props: {
   /** Lines with a breakpoint; `stopped` is the line at which a simulation stopped. */
   lines: readonly number[];
   stopped: number | null;
+  /** The class of each connected store, by name. */
+  stores: StoreClasses;
   onBreakpoints: (lines: readonly number[]) => void;
   onChange: (text: string) => void;
   onDone: () => void;
@@ -63,7 +72,8 @@ export default function PythonEditor(props: {
       breakpoints((lines) => latest.current.onBreakpoints(lines)),
       python(),
       indentUnit.of("    "),
-      pythonCompletion(),
+      pythonCompletion(() => latest.current.stores),
+      memberOnHover(() => latest.current.stores),
       tooltips({ parent: document.body }),
       keymap.of([indentWithTab]),
       baseExtensions({

@@ -1,7 +1,9 @@
 import { ActionIcon } from "@mantine/core";
 import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useBreakpoints } from "../../designer/breakpoints";
+import { useDesigner } from "../../designer/store";
+import { type StoreClasses, storeClasses } from "../../graph/stores";
 import { Tip } from "../../ui";
 import { t } from "../../ui/i18n";
 import { Modal } from "../../ui/Modal";
@@ -13,6 +15,16 @@ const PythonEditor = lazy(() => patiently(() => import("../editor/PythonEditor")
 
 const NONE: readonly number[] = [];
 
+/** The classes of the stores that are connected to a node, by the names that its code uses. */
+function useStoreClasses(node: string): StoreClasses {
+  const document = useDesigner((state) => state.document);
+  const catalog = useDesigner((state) => state.catalog);
+  return useMemo(
+    () => (catalog === null ? {} : storeClasses(document, catalog, node)),
+    [document, catalog, node],
+  );
+}
+
 /** An editor for Python source, in the panel or in a large dialog. */
 export function CodeWidget(props: WidgetProps) {
   const { diagnostics, labelId, node, onChange, onDone, parameter, path, readOnly, value } = props;
@@ -21,6 +33,7 @@ export function CodeWidget(props: WidgetProps) {
   const stopped = useBreakpoints((state) =>
     state.stopped?.node === id ? state.stopped.line : null,
   );
+  const stores = useStoreClasses(id);
   const [large, setLarge] = useState(false);
   const text = asText(value);
   const editor = (height: "panel" | "window") => (
@@ -33,6 +46,7 @@ export function CodeWidget(props: WidgetProps) {
         height={height}
         lines={lines}
         stopped={stopped}
+        stores={stores}
         onBreakpoints={(next) => useBreakpoints.getState().setLines(id, next)}
         onChange={(next) => onChange(next === "" ? undefined : next)}
         onDone={onDone}

@@ -5,6 +5,7 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { type ReactNode, useEffect, useState } from "react";
 import { freshId } from "../../graph/changes";
+import type { Json } from "../../graph/document";
 import { t } from "../../ui/i18n";
 import { FieldProblems } from "../Field";
 import { at } from "../problems";
@@ -256,9 +257,77 @@ export function OutputsWidget(props: WidgetProps) {
   );
 }
 
+/** Further input ports of a processor, which are named after the methods that get their records. */
+export function MethodsWidget(props: WidgetProps) {
+  return (
+    <PortList
+      widget={props}
+      items={asList(props.value).map(asText)}
+      portOf={(name) => name}
+      named={(_, name) => name}
+      created={(name) => name.replaceAll("-", "_")}
+      prefix="on_input"
+      addText={t("Add an input")}
+    />
+  );
+}
+
+/** Shows a value so that `read` gives it back: text that would be read as JSON is in quotes. */
+export function shownArgument(value: Json | undefined): string {
+  if (typeof value !== "string") return value === undefined ? "" : JSON.stringify(value);
+  return readArgument(value) === value ? value : JSON.stringify(value);
+}
+
+/** The value that a person has typed: JSON, or else text. */
+export function readArgument(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** Arguments of a class: values are JSON, and text needs no quotes. */
+export function ArgumentsWidget(props: WidgetProps) {
+  return <Pairs {...props} show={shownArgument} read={readArgument} />;
+}
+
 /** Names with values, such as a topic's configuration. */
 export function KeyValuesWidget(props: WidgetProps) {
-  const { onChange, onDone, readOnly, value } = props;
+  return <Pairs {...props} show={asText} read={(text) => text} />;
+}
+
+interface Shown {
+  readonly show: (value: Json | undefined) => string;
+  readonly read: (text: string) => Json;
+}
+
+/** A value as text, which stays as it was typed: `3.0` is not turned into `3` under the cursor. */
+function ValueInput(
+  props: Shown &
+    Pick<WidgetProps, "readOnly" | "onDone" | "value"> & { onChange(value: Json): void },
+) {
+  const { onChange, onDone, read, readOnly, show, value } = props;
+  const [typed, setTyped] = useState(() => show(value));
+  const same = JSON.stringify(read(typed)) === JSON.stringify(value);
+  return (
+    <TextInput
+      value={same ? typed : show(value)}
+      aria-label={t("Value")}
+      placeholder={t("Value")}
+      readOnly={readOnly}
+      classNames={{ input: "m-mono" }}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        onChange(read(event.currentTarget.value));
+      }}
+      onBlur={onDone}
+    />
+  );
+}
+
+function Pairs(props: WidgetProps & Shown) {
+  const { onChange, onDone, read, readOnly, show, value } = props;
   const entries = Object.entries(asObject(value));
   const change = (next: readonly (readonly [string, (typeof entries)[number][1]])[]) =>
     onChange(next.length === 0 ? undefined : Object.fromEntries(next));
@@ -276,16 +345,13 @@ export function KeyValuesWidget(props: WidgetProps) {
               onDone();
             }}
           />
-          <TextInput
-            value={asText(part)}
-            aria-label={t("Value")}
-            placeholder={t("Value")}
+          <ValueInput
+            value={part}
+            show={show}
+            read={read}
             readOnly={readOnly}
-            classNames={{ input: "m-mono" }}
-            onChange={(event) =>
-              change(replaced(entries, index, [name, event.currentTarget.value]))
-            }
-            onBlur={onDone}
+            onChange={(next) => change(replaced(entries, index, [name, next]))}
+            onDone={onDone}
           />
           {readOnly ? null : (
             <ActionIcon

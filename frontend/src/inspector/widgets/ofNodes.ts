@@ -5,7 +5,14 @@ import { CodeWidget } from "./code";
 import { ExpressionWidget } from "./expression";
 import { FormatWidget } from "./format";
 import { GroupByWidget } from "./groupBy";
-import { BranchesWidget, CogroupInputsWidget, KeyValuesWidget, OutputsWidget } from "./lists";
+import {
+  ArgumentsWidget,
+  BranchesWidget,
+  CogroupInputsWidget,
+  KeyValuesWidget,
+  MethodsWidget,
+  OutputsWidget,
+} from "./lists";
 import { OutputTypesWidget } from "./outputTypes";
 import { WindowWidget } from "./window";
 
@@ -17,6 +24,8 @@ addWidgets({
   outputs: OutputsWidget,
   output_types: OutputTypesWidget,
   key_values: KeyValuesWidget,
+  arguments: ArgumentsWidget,
+  methods: MethodsWidget,
   group_by: GroupByWidget,
   window: WindowWidget,
   code: CodeWidget,

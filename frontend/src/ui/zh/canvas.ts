@@ -78,6 +78,7 @@ export const canvas = {
   "This edge already exists": "该连线已存在",
   "This edge would create a cycle; go through a topic instead": "这会形成环路，请改经主题",
   "Only a store can be connected here": "此处只能连接存储",
+  "Only a store or a table can be connected here": "此处只能连接存储或表",
   "Connect a store to the port below a stateful node": "存储连接到有状态节点下方的端口",
   "stream task": "流任务",
   "Python stage": "Python 阶段",

@@ -42,7 +42,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   edge_from_store: ["存储 {store} 连接到了用于记录的端口。", "请将它连接到算子的“store”端口。"],
   edge_into_store: ["一条来自 {source} 的边以存储为终点。", "请从存储画边到算子的“store”端口。"],
-  edge_no_store: ["{source} 连接到“store”端口，但它不是存储。", "请连接存储节点，或选择其他端口。"],
+  edge_no_store: [
+    "{source} 连接到“store”端口，但 {target} 不能将它用作存储。",
+    "请连接存储节点；处理器还可以连接表、聚合或全局表。",
+  ],
   takes_no_store: ["“{kind}”没有存储，但连接了 {store}。", "请删除该边。"],
   port_unknown: ["没有名为“{port}”的 {side} 端口。", "{guess}可用的端口：{known}。"],
   input_missing: ["输入“{port}”没有连接任何节点。", "请将一个节点连接到它。"],
@@ -168,7 +171,37 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   store_twice: ["连接了多个存储：{stores}。", "一个算子只有一个存储。"],
   store_name_twice: ["名称 {name} 也被 {other} 使用。", "请选择其他名称。"],
   store_unused: ["该存储没有连接。", "请将它连接到算子的“store”端口。"],
-  store_shared: ["该存储连接到多个算子：{users}。", "只有处理器可以共享存储。"],
+  argument_unknown: ["{class_name} 没有参数 {name}。", "{guess}它的参数：{known}。"],
+  argument_missing: ["{class_name} 需要参数 {name}。", "请添加它，或在代码中为它设置默认值。"],
+  method_missing: [
+    "{class_name} 没有用于输入“{name}”的记录的方法 {name}。",
+    "请添加方法 {name}(self, record)，或删除该输入。",
+  ],
+  store_missing: ["没有连接存储。", "请将该类写入的存储连接到“store”端口。"],
+  store_shared: [
+    "多个算子将结果保存在该存储中：{users}。",
+    "请为每个算子使用单独的存储。只有处理器可以共享存储，或读取表的存储。",
+  ],
+  store_cycle: [
+    "该处理器读取 {owner} 的存储，而其中的行取决于该处理器的结果。",
+    "请将所需内容保存在处理器自己的存储中，或将结果写入主题，再作为表读回。",
+  ],
+  store_none: [
+    "该处理器读取 {owner} 的存储，但 {owner} 不保存行。",
+    "请为 {owner} 连接存储节点，或读取它之前的表。",
+  ],
+  store_of_stream: [
+    "该处理器读取 {owner} 的存储，但 {owner} 是流，没有存储。",
+    "请读取表、聚合或全局表，或插入“转为表”节点。",
+  ],
+  store_read_across: [
+    "该处理器读取 {owner} 的存储，但它的记录经过 {owner} 之后的重新分区。",
+    "请将处理器移到重新分区之前，或也对该表重新分区。",
+  ],
+  store_partitions: [
+    "该处理器读取 {owner} 的存储，但二者之前的主题分区数不同：{topics}。任务只能看到自己分区的行。",
+    "请为这些主题设置相同的分区数，或使用全局表。",
+  ],
   store_kind: ["存储 {store} 的类型是“{found}”，但应为 {needed}。", "请使用该类型的存储。"],
   store_needs: ["处理器 {operator} 需要此项。", "请填写。"],
   retention: [
@@ -481,6 +514,7 @@ export const words: Readonly<Record<string, string>> = {
   keys: "各个键",
   pairs: "各个匹配对",
   "the inputs": "各个输入",
+  "a global table": "全局表",
   "a null key": "键为 null ",
   "a null key or value": "键或值为 null ",
   "a null foreign key": "外键为 null ",

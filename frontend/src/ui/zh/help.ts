@@ -6,8 +6,8 @@ export const help: Readonly<Record<string, string>> = {
     "把主题读作流：每条记录都是独立的事件。多个主题的记录按时间戳合并，最早的在前。无法反序列化的记录交给反序列化处理程序。",
   "Reads a topic as a table: a record replaces the row of its key, and a null value deletes it. Records with a null key are dropped and counted.":
     "把主题读作表：记录替换其键所在的行，空值删除该行。键为空的记录被丢弃并计数。",
-  "Reads a topic as a table that is fully replicated to every task, so that a stream can be joined with it by any expression and without a shuffle. It is not synchronized with stream time and can only be used in joins.":
-    "把主题读作在每个任务中完整复制的表，流可以用任意表达式与它连接，无需重新分区。它不与流时间同步，只能用于连接。",
+  "Reads a topic as a table that is fully replicated to every task, so that a stream can be joined with it by any expression and without a shuffle. It is not synchronized with stream time. Joins look up its rows, and processors read its store.":
+    "把主题读作在每个任务中完整复制的表，流可以用任意表达式与它连接，无需重新分区。它不与流时间同步。连接会查找它的行，处理器可以读取它的存储。",
   "Forwards records for which the predicate is true; null counts as false. On a table, a row that no longer matches is deleted from the result.":
     "传递谓词为真的记录；空值视为假。用于表时，不再匹配的行会从结果中删除。",
   "Drops records for which the predicate is true; null counts as false, so the record is kept. On a table, a dropped row is deleted from the result.":
@@ -54,8 +54,8 @@ export const help: Readonly<Record<string, string>> = {
     "行的每次改变成为一条记录，带有该行的键和新值；删除成为空值。",
   "With “window_closes”, each window emits one final result when stream time passes its end plus grace period. With “time_limit”, each key emits at most one update per interval.":
     "选择“窗口关闭”时，流时间超过窗口终点加宽限期后，每个窗口输出一个最终结果。选择“达到时限”时，每个键在每段时间内最多输出一次更新。",
-  "A class with init, process and close, as in Kafka Streams' Processor API: it reads and writes stores, schedules punctuations by stream time or wall-clock time and forwards any number of records. The key counts as changed.":
-    "带有 init、process 和 close 的类，与 Kafka Streams 的处理器 API 相同：读写存储，按流时间或系统时钟安排定时任务，传递任意数量的记录。键视为已改变。",
+  "A class with init, process and close, as in Kafka Streams' Processor API: it reads and writes stores, reads the stores of tables, aggregations and global tables that are connected to it, schedules punctuations by stream time or wall-clock time and forwards any number of records. The key counts as changed.":
+    "带有 init、process 和 close 的类，与 Kafka Streams 的处理器 API 相同：读写存储，读取与它相连的表、聚合和全局表的存储，按流时间或系统时钟安排定时任务，传递任意数量的记录。键视为已改变。",
   "Like “Process”, but forwarded records keep their key, so no repartition follows.":
     "与“处理”相同，但传递的记录保持其键，因此不会重新分区。",
   "Names the state of an operator, or provides a store for processors: get, put, put_if_absent, delete, range, prefix_scan, all. Iterates in the order of the serialized keys.":
@@ -70,7 +70,18 @@ export const help: Readonly<Record<string, string>> = {
     "写入键、值、时间戳和头。默认格式与类型对应。记录由 Kafka 的默认分区器分区；表的删除写为空值。",
   "Writes one line for each record, prefixed with the label.": "为每条记录写一行，以标签为前缀。",
 
+  "A class with a process method gets each record of the topic and writes the connected store, as with Kafka Streams' addGlobalStore. Every task has the whole store, and any processor can read it: connect the store to it. The class cannot forward records or schedule punctuations, and is not synchronized with stream time.":
+    "带有 process 方法的类得到主题的每条记录，并写入相连的存储，与 Kafka Streams 的 addGlobalStore 相同。每个任务都有整个存储，任何处理器都能读取它：将该存储与处理器相连即可。该类不能传递记录或安排定时任务，也不与流时间同步。",
+  "All records in every task; not synchronized with stream time.":
+    "每个任务都有全部记录；不与流时间同步。",
+  "A broadcast in Spark is read once; a global store follows its topic.":
+    "Spark 的广播只读取一次；全局存储会跟随其主题。",
+
   // Parameters
+  "Names of further input ports, whose records may have other types: for each, the class has a method of that name, which gets them in place of process.":
+    "其他输入端口的名称，其记录可以是其他类型：该类为每个端口有一个同名方法，代替 process 得到这些记录。",
+  "Values that the class is created with, by name, as JSON.":
+    "创建该类时使用的值，按名称，以 JSON 表示。",
   "The topics to read.": "要读取的主题。",
   "A regular expression instead of a list; reads all topics whose full name matches.":
     "用正则表达式代替列表；读取全名匹配的所有主题。",

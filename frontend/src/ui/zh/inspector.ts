@@ -23,6 +23,7 @@ export const inspector = {
   "Add a store": "添加存储",
   "It has no store: what its code keeps in variables is lost with a restart.":
     "它没有存储：代码保存在变量中的内容会在重启时丢失。",
+  "Read a table": "读取表",
   "Without a store, state is kept in a store named after the node's id, which cannot be queried.":
     "不连接时，状态保存在以节点标识命名的存储中，无法查询。",
   "Show the records of {topic}": "查看 {topic} 的记录",
