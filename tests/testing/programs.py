@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from millrace_runtime import (
     WALL_CLOCK_TIME,
     Processor,
+    ProcessorContext,
     Record,
     Store,
     Topology,
@@ -15,7 +18,6 @@ from millrace_runtime import (
     tumbling,
     window_store,
 )
-from millrace_runtime.processor import Context
 
 
 def word_count() -> Topology:
@@ -51,12 +53,12 @@ def priced(partitions: int = 1) -> Topology:
 class Reminder(Processor):
     """Forwards the number of records of each key every ten seconds."""
 
-    def init(self, context: Context) -> None:
+    def init(self, context: ProcessorContext[Any, Any]) -> None:
         self.context = context
         self.counts = context.store("open")
         context.schedule("10 seconds", WALL_CLOCK_TIME, self.remind)
 
-    def process(self, record: Record) -> None:
+    def process(self, record: Record[Any, Any]) -> None:
         if record.value == "broken":
             raise ValueError("this record is broken")
         self.counts.put(record.key, (self.counts.get(record.key) or 0) + 1)
@@ -87,5 +89,5 @@ class Silent(Processor):
 class Never(Processor):
     """Does not start."""
 
-    def init(self, context: Context) -> None:
+    def init(self, context: ProcessorContext[Any, Any]) -> None:
         raise ValueError("not today")

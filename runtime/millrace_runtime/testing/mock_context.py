@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from millrace_runtime.dsl.stores import Store
-from millrace_runtime.processor import Context, Record
+from millrace_runtime.processor import ProcessorContext, Record
 from millrace_runtime.testing.memory_stores import MemoryStore, memory_store
 
 
 class CapturedForward(NamedTuple):
     """A forwarded record, and the output that it was sent to (None: all)."""
 
-    record: Record
+    record: Record[Any, Any]
     child_name: str | None = None
 
 
@@ -45,6 +45,9 @@ class _Host:
     def open(self) -> None:
         """The task has not ended."""
 
+    def acting(self, what: str) -> None:
+        """The processor may do everything."""
+
     def send(self, *message: Any) -> None:
         """Keep a schedule."""
         what, number, interval, type_ = message
@@ -52,7 +55,7 @@ class _Host:
             captured = CapturedPunctuator(interval, type_, self.schedules[number])
             self.punctuators.append(captured)
 
-    def forward(self, record: Record, to: str | None) -> None:
+    def forward(self, record: Record[Any, Any], to: str | None) -> None:
         """Keep a forwarded record. Raises TypeError for anything else."""
         if not isinstance(record, Record):
             raise TypeError(f"what is forwarded must be a Record, not {type(record).__name__}")
@@ -64,7 +67,7 @@ class _Host:
             self.punctuators[number - 1].cancel()
 
 
-class MockProcessorContext(Context):
+class MockProcessorContext(ProcessorContext[Any, Any]):
     """The context of a processor under test; pass it to the processor's `init`.
 
     `stores`: the stores of the program, which are empty and in memory. The test sets the current

@@ -18,7 +18,7 @@ from millrace_runtime.worker_stores import (
 Operate = Callable[[int, list[Any]], Any]
 
 
-class TableStore(KeyValueStore):
+class TableStore(KeyValueStore[Any, Any]):
     """The latest value of each key of a table, with its timestamp.
 
     Writing changes the store and the copies of it that joins use. Nothing is forwarded.
@@ -35,7 +35,7 @@ class TableStore(KeyValueStore):
         return None if found is None else (self._read_value(found[0]), found[1])
 
 
-class TableWindowStore(WindowStore):
+class TableWindowStore(WindowStore[Any, Any]):
     """The values of a windowed table by key and start (ms), with their timestamps."""
 
     def put(self, key: Any, value: Any, start: Time, timestamp: Time | None = None) -> None:
@@ -50,13 +50,13 @@ class TableWindowStore(WindowStore):
         return None if found is None else (self._read_value(found[0]), found[1])
 
 
-_OF_TABLES: dict[str, type[Store]] = {
+_OF_TABLES: dict[str, type[Store[Any, Any]]] = {
     "key_value": TableStore,
     "window": TableWindowStore,
     "session": SessionStore,
     "versioned": VersionedStore,
 }
-_OF_PROCESSORS: dict[str, type[Store]] = {
+_OF_PROCESSORS: dict[str, type[Store[Any, Any]]] = {
     "key_value": KeyValueStore,
     "window": WindowStore,
     "session": SessionStore,
