@@ -95,15 +95,15 @@ def _refuse_used(workspace: Workspace, topic: str, *, despite_unknown: bool) -> 
         own = use.deployment.workspace_id == workspace.pk
         name, how = use.deployment.topology.name, use.how
         user = f"“{name}” {how}" if own else "a deployment of another workspace uses it"
-        facts: dict[str, Any] = {"user": None, "deployment": None}
-        if own:
-            facts = {"user": name, "deployment": use.deployment.pk}
+        # Of another workspace, neither the name nor the deployment is shown.
+        known, deployment = (name, use.deployment.pk) if own else (None, None)
         if use.certain:
             raise Conflict(
                 "topic_in_use",
                 f"The topic {topic} is in use: {user}.",
                 "Stop the deployment first.",
-                **facts,
+                user=known,
+                deployment=deployment,
             )
         if not own:
             user = "a deployment of another workspace may use it"
@@ -112,7 +112,8 @@ def _refuse_used(workspace: Workspace, topic: str, *, despite_unknown: bool) -> 
             f"It is not known whether the topic {topic} is in use: {user}.",
             "Stop the deployment first, or confirm with ?despite_unknown=true that it does not use "
             "this topic.",
-            **facts,
+            user=known,
+            deployment=deployment,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -36,6 +37,7 @@ def test_who_ends_a_run_ends_what_the_tests_had_started(tmp_path: Path) -> None:
     run = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],
         cwd=places.REPOSITORY,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(places.PYTHON_PATH)},
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -18,9 +18,14 @@ ANALYZER = RecordedAnalyzer(Path(__file__).with_name("recorded_analysis.json"))
 ZH = Path(__file__).parents[2] / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
 
 
+#: functions of SQL, which people type
+FUNCTIONS = {"try_cast"}
+
+
 def named(text: str) -> list[str]:
-    """Return the names of the code in a text, except for facts."""
-    return INTERNAL.findall(re.sub(r"\{\w+\}", "", text))
+    """Return the names of the code in a text, except for facts and functions."""
+    found = INTERNAL.findall(re.sub(r"\{\w+\}", "", text))
+    return [name for name in found if name not in FUNCTIONS]
 
 
 def messages(kind: str) -> list[str]:

@@ -179,6 +179,7 @@ def test_an_unknown_command_is_answered_with_the_known_ones() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "launcher.main", "dance"],
         cwd=places.REPOSITORY,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(places.PYTHON_PATH)},
         capture_output=True,
         text=True,
         check=False,

@@ -34,7 +34,8 @@ def test_the_wider_generator_draws_every_kind_of_node() -> None:
         for number in range(300)
         for node in fuzz.scenario(1, number, wide=True)["topology"]["nodes"]
     }
-    assert drawn == set(registry())
+    # The class of a global store is Python, and the oracle has no twin of one.
+    assert drawn == set(registry()) - {"source.global_store"}
 
 
 def test_times_are_as_often_as_long_and_a_millisecond_off_at_most() -> None:

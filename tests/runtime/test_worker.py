@@ -459,7 +459,7 @@ class P(Processor):
 
 def test_a_processor_reads_a_table_with_timestamps(pipe: Pipe) -> None:
     pipe.start(READING, stores=[TABLE])
-    assert pipe.record("v") == ([["store", "table", "timed", "k"]], None)
+    assert pipe.record("v") == ([["store", "table", "get_with_timestamp", "k"]], None)
     [[_, forwarded, _]], _ = pipe.answer([3, 70])
     assert forwarded[1] == "(3, 70)"
 
