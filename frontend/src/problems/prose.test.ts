@@ -17,7 +17,7 @@ test("a diagnostic is described in the page's language, with its facts; in Engli
   await fetchTexts("zh");
   setLanguage("zh");
   expect(describeDiagnostic(MISSING)).toEqual({
-    message: "输入“左连接”没有连接任何节点。",
+    message: "输入“left”没有连接任何节点。",
     hint: "请将一个节点连接到它。",
   });
   const other = { ...MISSING, code: "no_such_code" };

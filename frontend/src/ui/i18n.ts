@@ -207,15 +207,19 @@ function titleInWords(title: string): string {
   return catalogText(title) ?? catalogText(code) ?? title;
 }
 
-/** Facts as text; words of the compiler, and titles alone or in quotation marks, are translated. */
+/**
+ * Facts as text; words of the compiler, and titles alone or in quotation marks, are translated. Ports are not: the
+ * canvas shows their names.
+ */
 function inWords(facts: Readonly<Record<string, unknown>>): Values {
   const text = (fact: string) =>
     translations.words[fact] ??
     catalogText(fact) ??
     fact.replace(/“([^”]+)”/g, (_, title: string) => `“${titleInWords(title)}”`);
-  const translated = Object.entries(facts).map(([name, fact]) => [
-    name,
-    name === "other" || name === "value" ? titleInWords(String(fact)) : text(String(fact)),
-  ]);
+  const translated = Object.entries(facts).map(([name, fact]) => {
+    if (name === "port") return [name, String(fact)];
+    const title = name === "other" || name === "value";
+    return [name, title ? titleInWords(String(fact)) : text(String(fact))];
+  });
   return Object.fromEntries(translated) as Values;
 }
