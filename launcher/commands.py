@@ -78,7 +78,7 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "installation",
             "launcher.deployments",
             "create-workspace | close | open | promote | demote …",
-            "Create workspaces, close accounts, choose the installation's admins.",
+            "Create workspaces, close accounts, and choose admins of the installation.",
             java=False,
         ),
     ),

@@ -259,7 +259,8 @@ def _attributes(value: Any) -> Iterable[tuple[str, Any]] | None:
     except AttributeError:
         found = None
     if type(found) is dict:
-        return list(itertools.islice(dict.items(found), MOST_NAMES + 1))
+        own = (each for each in dict.items(found) if each[0] != "created_with")  # Processor's
+        return list(itertools.islice(own, MOST_NAMES + 1))
     slots = inspect.getattr_static(type(value), "__slots__", ())
     if type(slots) is not tuple or not slots:
         return None

@@ -60,7 +60,10 @@ class Store(Generic[K, V]):
 
     def _windowed(self, *message: Any) -> Iterator[tuple[Windowed[K], V]]:
         for key, value in self._pages(*message):
-            window = Windowed[K](key=self._read_key(key["key"]), window=Window(key["window"]))
+            # Without its type argument, which Python would keep as an attribute: a field.
+            window: Windowed[K] = Windowed(
+                key=self._read_key(key["key"]), window=Window(key["window"])
+            )
             yield window, self._read_value(value)
 
 

@@ -218,7 +218,7 @@ def test_a_simulation_stops_where_it_is_asked_to_and_shows_the_locals(warm: Any)
     assert {step["node"] for step in found} == {"step"}
     # The attributes of self are shown instead of it; the runtime's own objects by name.
     assert shown(found[1]) == {
-        "self.context": "<Context>",
+        "self.context": "<ProcessorContext>",
         "self.seen": "1",
         "record": "Record(headers=[], key='k', timestamp=0, value='one two')",
     }

@@ -17,7 +17,7 @@ from accounts.models import User
 class Command(ProjectCommand):
     """``millrace_installation create-workspace|close|open|promote|demote …``."""
 
-    help = "Create workspaces, close accounts, and choose the admins of the installation."
+    help = "Create workspaces, close accounts, and choose admins of the installation."
     requires_migrations_checks = False
     suppressed_base_arguments = {
         "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
