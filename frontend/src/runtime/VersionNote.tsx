@@ -26,9 +26,9 @@ export function VersionNote() {
     return node === undefined ? id : labelOf(node);
   };
   const parts = [
-    [Object.keys(changed).map(name), t("different here")],
-    [[...drawnOnly].map(name), t("only here")],
-    [runningOnly, t("only in the version")],
+    [Object.keys(changed).map(name), t("Different here")],
+    [[...drawnOnly].map(name), t("Only here")],
+    [runningOnly, t("Only in the version")],
   ] as const;
   return (
     <div className={classes.versionNote} data-testid="running-version">
