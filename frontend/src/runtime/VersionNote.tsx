@@ -3,7 +3,6 @@ import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
-import classes from "./runtime.module.css";
 
 /** The maximum number of names to list of each kind of difference. */
 const MOST_NAMES = 5;
@@ -31,7 +30,7 @@ export function VersionNote() {
     [runningOnly, t("Only in the version")],
   ] as const;
   return (
-    <div className={classes.versionNote} data-testid="running-version">
+    <div data-testid="running-version">
       <Note tone="degraded">
         {t("The figures and the marked expressions are of version {n}, which is running.", {
           n: version,
