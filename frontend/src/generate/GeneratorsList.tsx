@@ -52,7 +52,7 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
   const rows = all ? mine : open;
   return (
     <section className={pages.section} data-testid="generators">
-      <Head title={t("Generators")} count={mine.length} />
+      <Head title={t("Generators")} count={rows.length} />
       {rows.length === 0 ? null : (
         <CardTable
           head={[
