@@ -51,7 +51,7 @@ RULES: dict[str, str] = {
     "KT5": "With a time limit, updates of a key are held back until the limit has passed since the "
     "first of them; then the latest is forwarded.",
     "KT6": "A full buffer emits its oldest record early, or stops the job.",
-    "KT7": "With “window_closes”, each window emits one result when stream time passes its end "
+    "KT7": "With “Window closes”, each window emits one result when stream time passes its end "
     "plus grace period; deletes are omitted.",
     "KT8": "Sliding and session windows can emit a second result in exactly the millisecond in "
     "which they close.",

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from millrace_compiler import RecordedAnalyzer, compile_document
+from millrace_compiler import RecordedAnalyzer, catalog, compile_document
 from millrace_compiler.operator import registry
 from millrace_compiler.prose import PROSE
+from millrace_compiler.rules import RULES
 
 from .kit import document
 
@@ -18,8 +19,8 @@ ANALYZER = RecordedAnalyzer(Path(__file__).with_name("recorded_analysis.json"))
 ZH = Path(__file__).parents[2] / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
 
 
-#: functions of SQL, which people type
-FUNCTIONS = {"try_cast"}
+#: functions of SQL and methods of stores, which people type
+FUNCTIONS = {"try_cast", "put_if_absent", "prefix_scan", "find_sessions"}
 
 
 def named(text: str) -> list[str]:
@@ -45,6 +46,16 @@ def test_no_chinese_message_or_hint_has_a_name_of_the_code() -> None:
     strings = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
     assert len(strings) > 300
     assert [each for each in strings if named(each)] == []
+
+
+def test_no_help_of_the_page_has_a_name_of_the_code() -> None:
+    made = catalog()
+    described = [*made["kinds"], *made["formats"], *made["settings"]]
+    described += [parameter for kind in made["kinds"] for parameter in kind["parameters"]]
+    helps = [each[name] for each in described for name in ("help", "description") if name in each]
+    helps += [text for cls in registry().values() for text in (cls.guarantee, cls.why)]
+    assert len(helps) > 200
+    assert [each for each in [*helps, *RULES.values()] if named(each)] == []
 
 
 @pytest.mark.parametrize("kind", registry())

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.api import Api
 from tests.e2e.designer import Designer
@@ -40,6 +40,19 @@ def document() -> dict[str, Any]:
     }
 
 
+def expect_below(page: Page, node: Locator, message: Locator) -> None:
+    """Wait until the message, which lies over the canvas, does not cover the node."""
+    deadline = time.monotonic() + 10
+    while True:
+        place, cover = node.bounding_box(), message.bounding_box()
+        assert place is not None, "the node is not drawn"
+        assert cover is not None, "the message is not shown"
+        if place["y"] >= cover["y"] + cover["height"]:
+            return
+        assert time.monotonic() < deadline, f"{place} is under {cover}"
+        page.wait_for_timeout(100)
+
+
 def test_a_failing_record_is_skipped_once_and_the_rest_comes_out_exactly_once(
     page: Page, system: System
 ) -> None:
@@ -62,6 +75,7 @@ def test_a_failing_record_is_skipped_once_and_the_rest_comes_out_exactly_once(
         page.goto(f"{system.address}/w/main/t/{topology}")
         failure = page.get_by_test_id("failure")
         expect(failure).to_contain_text("failed-numbers-0 · offset 2")
+        expect_below(page, Designer(page).node("divide"), failure)
 
         page.get_by_test_id("failure-test").click()
         kept = page.get_by_text("Record failed-numbers-0 at offset 2")

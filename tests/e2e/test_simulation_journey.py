@@ -55,7 +55,13 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     page.get_by_test_id("simulate-run").click()
     summary = page.get_by_test_id("simulation-summary")
     expect(summary).to_contain_text("4 records in, 2 records out, 1 dropped", timeout=PATIENCE)
-    expect(page.get_by_test_id("simulation-outputs").locator("tbody tr")).to_have_count(2)
+    outputs = page.get_by_test_id("simulation-outputs")
+    expect(outputs.locator("tbody tr")).to_have_count(2)
+    # Values take the width that the other columns leave.
+    whole, value = outputs.bounding_box(), outputs.locator("td.m-mono").last.bounding_box()
+    assert whole is not None
+    assert value is not None
+    assert value["width"] > 0.35 * whole["width"]
 
     # The count of an edge is shown on it, and its records are listed after a click.
     chip = page.locator(".edge-chip", has_text="4")

@@ -177,11 +177,11 @@ test("every condition has words, and a duration where there is one", () => {
 });
 
 test("a search that finds nothing says so, and does not explain what alerts and rules are", async () => {
+  show();
+  await screen.findByTestId("alert-rule");
+  await screen.findByTestId("alert");
   alerts = [];
   rules = [];
-  show();
-  await screen.findByText("No rules");
-  await screen.findByText("No alerts");
   fireEvent.change(screen.getByLabelText("Search rules"), { target: { value: "lag" } });
   fireEvent.change(screen.getByLabelText("Search alerts"), { target: { value: "orders" } });
   await screen.findByText("No rule matches “lag”.");

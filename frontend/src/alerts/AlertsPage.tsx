@@ -3,7 +3,8 @@ import { Link, useParams } from "react-router";
 import { listAlerts } from "../api/alertCalls";
 import type { Alert, AlertQuery } from "../api/types";
 import { CardTable } from "../app/CardTable";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { ListFrame } from "../app/ListFrame";
+import { usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { useTitle } from "../app/useTitle";
@@ -37,13 +38,13 @@ function Alerts({ ws }: { ws: string }) {
     (query) => listAlerts(ws, shown === "all" ? query : { ...query, state: shown }),
     { refetchInterval: 5_000 },
   );
-  const { found, text } = paging;
   return (
-    <section aria-label={t("Alerts")} data-testid="alerts">
-      <div className={pages.head}>
-        <h1 className={pages.title}>{t("Alerts")}</h1>
-        {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
-        <span className="ui-space" />
+    <ListFrame
+      title={t("Alerts")}
+      level={1}
+      paging={paging}
+      search={t("Search alerts")}
+      actions={
         <Segments<Shown>
           label={t("State")}
           value={shown}
@@ -57,22 +58,19 @@ function Alerts({ ws }: { ws: string }) {
             { id: "resolved", title: t("Resolved") },
           ]}
         />
-        <SearchField paging={paging} label={t("Search alerts")} placeholder={t("Search by name")} />
-      </div>
-      <Paged
-        paging={paging}
-        none={t("No alert matches “{search}”.", { search: text })}
-        empty={
-          <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>
-            {t(
-              "An alert is listed here once the condition of a rule has been true for its duration.",
-            )}
-          </Empty>
-        }
-      >
-        {(alerts) => <List ws={ws} alerts={alerts} />}
-      </Paged>
-    </section>
+      }
+      none={t("No alert matches “{search}”.", { search: paging.text })}
+      empty={
+        <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>
+          {t(
+            "An alert is listed here once the condition of a rule has been true for its duration.",
+          )}
+        </Empty>
+      }
+      testId="alerts"
+    >
+      {(alerts) => <List ws={ws} alerts={alerts} />}
+    </ListFrame>
   );
 }
 

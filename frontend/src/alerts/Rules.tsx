@@ -5,8 +5,9 @@ import { useState } from "react";
 import { deleteAlertRule, listAlertRules, testAlertRule } from "../api/alertCalls";
 import type { AlertRule, TestedReceiver } from "../api/types";
 import { CardTable } from "../app/CardTable";
+import { ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { usePages } from "../app/paging";
 import { Empty, Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { t } from "../ui/i18n";
@@ -20,7 +21,6 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
   const queries = useQueryClient();
   const key = ["alert-rules", ws];
   const paging = usePages(key, (query) => listAlertRules(ws, query));
-  const { found, text } = paging;
   const [edited, setEdited] = useState<AlertRule | "new" | null>(null);
   const refresh = () => queries.invalidateQueries({ queryKey: key });
   const remove = useMutation({
@@ -33,32 +33,31 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
     onError: (error) => notifyError(error, t("Test not sent")),
   });
   return (
-    <section className={classes.section} aria-label={t("Rules")} data-testid="alert-rules">
-      <div className={pages.head}>
-        <h2 className={pages.title}>{t("Rules")}</h2>
-        {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
-        <span className="ui-space" />
-        <SearchField paging={paging} label={t("Search rules")} placeholder={t("Search by name")} />
-        {operator ? (
-          <Button
-            variant="filled"
-            leftSection={<IconPlus size={16} stroke={1.5} />}
-            onClick={() => setEdited("new")}
-            data-testid="new-rule"
-          >
-            {t("New rule")}
-          </Button>
-        ) : null}
-      </div>
-      {test.data === undefined ? null : <Tested receivers={test.data} />}
-      <Paged
+    <>
+      <ListFrame
+        title={t("Rules")}
         paging={paging}
-        none={t("No rule matches “{search}”.", { search: text })}
+        search={t("Search rules")}
+        actions={
+          operator ? (
+            <Button
+              variant="filled"
+              leftSection={<IconPlus size={16} stroke={1.5} />}
+              onClick={() => setEdited("new")}
+              data-testid="new-rule"
+            >
+              {t("New rule")}
+            </Button>
+          ) : null
+        }
+        notes={test.data === undefined ? null : <Tested receivers={test.data} />}
+        none={t("No rule matches “{search}”.", { search: paging.text })}
         empty={
           <Empty title={t("No rules")}>
             {t("A rule defines when an alert fires, for one topology or all, and who is notified.")}
           </Empty>
         }
+        testId="alert-rules"
       >
         {(rules) => (
           <CardTable head={[t("Name"), t("Condition"), t("Topology"), t("Notifies"), ""]}>
@@ -104,7 +103,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
             ))}
           </CardTable>
         )}
-      </Paged>
+      </ListFrame>
       {edited === null ? null : (
         <RuleDialog
           ws={ws}
@@ -116,7 +115,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
           }}
         />
       )}
-    </section>
+    </>
   );
 }
 

@@ -1,18 +1,6 @@
-import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import classes from "../ui/pages.module.css";
 import { ActionsHead } from "./ActionsHead";
-
-/** Placeholders for rows that are loading. */
-export function SkeletonRows({ columns }: { columns: number }) {
-  return [0, 1, 2, 3].map((row) => (
-    <tr key={row}>
-      <td colSpan={columns}>
-        <Skeleton height={18} my={8} width={`${70 - row * 12}%`} />
-      </td>
-    </tr>
-  ));
-}
 
 /** A table in a card. `head` has the column titles, "" for a column of buttons. */
 export function CardTable(props: {

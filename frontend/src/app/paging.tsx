@@ -42,7 +42,9 @@ export function usePages<List extends { count: number }>(
   return { queryKey, list, found, page, setPage, total, typed, text, search };
 }
 
-type Paging<List extends { count: number } = { count: number }> = ReturnType<typeof usePages<List>>;
+export type Paging<List extends { count: number } = { count: number }> = ReturnType<
+  typeof usePages<List>
+>;
 
 export function SearchField(props: {
   paging: Paging;

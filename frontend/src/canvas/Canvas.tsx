@@ -12,7 +12,7 @@ import {
   useReactFlow,
   useStore,
 } from "@xyflow/react";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { AddRequest } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
@@ -112,7 +112,7 @@ function Pixel({ box }: { box: React.RefObject<HTMLDivElement | null> }) {
   return null;
 }
 
-function CanvasInside() {
+function CanvasInside({ messages }: { messages: ReactNode }) {
   const { edges, nodes, setNodes, onNodesChange, onEdgesChange } = useFlow();
   const flow = useReactFlow<FlowNode, FlowEdge>();
   const box = useRef<HTMLDivElement>(null);
@@ -225,6 +225,7 @@ function CanvasInside() {
       }}
       {...dropped}
     >
+      <div className="canvas-messages">{messages}</div>
       <ReactFlow<FlowNode, FlowEdge>
         nodes={nodes}
         edges={edges}
@@ -282,11 +283,11 @@ function CanvasInside() {
   );
 }
 
-/** The canvas of the open topology. */
-export function Canvas() {
+/** The canvas of the open topology. Messages lie over its upper end. */
+export function Canvas({ messages }: { messages?: ReactNode }) {
   return (
     <ReactFlowProvider>
-      <CanvasInside />
+      <CanvasInside messages={messages} />
     </ReactFlowProvider>
   );
 }

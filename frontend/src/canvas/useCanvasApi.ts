@@ -3,32 +3,58 @@
 import type { ReactFlowInstance } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
 import { type CanvasApi, setCanvas } from "../designer/canvasApi";
+import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import type { FlowEdge, FlowNode } from "./flow";
+import { areasOf, centredOn, isInside } from "./visible";
 
-const FIT = {
-  padding: { top: "64px", right: "40px", bottom: "64px", left: "40px" },
-  maxZoom: 1,
-  minZoom: 0.15,
-} as const;
+type Flow = ReactFlowInstance<FlowNode, FlowEdge>;
+type Areas = NonNullable<ReturnType<typeof areasOf>>;
+
+/** How the visible part of the canvas is filled. */
+function fitIn({ all, seen }: Areas) {
+  const top = `${64 + seen.top - all.top}px` as const;
+  return {
+    padding: { top, right: "40px", bottom: "64px", left: "40px" },
+    maxZoom: 1,
+    minZoom: 0.15,
+  } as const;
+}
 /** If a topology would have to be zoomed below this to fit, it opens at its sources instead. */
 const LEGIBLE = 0.35;
 const OPENING = 0.5;
 
 /** Shows a newly opened topology: all of it or, if that would be illegible, its upper left part. */
-function open(flow: ReactFlowInstance<FlowNode, FlowEdge>, area: DOMRect) {
+function open(flow: Flow, areas: Areas) {
+  const { all, seen } = areas;
   const around = flow.getNodesBounds(flow.getNodes());
-  const room = { width: area.width - 80, height: area.height - 128 };
+  const room = { width: seen.right - seen.left - 80, height: seen.bottom - seen.top - 128 };
   if (Math.min(room.width / around.width, room.height / around.height) >= LEGIBLE) {
-    void flow.fitView(FIT);
+    void flow.fitView(fitIn(areas));
     return;
   }
   const spare = Math.max(0, room.height - around.height * OPENING);
   void flow.setViewport({
     x: 40 - around.x * OPENING,
-    y: 64 + spare / 2 - around.y * OPENING,
+    y: seen.top - all.top + 64 + spare / 2 - around.y * OPENING,
     zoom: OPENING,
   });
+}
+
+/** Moves the middle of a node into the visible part if it is outside; keeps the zoom if the node is legible. */
+function reveal(flow: Flow, box: HTMLElement | null, id: string) {
+  const node = flow.getNode(id);
+  const areas = areasOf(box);
+  if (node === undefined || areas === null) return;
+  const width = node.measured?.width ?? node.width ?? 0;
+  const height = node.measured?.height ?? node.height ?? 0;
+  const middle = { x: node.position.x + width / 2, y: node.position.y + height / 2 };
+  const { all, seen } = areas;
+  const margin = Math.min(90, (seen.bottom - seen.top) / 4);
+  const margins = { left: 90, right: 90, top: margin, bottom: margin };
+  if (isInside(flow.flowToScreenPosition(middle), seen, margins)) return;
+  const zoom = Math.max(flow.getZoom(), 0.7);
+  void flow.setViewport(centredOn(middle, zoom, all, seen), { duration: 160 });
 }
 
 /** Operations that the hook cannot implement with only the canvas element and React Flow. */
@@ -38,42 +64,25 @@ type Given = Pick<CanvasApi, "glide" | "openAddMenu">;
 export type Pointer = { x: number; y: number } | null;
 
 export function useCanvasApi(
-  flow: ReactFlowInstance<FlowNode, FlowEdge>,
+  flow: Flow,
   box: RefObject<HTMLDivElement | null>,
   pointer: RefObject<Pointer>,
   { glide, openAddMenu }: Given,
 ) {
   useEffect(() => {
     setCanvas({
-      fit: (only) =>
+      fit: (only) => {
+        const areas = areasOf(box.current);
+        if (areas === null) return;
         void flow.fitView({
-          ...FIT,
+          ...fitIn(areas),
           duration: 160,
           ...(only === undefined ? {} : { nodes: only.map((id) => ({ id })) }),
-        }),
+        });
+      },
       zoomBy: (factor) => void flow.zoomTo(flow.getZoom() * factor, { duration: 120 }),
       zoomTo: (level) => void flow.zoomTo(level, { duration: 120 }),
-      reveal: (id) => {
-        const node = flow.getNode(id);
-        const area = box.current?.getBoundingClientRect();
-        if (node === undefined || area === undefined) return;
-        const middle = {
-          x: node.position.x + (node.width ?? 0) / 2,
-          y: node.position.y + (node.height ?? 0) / 2,
-        };
-        const seen = flow.flowToScreenPosition(middle);
-        const margin = 90;
-        const inside =
-          seen.x > area.left + margin &&
-          seen.x < area.right - margin &&
-          seen.y > area.top + margin &&
-          seen.y < area.bottom - margin;
-        if (!inside)
-          void flow.setCenter(middle.x, middle.y, {
-            zoom: Math.max(flow.getZoom(), 0.7),
-            duration: 160,
-          });
-      },
+      reveal: (id) => reveal(flow, box.current, id),
       focusNode: (id) =>
         box.current
           ?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
@@ -98,11 +107,7 @@ export function useCanvasApi(
 }
 
 /** Shows a topology when it is opened, and a node when a panel or command goes to it. */
-export function useViewport(
-  flow: ReactFlowInstance<FlowNode, FlowEdge>,
-  box: RefObject<HTMLDivElement | null>,
-  drawn: number,
-) {
+export function useViewport(flow: Flow, box: RefObject<HTMLDivElement | null>, drawn: number) {
   const topologyId = useDesigner((state) => state.topologyId);
   const focus = useDesigner((state) => state.focusRequest);
   // A newly opened topology is fitted into view once its nodes have been measured. One that was
@@ -125,8 +130,8 @@ export function useViewport(
     if (topologyId === null || fitted.current === topologyId || drawn === 0) return;
     fitted.current = topologyId;
     requestAnimationFrame(() => {
-      const area = box.current?.getBoundingClientRect();
-      if (area !== undefined) open(flow, area);
+      const areas = areasOf(box.current);
+      if (areas !== null) open(flow, areas);
     });
   }, [topologyId, drawn, flow, box]);
 
@@ -149,24 +154,32 @@ export function useViewport(
 
   useEffect(() => {
     if (focus === null || focus.node === null) return;
-    const { node: wanted } = focus;
-    const frame = requestAnimationFrame(() => {
-      const node = flow.getNode(wanted);
-      const area = box.current?.getBoundingClientRect();
-      if (node === undefined || area === undefined) return;
-      const seen = flow.flowToScreenPosition(node.position);
-      const inside =
-        seen.x > area.left + 20 &&
-        seen.y > area.top + 20 &&
-        seen.x < area.right - 200 &&
-        seen.y < area.bottom - 80;
-      if (!inside) {
-        void flow.setCenter(node.position.x + 108, node.position.y + 28, {
-          zoom: Math.max(flow.getZoom(), 0.8),
-          duration: 160,
-        });
-      }
-    });
+    const { node } = focus;
+    const frame = requestAnimationFrame(() => reveal(flow, box.current, node));
     return () => cancelAnimationFrame(frame);
   }, [focus, flow, box]);
+
+  useFailedNode(latest, box, drawn > 0);
+}
+
+/** Moves the failed node out from under the message about it, whenever one of the two appears. */
+function useFailedNode(
+  flow: RefObject<Flow>,
+  box: RefObject<HTMLDivElement | null>,
+  drawn: boolean,
+) {
+  const failed = useRuntime((state) => state.failed?.node ?? null);
+  useEffect(() => {
+    const messages = box.current?.querySelector(":scope > .canvas-messages");
+    if (failed === null || !drawn || messages == null) return;
+    let height = 0;
+    // It reports the first height as well. The view of a topology that is being opened is set before.
+    const observer = new ResizeObserver(([entry]) => {
+      const now = entry?.contentRect.height ?? 0;
+      if (now > height) setTimeout(() => reveal(flow.current, box.current, failed), 200);
+      height = now;
+    });
+    observer.observe(messages);
+    return () => observer.disconnect();
+  }, [failed, drawn, flow, box]);
 }

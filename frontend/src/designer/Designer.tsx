@@ -38,7 +38,7 @@ interface DesignerProps {
   readonly header: { readonly left: ReactNode; readonly right: ReactNode };
   readonly versions: ReactNode;
   readonly bottom: readonly BottomTab[];
-  /** A line under the top bar, for messages about the whole topology. */
+  /** Messages about the whole topology, over the upper end of the canvas. */
   readonly banner?: ReactNode;
   /** Live details of a running node, shown at the end of its inspector. */
   readonly nodeRuntime?: ComponentType<{ node: string }>;
@@ -218,12 +218,11 @@ export default function Designer(props: DesignerProps) {
     <ServicesContext.Provider value={services}>
       <div className="designer">
         <TopBar header={header} />
-        {banner}
         <div className="designer-middle">
           {leftOpen ? <LeftPanel versions={versions} /> : null}
           <main className="designer-main">
             <div className="designer-canvas">
-              <Canvas />
+              <Canvas messages={banner} />
             </div>
             <BottomPanel tabs={bottom} />
           </main>

@@ -12,6 +12,7 @@ import {
 } from "../api/topicCalls";
 import type { Generator } from "../api/types";
 import { CardTable } from "../app/CardTable";
+import { Head } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
 import { describeCause } from "../problems/prose";
 import { topicAddress } from "../topics/records";
@@ -50,8 +51,8 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
   if (mine.length === 0) return null;
   const rows = all ? mine : open;
   return (
-    <section className={classes.generators} data-testid="generators">
-      <h2>{t("Generators")}</h2>
+    <section className={pages.section} data-testid="generators">
+      <Head title={t("Generators")} count={rows.length} />
       {rows.length === 0 ? null : (
         <CardTable
           head={[

@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { deleteAbandonedDraft, listAbandonedDrafts } from "../api/accountCalls";
 import { CardTable } from "../app/CardTable";
+import { ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { usePages } from "../app/paging";
 import { Confirm } from "../ui/Confirm";
 import { ago, bytes, moment } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -20,45 +21,38 @@ export function AbandonedDrafts() {
     onError: (error) => notifyError(error, t("Draft not deleted")),
   });
   return (
-    <section className={classes.section} aria-labelledby="drafts-title">
-      <div className={classes.sectionHead}>
-        <h2 id="drafts-title">{t("Abandoned drafts")}</h2>
-        <p>{t("Of closed accounts and former members. Nobody else can open them.")}</p>
-        <span className="ui-space" />
-        <SearchField paging={paging} label={t("Search drafts")} placeholder={t("Search by name")} />
-      </div>
-      <Paged
-        paging={paging}
-        none={t("No draft matches “{search}”.", { search: paging.text })}
-        empty={<div className={classes.nothing}>{t("There are no abandoned drafts.")}</div>}
-      >
-        {(drafts) => (
-          <CardTable
-            head={[t("User name"), t("Workspace"), { number: t("Size") }, t("Changed"), ""]}
-          >
-            {drafts.map((draft) => (
-              <tr key={draft.id} data-testid="abandoned-draft">
-                <td className={classes.rowName}>{draft.user}</td>
-                <td>{draft.workspace}</td>
-                <td className={classes.number}>{bytes(draft.size)}</td>
-                <td title={moment(draft.updated_at)}>{ago(draft.updated_at)}</td>
-                <td className={classes.actions}>
-                  <Confirm
-                    title={t("Delete…")}
-                    question={t("The draft of {name} is lost. Saved versions are kept.", {
-                      name: draft.user,
-                    })}
-                    action={t("Delete the draft")}
-                    busy={remove.isPending && remove.variables === draft.id}
-                    onConfirm={() => remove.mutate(draft.id)}
-                    testId="delete-draft"
-                  />
-                </td>
-              </tr>
-            ))}
-          </CardTable>
-        )}
-      </Paged>
-    </section>
+    <ListFrame
+      title={t("Abandoned drafts")}
+      about={t("Of closed accounts and former members. Nobody else can open them.")}
+      paging={paging}
+      search={t("Search drafts")}
+      none={t("No draft matches “{search}”.", { search: paging.text })}
+      empty={<div className={classes.nothing}>{t("There are no abandoned drafts.")}</div>}
+    >
+      {(drafts) => (
+        <CardTable head={[t("User name"), t("Workspace"), { number: t("Size") }, t("Changed"), ""]}>
+          {drafts.map((draft) => (
+            <tr key={draft.id} data-testid="abandoned-draft">
+              <td className={classes.rowName}>{draft.user}</td>
+              <td>{draft.workspace}</td>
+              <td className={classes.number}>{bytes(draft.size)}</td>
+              <td title={moment(draft.updated_at)}>{ago(draft.updated_at)}</td>
+              <td className={classes.actions}>
+                <Confirm
+                  title={t("Delete…")}
+                  question={t("The draft of {name} is lost. Saved versions are kept.", {
+                    name: draft.user,
+                  })}
+                  action={t("Delete the draft")}
+                  busy={remove.isPending && remove.variables === draft.id}
+                  onConfirm={() => remove.mutate(draft.id)}
+                  testId="delete-draft"
+                />
+              </td>
+            </tr>
+          ))}
+        </CardTable>
+      )}
+    </ListFrame>
   );
 }

@@ -3,8 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { accountLink, changeAccount, listAccounts } from "../api/accountCalls";
 import type { Account, AccountChange } from "../api/types";
 import { CardTable } from "../app/CardTable";
+import { ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { usePages } from "../app/paging";
 import { useSession } from "../app/session";
 import { Chip } from "../ui";
 import { Confirm } from "../ui/Confirm";
@@ -28,18 +29,14 @@ export function Accounts() {
     onError: (error) => notifyError(error, t("Account not changed")),
   });
   return (
-    <section className={classes.section} aria-labelledby="accounts-title">
-      <div className={classes.sectionHead}>
-        <h2 id="accounts-title">{t("Accounts")}</h2>
-        <p>{t("A new sign-in link ends the account's earlier one.")}</p>
-        <span className="ui-space" />
-        <SearchField
-          paging={paging}
-          label={t("Search accounts")}
-          placeholder={t("Search by name")}
-        />
-      </div>
-      <Paged paging={paging} none={t("No account matches “{search}”.", { search: paging.text })}>
+    <>
+      <ListFrame
+        title={t("Accounts")}
+        about={t("A new sign-in link ends the account's earlier one.")}
+        paging={paging}
+        search={t("Search accounts")}
+        none={t("No account matches “{search}”.", { search: paging.text })}
+      >
         {(accounts) => (
           <CardTable
             head={[
@@ -62,7 +59,7 @@ export function Accounts() {
             ))}
           </CardTable>
         )}
-      </Paged>
+      </ListFrame>
       {link.data === undefined ? null : (
         <SignInLink
           title={t("Sign-in link for {name}", { name: link.variables.username })}
@@ -70,7 +67,7 @@ export function Accounts() {
           onClose={link.reset}
         />
       )}
-    </section>
+    </>
   );
 }
 

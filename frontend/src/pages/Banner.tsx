@@ -20,7 +20,7 @@ import classes from "./header.module.css";
 /** The most urgent message about the topology: a failure, someone else's newer version, an unsaved draft. */
 export function Banner({ editor }: { editor: boolean }) {
   const found = useFound(editor);
-  return found === null ? null : <div className={classes.banner}>{found}</div>;
+  return found === null ? null : <div>{found}</div>;
 }
 
 function note(tone: "accent" | "degraded", Icon: typeof IconCloudOff, children: ReactNode) {

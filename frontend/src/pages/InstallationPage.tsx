@@ -4,8 +4,9 @@ import { useState } from "react";
 import { listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { WorkspaceSettings } from "../api/types";
 import { CardTable } from "../app/CardTable";
+import { Head, ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { useTitle } from "../app/useTitle";
 import { t } from "../ui/i18n";
@@ -19,9 +20,7 @@ export function InstallationPage() {
   useTitle(t("Installation"));
   return (
     <Shell>
-      <div className={classes.head}>
-        <h1 className={classes.title}>{t("Installation")}</h1>
-      </div>
+      <Head level={1} title={t("Installation")} />
       <Workspaces />
       <Accounts />
       <AbandonedDrafts />
@@ -36,23 +35,19 @@ function Workspaces() {
   const queries = useQueryClient();
   const [creating, setCreating] = useState(false);
   return (
-    <section className={classes.section} aria-labelledby="workspaces-title">
-      <div className={classes.sectionHead}>
-        <h2 id="workspaces-title">{t("Workspaces")}</h2>
-        <p>{t("A workspace can only use topics that begin with one of its prefixes.")}</p>
-        <span className="ui-space" />
-        <div className={classes.tools}>
-          <SearchField
-            paging={paging}
-            label={t("Search workspaces")}
-            placeholder={t("Search by name")}
-          />
+    <>
+      <ListFrame
+        title={t("Workspaces")}
+        about={t("A workspace can only use topics that begin with one of its prefixes.")}
+        paging={paging}
+        search={t("Search workspaces")}
+        actions={
           <Button onClick={() => setCreating(true)} data-testid="create-workspace">
             {t("Create a workspace")}
           </Button>
-        </div>
-      </div>
-      <Paged paging={paging} none={t("No workspace matches “{search}”.", { search: paging.text })}>
+        }
+        none={t("No workspace matches “{search}”.", { search: paging.text })}
+      >
         {(workspaces) => (
           <CardTable head={[t("Name"), t("Topic prefixes"), ""]}>
             {workspaces.map((workspace) => (
@@ -60,7 +55,7 @@ function Workspaces() {
             ))}
           </CardTable>
         )}
-      </Paged>
+      </ListFrame>
       {creating ? (
         <NewWorkspaceDialog
           onClose={() => {
@@ -69,7 +64,7 @@ function Workspaces() {
           }}
         />
       ) : null}
-    </section>
+    </>
   );
 }
 

@@ -11,8 +11,9 @@ import {
 import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
 import { CardTable } from "../app/CardTable";
+import { ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { usePages } from "../app/paging";
 import { useSession } from "../app/session";
 import { Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
@@ -59,21 +60,17 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
   });
 
   return (
-    <section className={classes.section} aria-labelledby="members-title">
-      <div className={classes.sectionHead}>
-        <h2 id="members-title">{t("Members")}</h2>
-        <p>{t("Each role includes the permissions of the roles before it.")}</p>
-        <span className="ui-space" />
-        <div className={classes.tools}>
-          <SearchField
-            paging={paging}
-            label={t("Search members")}
-            placeholder={t("Search by name")}
-          />
-          {admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null}
-        </div>
-      </div>
-      <Paged paging={paging} none={t("No member matches “{search}”.", { search: paging.text })}>
+    <>
+      <ListFrame
+        title={t("Members")}
+        about={t("Each role includes the permissions of the roles before it.")}
+        paging={paging}
+        search={t("Search members")}
+        actions={
+          admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null
+        }
+        none={t("No member matches “{search}”.", { search: paging.text })}
+      >
         {(members) => (
           <CardTable head={[t("Name"), t("User name"), t("Role"), ""]}>
             {members.map((member) => (
@@ -89,7 +86,7 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
             ))}
           </CardTable>
         )}
-      </Paged>
+      </ListFrame>
       {link.data === undefined ? null : (
         <SignInLink
           title={t("Sign-in link for {name}", { name: link.variables.user.username })}
@@ -106,7 +103,7 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
           }}
         />
       ) : null}
-    </section>
+    </>
   );
 }
 

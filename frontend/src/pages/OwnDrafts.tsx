@@ -2,8 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { deleteDraft, listDrafts } from "../api/accountCalls";
 import { CardTable } from "../app/CardTable";
+import { ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { usePages } from "../app/paging";
 import { useSession } from "../app/session";
 import { Confirm } from "../ui/Confirm";
 import { ago, bytes, moment } from "../ui/format";
@@ -26,47 +27,43 @@ export function OwnDrafts() {
   if (found === undefined || (found.count === 0 && text === "")) return null;
   const mine = new Set(session?.workspaces.map((each) => each.slug));
   return (
-    <section className={classes.section} aria-labelledby="own-drafts-title">
-      <div className={classes.sectionHead}>
-        <h2 id="own-drafts-title">{t("Your drafts")}</h2>
-        <p>{t("Changes that you have not saved as a version. Only you can see them.")}</p>
-        <span className="ui-space" />
-        <SearchField paging={paging} label={t("Search drafts")} placeholder={t("Search by name")} />
-      </div>
-      <Paged paging={paging} none={t("No draft matches “{search}”.", { search: text })}>
-        {(drafts) => (
-          <CardTable
-            head={[t("Topology"), t("Workspace"), { number: t("Size") }, t("Changed"), ""]}
-          >
-            {drafts.map((draft) => (
-              <tr key={draft.id} data-testid="own-draft">
-                <td className={classes.rowName}>
-                  {mine.has(draft.workspace) ? (
-                    <Link to={`/w/${draft.workspace}/t/${draft.topology}`} className={classes.link}>
-                      {draft.name}
-                    </Link>
-                  ) : (
-                    draft.name
-                  )}
-                </td>
-                <td>{draft.workspace}</td>
-                <td className={classes.number}>{bytes(draft.size)}</td>
-                <td title={moment(draft.updated_at)}>{ago(draft.updated_at)}</td>
-                <td className={classes.actions}>
-                  <Confirm
-                    title={t("Delete…")}
-                    question={t("Your unsaved changes of “{name}” are lost.", { name: draft.name })}
-                    action={t("Delete the draft")}
-                    busy={remove.isPending && remove.variables === draft.id}
-                    onConfirm={() => remove.mutate(draft.id)}
-                    testId="delete-draft"
-                  />
-                </td>
-              </tr>
-            ))}
-          </CardTable>
-        )}
-      </Paged>
-    </section>
+    <ListFrame
+      title={t("Your drafts")}
+      about={t("Changes that you have not saved as a version. Only you can see them.")}
+      paging={paging}
+      search={t("Search drafts")}
+      none={t("No draft matches “{search}”.", { search: text })}
+    >
+      {(drafts) => (
+        <CardTable head={[t("Topology"), t("Workspace"), { number: t("Size") }, t("Changed"), ""]}>
+          {drafts.map((draft) => (
+            <tr key={draft.id} data-testid="own-draft">
+              <td className={classes.rowName}>
+                {mine.has(draft.workspace) ? (
+                  <Link to={`/w/${draft.workspace}/t/${draft.topology}`} className={classes.link}>
+                    {draft.name}
+                  </Link>
+                ) : (
+                  draft.name
+                )}
+              </td>
+              <td>{draft.workspace}</td>
+              <td className={classes.number}>{bytes(draft.size)}</td>
+              <td title={moment(draft.updated_at)}>{ago(draft.updated_at)}</td>
+              <td className={classes.actions}>
+                <Confirm
+                  title={t("Delete…")}
+                  question={t("Your unsaved changes of “{name}” are lost.", { name: draft.name })}
+                  action={t("Delete the draft")}
+                  busy={remove.isPending && remove.variables === draft.id}
+                  onConfirm={() => remove.mutate(draft.id)}
+                  testId="delete-draft"
+                />
+              </td>
+            </tr>
+          ))}
+        </CardTable>
+      )}
+    </ListFrame>
   );
 }

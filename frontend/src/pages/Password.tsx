@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { setPassword } from "../api/accountCalls";
 import { ApiError } from "../api/client";
+import { Head } from "../app/ListFrame";
 import { SESSION_KEY, useSession } from "../app/session";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
@@ -78,14 +79,15 @@ export function Password() {
   const session = useSession();
   return (
     <section className={classes.section} aria-labelledby="password-title">
-      <div className={classes.sectionHead}>
-        <h2 id="password-title">{t("Your password")}</h2>
-        <p>
-          {session.data?.has_password
+      <Head
+        id="password-title"
+        title={t("Your password")}
+        about={
+          session.data?.has_password
             ? t("A new password ends your other sessions and all your tokens.")
-            : t("Without a password, you need a new sign-in link when this session ends.")}
-        </p>
-      </div>
+            : t("Without a password, you need a new sign-in link when this session ends.")
+        }
+      />
       <div className={classes.narrow}>
         <PasswordForm />
       </div>

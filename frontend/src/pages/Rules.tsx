@@ -1,6 +1,7 @@
 import { Switch } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRules, setRules } from "../api/accountCalls";
+import { Head } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
@@ -17,12 +18,12 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
   });
   return (
     <section className={classes.section}>
-      <div className={classes.sectionHead}>
-        <h2>{t("Deployments")}</h2>
-        <p>
-          {t("Rules for all members of this workspace. Changes do not affect running deployments.")}
-        </p>
-      </div>
+      <Head
+        title={t("Deployments")}
+        about={t(
+          "Rules for all members of this workspace. Changes do not affect running deployments.",
+        )}
+      />
       <Switch
         label={t("Deploy a version only if all tests of its topology have passed with it")}
         checked={data?.tests_required ?? false}

@@ -1,9 +1,9 @@
 import { useParams } from "react-router";
+import { Head } from "../app/ListFrame";
 import { Shell } from "../app/Shell";
 import { useWorkspace } from "../app/session";
 import { useTitle } from "../app/useTitle";
 import { t } from "../ui/i18n";
-import classes from "../ui/pages.module.css";
 import { Members } from "./Members";
 import { OwnDrafts } from "./OwnDrafts";
 import { Password } from "./Password";
@@ -17,9 +17,7 @@ export function SettingsPage() {
   useTitle(t("Settings"));
   return (
     <Shell ws={ws}>
-      <div className={classes.head}>
-        <h1 className={classes.title}>{t("Settings")}</h1>
-      </div>
+      <Head level={1} title={t("Settings")} />
       <Members ws={ws} admin={workspace?.role === "admin"} />
       <Rules ws={ws} admin={workspace?.role === "admin"} />
       <Password />

@@ -3,8 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/accountCalls";
 import { CardTable } from "../app/CardTable";
+import { ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
-import { Paged, SearchField, usePages } from "../app/paging";
+import { usePages } from "../app/paging";
 import { Empty, Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { ago, moment } from "../ui/format";
@@ -19,7 +20,6 @@ export function Tokens() {
   const [name, setName] = useState("");
   const [days, setDays] = useState(30);
   const paging = usePages(KEY, listTokens);
-  const { found, text } = paging;
   const refresh = () => queries.invalidateQueries({ queryKey: KEY });
   const create = useMutation({
     mutationFn: () => createToken(name.trim(), days),
@@ -40,11 +40,12 @@ export function Tokens() {
   };
 
   return (
-    <section className={classes.section} aria-labelledby="tokens-title">
-      <div className={classes.sectionHead}>
-        <h2 id="tokens-title">{t("Your tokens")}</h2>
-        <p>{t("For scripts and pipelines. They act on your behalf, with your role.")}</p>
-        <span className="ui-space" />
+    <ListFrame
+      title={t("Your tokens")}
+      about={t("For scripts and pipelines. They act on your behalf, with your role.")}
+      paging={paging}
+      search={t("Search tokens")}
+      actions={
         <form onSubmit={submit} className={classes.tools}>
           <TextInput
             aria-label={t("Name of the token")}
@@ -63,66 +64,55 @@ export function Tokens() {
             {t("Create a token")}
           </Button>
         </form>
-      </div>
-      {create.data === undefined ? null : (
-        <div style={{ marginBottom: 10 }}>
-          <Note tone="accent">{t("Copy it now: it is not shown again.")}</Note>
-          <div className={classes.secret}>
-            <span>{create.data.token}</span>
-            <span className="ui-space" />
-            <CopyButton value={create.data.token}>
-              {({ copied, copy }) => (
-                <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
-              )}
-            </CopyButton>
+      }
+      notes={
+        create.data === undefined ? null : (
+          <div style={{ marginBottom: 10 }}>
+            <Note tone="accent">{t("Copy it now: it is not shown again.")}</Note>
+            <div className={classes.secret}>
+              <span>{create.data.token}</span>
+              <span className="ui-space" />
+              <CopyButton value={create.data.token}>
+                {({ copied, copy }) => (
+                  <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
+                )}
+              </CopyButton>
+            </div>
           </div>
-        </div>
+        )
+      }
+      none={t("No token matches “{search}”.", { search: paging.text })}
+      empty={
+        <Empty title={t("No tokens")}>
+          {t("Create one above, then send it as the header “Authorization: Token …”.")}
+        </Empty>
+      }
+    >
+      {(tokens) => (
+        <CardTable head={[t("Name"), t("Created"), t("Expires"), ""]}>
+          {tokens.map((token) => (
+            <tr key={token.id}>
+              <td>
+                {token.name} <code className={classes.faint}>{token.prefix}…</code>
+              </td>
+              <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
+              <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
+              <td className={classes.actions}>
+                <Confirm
+                  title={t("Revoke…")}
+                  question={t("Programs that use the token “{name}” lose access at once.", {
+                    name: token.name,
+                  })}
+                  action={t("Revoke the token")}
+                  busy={revoke.isPending && revoke.variables === token.id}
+                  onConfirm={() => revoke.mutate(token.id)}
+                  testId="revoke-token"
+                />
+              </td>
+            </tr>
+          ))}
+        </CardTable>
       )}
-      {found === undefined || (found.count === 0 && text === "") ? null : (
-        <div className={classes.tools}>
-          <SearchField
-            paging={paging}
-            className={classes.search}
-            label={t("Search tokens")}
-            placeholder={t("Search by name")}
-          />
-        </div>
-      )}
-      <Paged
-        paging={paging}
-        none={t("No token matches “{search}”.", { search: text })}
-        empty={
-          <Empty title={t("No tokens")}>
-            {t("Create one above, then send it as the header “Authorization: Token …”.")}
-          </Empty>
-        }
-      >
-        {(tokens) => (
-          <CardTable head={[t("Name"), t("Created"), t("Expires"), ""]}>
-            {tokens.map((token) => (
-              <tr key={token.id}>
-                <td>
-                  {token.name} <code className={classes.faint}>{token.prefix}…</code>
-                </td>
-                <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
-                <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
-                <td className={classes.actions}>
-                  <Confirm
-                    title={t("Revoke…")}
-                    question={t("Programs that use the token “{name}” lose access at once.", {
-                      name: token.name,
-                    })}
-                    action={t("Revoke the token")}
-                    busy={revoke.isPending && revoke.variables === token.id}
-                    onConfirm={() => revoke.mutate(token.id)}
-                    testId="revoke-token"
-                  />
-                </td>
-              </tr>
-            ))}
-          </CardTable>
-        )}
-      </Paged>
-    </section>
+    </ListFrame>
   );
 }

@@ -7,9 +7,8 @@ import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologyQuery, TopologySummary } from "../api/types";
 import { ActionsHead } from "../app/ActionsHead";
-import { SkeletonRows } from "../app/CardTable";
-import { Failed } from "../app/Failed";
-import { Pages, SearchField, usePages } from "../app/paging";
+import { ListFrame } from "../app/ListFrame";
+import { usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useSession, useWorkspace } from "../app/session";
 import { t } from "../ui/i18n";
@@ -85,75 +84,65 @@ export function TopologiesPage() {
     (query) => listTopologies(ws, { ...query, ordering }),
     { refetchInterval: 30_000 },
   );
-  const { found, list, text: search } = paging;
   useLiveRows(ws, paging.queryKey);
 
   const editor = may(workspace?.role, "editor");
-  const empty = found !== undefined && found.count === 0 && search === "";
 
   return (
     <Shell ws={ws}>
-      <div className={classes.head}>
-        <h1 className={classes.title}>{t("Topologies")}</h1>
-        {found === undefined || empty ? null : <span className={classes.count}>{found.count}</span>}
-        <span className="ui-space" />
-        {session !== undefined && session.workspaces.length > 1 ? (
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <Button variant="subtle">{workspace?.name ?? ws}</Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {session.workspaces.map((each) => (
-                <Menu.Item key={each.id} onClick={() => void navigate(`/w/${each.slug}`)}>
-                  {each.name}
-                </Menu.Item>
-              ))}
-            </Menu.Dropdown>
-          </Menu>
-        ) : null}
-        {editor ? (
-          <Button
-            variant="filled"
-            leftSection={<IconPlus size={16} stroke={1.5} />}
-            onClick={() => setCreating({})}
-            data-testid="new-topology"
-          >
-            {t("New topology")}
-          </Button>
-        ) : null}
-      </div>
-
-      {empty ? (
-        <FirstSteps
-          editor={editor}
-          onCreate={(template) => setCreating(template === undefined ? {} : { template })}
-        />
-      ) : (
-        <>
-          <div className={classes.tools} hidden={list.isError && found === undefined}>
-            <SearchField
-              paging={paging}
-              className={classes.search}
-              label={t("Search topologies")}
-              placeholder={t("Search by name or description")}
-            />
-          </div>
-          {list.isError && found === undefined ? (
-            <Failed error={list.error} retry={() => void list.refetch()} />
-          ) : (
-            <Rows
-              rows={found?.results}
-              ws={ws}
-              editor={editor}
-              search={search}
-              onDelete={setDeleting}
-              ordering={ordering}
-              onOrdering={setOrdering}
-            />
-          )}
-          <Pages paging={paging} />
-        </>
-      )}
+      <ListFrame
+        title={t("Topologies")}
+        level={1}
+        paging={paging}
+        search={t("Search topologies")}
+        searches={t("Search by name or description")}
+        actions={
+          <>
+            {session !== undefined && session.workspaces.length > 1 ? (
+              <Menu position="bottom-end">
+                <Menu.Target>
+                  <Button variant="subtle">{workspace?.name ?? ws}</Button>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  {session.workspaces.map((each) => (
+                    <Menu.Item key={each.id} onClick={() => void navigate(`/w/${each.slug}`)}>
+                      {each.name}
+                    </Menu.Item>
+                  ))}
+                </Menu.Dropdown>
+              </Menu>
+            ) : null}
+            {editor ? (
+              <Button
+                variant="filled"
+                leftSection={<IconPlus size={16} stroke={1.5} />}
+                onClick={() => setCreating({})}
+                data-testid="new-topology"
+              >
+                {t("New topology")}
+              </Button>
+            ) : null}
+          </>
+        }
+        none={t("No topology matches “{search}”.", { search: paging.text })}
+        empty={
+          <FirstSteps
+            editor={editor}
+            onCreate={(template) => setCreating(template === undefined ? {} : { template })}
+          />
+        }
+      >
+        {(rows) => (
+          <Rows
+            rows={rows}
+            ws={ws}
+            editor={editor}
+            onDelete={setDeleting}
+            ordering={ordering}
+            onOrdering={setOrdering}
+          />
+        )}
+      </ListFrame>
 
       {creating === null ? null : (
         <CreateDialog ws={ws} {...creating} onClose={() => setCreating(null)} />
@@ -166,21 +155,13 @@ export function TopologiesPage() {
 }
 
 function Rows(props: {
-  rows: readonly TopologySummary[] | undefined;
+  rows: readonly TopologySummary[];
   ws: string;
   editor: boolean;
-  search: string;
   ordering: Ordering;
   onOrdering: (ordering: Ordering) => void;
   onDelete: (topology: TopologySummary) => void;
 }) {
-  if (props.rows !== undefined && props.rows.length === 0) {
-    return (
-      <div className={classes.nothing} role="status">
-        {t("No topology matches “{search}”.", { search: props.search })}
-      </div>
-    );
-  }
   const sort = (field: "name" | "updated_at") => {
     const current = props.ordering.replace("-", "") === field;
     props.onOrdering(current && !props.ordering.startsWith("-") ? `-${field}` : field);
@@ -211,19 +192,15 @@ function Rows(props: {
           </tr>
         </thead>
         <tbody>
-          {props.rows === undefined ? (
-            <SkeletonRows columns={6} />
-          ) : (
-            props.rows.map((row) => (
-              <TopologyRow
-                key={row.id}
-                ws={props.ws}
-                topology={row}
-                editor={props.editor}
-                onDelete={() => props.onDelete(row)}
-              />
-            ))
-          )}
+          {props.rows.map((row) => (
+            <TopologyRow
+              key={row.id}
+              ws={props.ws}
+              topology={row}
+              editor={props.editor}
+              onDelete={() => props.onDelete(row)}
+            />
+          ))}
         </tbody>
       </table>
     </div>

@@ -3,7 +3,6 @@ import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
-import classes from "./runtime.module.css";
 
 /** The maximum number of names to list of each kind of difference. */
 const MOST_NAMES = 5;
@@ -26,12 +25,12 @@ export function VersionNote() {
     return node === undefined ? id : labelOf(node);
   };
   const parts = [
-    [Object.keys(changed).map(name), t("different here")],
-    [[...drawnOnly].map(name), t("only here")],
-    [runningOnly, t("only in the version")],
+    [Object.keys(changed).map(name), t("Different here")],
+    [[...drawnOnly].map(name), t("Only here")],
+    [runningOnly, t("Only in the version")],
   ] as const;
   return (
-    <div className={classes.versionNote} data-testid="running-version">
+    <div data-testid="running-version">
       <Note tone="degraded">
         {t("The figures and the marked expressions are of version {n}, which is running.", {
           n: version,

@@ -19,12 +19,13 @@ import {
 } from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
+import { TimeCell } from "./TimeCell";
 
 const TITLES: Readonly<Record<Column, Phrase>> = {
   topic: phrase("Topic"),
   key: phrase("Key"),
   value: phrase("Value"),
-  timestamp: phrase("Time (ms or ISO)"),
+  timestamp: phrase("Time"),
   partition: phrase("Partition"),
   headers: phrase("Headers (JSON)"),
 };
@@ -71,7 +72,14 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
       <div className={`${classes.inputRow} ${classes.inputHead}`}>
         <span />
         {COLUMNS.map((column) => (
-          <span key={column} title={t(TITLES[column])}>
+          <span
+            key={column}
+            title={
+              column === "timestamp"
+                ? t("A date and time in UTC, or epoch milliseconds")
+                : t(TITLES[column])
+            }
+          >
             {t(TITLES[column])}
           </span>
         ))}
@@ -203,23 +211,28 @@ function Row(props: {
           ))}
         </select>
       )}
-      {COLUMNS.filter((column) => column !== "topic").map((column) =>
-        clock && column !== "timestamp" ? (
-          <span key={column} />
+      {COLUMNS.filter((column) => column !== "topic").map((column) => {
+        if (clock && column !== "timestamp") return <span key={column} />;
+        const part = column === "key" || column === "value";
+        const cell = {
+          className: part ? "m-mono" : "m-figures",
+          "aria-label": label(column),
+          "aria-invalid": wrong(column),
+          "data-wrong": wrong(column) || undefined,
+          value: row[column],
+          placeholder: part ? t("null") : "",
+          spellCheck: false,
+        };
+        return column === "timestamp" && !clock ? (
+          <TimeCell key={column} {...cell} onChange={(text) => set(column, text)} />
         ) : (
           <input
             key={column}
-            className={column === "key" || column === "value" ? "m-mono" : "m-figures"}
-            aria-label={label(column)}
-            aria-invalid={wrong(column)}
-            data-wrong={wrong(column) || undefined}
-            value={row[column]}
-            placeholder={column === "key" || column === "value" ? t("null") : ""}
-            spellCheck={false}
+            {...cell}
             onChange={(event) => set(column, event.currentTarget.value)}
           />
-        ),
-      )}
+        );
+      })}
       <ActionIcon
         variant="subtle"
         aria-label={t("Remove record {n}", { n: index + 1 })}

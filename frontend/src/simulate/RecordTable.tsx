@@ -29,10 +29,10 @@ function text(value: unknown, cut: boolean | undefined): string {
   return cut === true ? `${value}…` : valueText(value);
 }
 
-/** A key or a value; long text is cut off. */
-export function Cell({ text }: { text: string }) {
+/** A key or, wider, a value. They share the width that the other columns leave; what does not fit is cut off. */
+export function Cell({ text, wide }: { text: string; wide?: boolean }) {
   return (
-    <td className={`${classes.cell} m-mono`} title={text}>
+    <td className={`${wide ? classes.wide : ""} ${classes.cell} m-mono`} title={text}>
       {text}
     </td>
   );
@@ -73,7 +73,7 @@ export function RecordTable<Row extends ListedRecord>(props: {
           <tr key={row.id}>
             {cells(before, row)}
             <Cell text={text(row.key, row.key_cut)} />
-            <Cell text={text(row.value, row.value_cut)} />
+            <Cell wide text={text(row.value, row.value_cut)} />
             <td>
               <Time at={row.timestamp} />
             </td>

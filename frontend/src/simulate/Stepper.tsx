@@ -265,7 +265,7 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
                 data-written={writes.get(name)?.has(JSON.stringify(row.key)) || undefined}
               >
                 <Cell text={valueText(row.key)} />
-                <Cell text={valueText(row.value)} />
+                <Cell wide text={valueText(row.value)} />
                 <td className="m-figures">
                   {row.timestamp === null ? null : <Time at={row.timestamp} />}
                   {closed.has(rowName(name, row.key)) ? ` · ${t("window closed")}` : ""}

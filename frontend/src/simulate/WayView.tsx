@@ -238,7 +238,7 @@ function Way({ input, shown }: { input: number; shown: Shown }) {
                 <tr key={`${store} ${JSON.stringify(row.key)}`}>
                   <td>{storeTitle(document, store)}</td>
                   <Cell text={valueText(row.key)} />
-                  <Cell text={valueText(row.value)} />
+                  <Cell wide text={valueText(row.value)} />
                   <td>
                     {changedBy === null ? (
                       t("unchanged since")

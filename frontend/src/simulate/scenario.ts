@@ -2,6 +2,7 @@
 
 import type { Format } from "../generate/recipe";
 import { type DocumentNode, paramsOf, type TopologyDocument } from "../graph/document";
+import { readDate } from "../ui/readTime";
 import { headersCell } from "./kept";
 
 /** A row in the table of inputs. Every cell is text, so that invalid input is kept. */
@@ -200,14 +201,12 @@ function readValue(text: string, name: string): unknown {
   return JSON.parse(text);
 }
 
-/** Parses a time in milliseconds: a whole number, or ISO 8601 (UTC unless it names a zone). */
-function timeOf(text: string): number {
+/** The epoch milliseconds of a cell: a whole number, or a date and time. Throws an Error for other text. */
+export function timeOf(text: string): number {
   const trimmed = text.trim();
   if (trimmed === "") return 0;
-  if (/^-?\d+$/.test(trimmed)) return Number(trimmed);
-  const zoned = /([zZ]|[+-]\d\d:?\d\d)$/.test(trimmed) ? trimmed : `${trimmed}Z`;
-  const at = Date.parse(zoned.replace(" ", "T"));
-  if (Number.isNaN(at)) throw new Error(text);
+  const at = /^-?\d+$/.test(trimmed) ? Number(trimmed) : readDate(trimmed);
+  if (at === null) throw new Error(text);
   return at;
 }
 

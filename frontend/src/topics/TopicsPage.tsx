@@ -4,9 +4,8 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
-import { SkeletonRows } from "../app/CardTable";
-import { Failed } from "../app/Failed";
-import { Pages, SearchField, usePages } from "../app/paging";
+import { ListFrame } from "../app/ListFrame";
+import { usePages } from "../app/paging";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { useTitle } from "../app/useTitle";
@@ -27,64 +26,45 @@ export function TopicsPage() {
     size: 50,
     refetchInterval: 10_000,
   });
-  const { found, list, text } = paging;
   const [creating, setCreating] = useState(false);
   useTitle(t("Topics"));
   const operator = may(workspace?.role, "operator");
-  const create = (
-    <Button
-      variant="filled"
-      leftSection={<IconPlus size={16} stroke={1.5} />}
-      onClick={() => setCreating(true)}
-      data-testid="new-topic"
-    >
-      {t("New topic")}
-    </Button>
-  );
-  const empty = found !== undefined && found.count === 0 && text === "";
   return (
     <Shell ws={ws}>
-      <div className={pages.head}>
-        <h1 className={pages.title}>{t("Topics")}</h1>
-        {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
-        <span className="ui-space" />
-        <ClusterAddress ws={ws} />
-        {operator && !empty ? create : null}
-      </div>
-      {list.isError && found === undefined ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : empty ? (
-        <Empty title={t("No topics")} action={operator ? create : undefined}>
-          {t("The topics of the Kafka cluster that this workspace can use appear here.")}
-        </Empty>
-      ) : (
-        <>
-          <div className={pages.tools}>
-            <SearchField
-              paging={paging}
-              className={pages.search}
-              label={t("Search topics")}
-              placeholder={t("Search by name")}
-            />
-          </div>
-          <Rows ws={ws} rows={found?.results} search={text} />
-          <Pages paging={paging} />
-          <GeneratorsList ws={ws} operator={operator} />
-        </>
-      )}
+      <ListFrame
+        title={t("Topics")}
+        level={1}
+        about={<ClusterAddress ws={ws} />}
+        paging={paging}
+        search={t("Search topics")}
+        actions={
+          operator ? (
+            <Button
+              variant="filled"
+              leftSection={<IconPlus size={16} stroke={1.5} />}
+              onClick={() => setCreating(true)}
+              data-testid="new-topic"
+            >
+              {t("New topic")}
+            </Button>
+          ) : null
+        }
+        none={t("No topic matches “{search}”.", { search: paging.text })}
+        empty={
+          <Empty title={t("No topics")}>
+            {t("The topics of the Kafka cluster that this workspace can use appear here.")}
+          </Empty>
+        }
+      >
+        {(rows) => <Rows ws={ws} rows={rows} />}
+      </ListFrame>
+      <GeneratorsList ws={ws} operator={operator} />
       {creating ? <CreateTopicDialog ws={ws} onClose={() => setCreating(false)} /> : null}
     </Shell>
   );
 }
 
-function Rows(props: { ws: string; rows: readonly TopicFigures[] | undefined; search: string }) {
-  if (props.rows !== undefined && props.rows.length === 0) {
-    return (
-      <div className={pages.nothing} role="status">
-        {t("No topic matches “{search}”.", { search: props.search })}
-      </div>
-    );
-  }
+function Rows(props: { ws: string; rows: readonly TopicFigures[] }) {
   return (
     <div className={pages.card}>
       <table className={pages.list}>
@@ -102,26 +82,22 @@ function Rows(props: { ws: string; rows: readonly TopicFigures[] | undefined; se
           </tr>
         </thead>
         <tbody>
-          {props.rows === undefined ? (
-            <SkeletonRows columns={4} />
-          ) : (
-            props.rows.map((topic) => (
-              <tr key={topic.name} className={pages.row}>
-                <td>
-                  <Link to={topicAddress(props.ws, topic.name)} className={pages.rowLink}>
-                    <span className={pages.rowName} title={topic.name}>
-                      {topic.name}
-                    </span>
-                  </Link>
-                </td>
-                <td className={pages.number}>{topic.partitions}</td>
-                <td className={pages.number} title={exact(topic.records)}>
-                  {count(topic.records)}
-                </td>
-                <td className={pages.faint}>{topic.cleanup_policy}</td>
-              </tr>
-            ))
-          )}
+          {props.rows.map((topic) => (
+            <tr key={topic.name} className={pages.row}>
+              <td>
+                <Link to={topicAddress(props.ws, topic.name)} className={pages.rowLink}>
+                  <span className={pages.rowName} title={topic.name}>
+                    {topic.name}
+                  </span>
+                </Link>
+              </td>
+              <td className={pages.number}>{topic.partitions}</td>
+              <td className={pages.number} title={exact(topic.records)}>
+                {count(topic.records)}
+              </td>
+              <td className={pages.faint}>{topic.cleanup_policy}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>

@@ -34,7 +34,8 @@ function agoOf(text: string, now: number): number | null {
   return unit === undefined ? null : Math.round(now - Number(found[1]) * unit[1]);
 }
 
-function datedOf(text: string): number | null {
+/** The epoch milliseconds of a date with or without a time, in UTC unless an offset is given; null if it is none. */
+export function readDate(text: string): number | null {
   const found = DATED.exec(text);
   if (found === null) return null;
   const [, year, month, day, clock, zone = "Z"] = found;
@@ -62,6 +63,6 @@ export function readTime(typed: string, now: number = Date.now()): number | null
   const midnight = Math.floor(now / DAY) * DAY - (/^(yesterday|昨天)/.test(text) ? DAY : 0);
   const time = clockOf((named === null ? text : (named[2] ?? "")) || "0");
   if ((named !== null || text !== "") && time !== null) return midnight + time;
-  const found = agoOf(text, now) ?? datedOf(typed.trim());
+  const found = agoOf(text, now) ?? readDate(typed.trim());
   return found === null || found < 0 ? null : found;
 }

@@ -22,8 +22,8 @@ class Suppress(Operator):
     icon = "hourglass"
     place = 3
     help = (
-        "With “window_closes”, each window emits one final result when stream time passes its end "
-        "plus grace period [KT7]. With “time_limit”, each key emits at most one update per "
+        "With “Window closes”, each window emits one final result when stream time passes its end "
+        "plus grace period [KT7]. With “Time limit”, each key emits at most one update per "
         "interval [KT5]."
     )
     guarantee = (
@@ -61,7 +61,7 @@ class Suppress(Operator):
         Choice(
             "When full",
             "What to do when the buffer is full: emit the oldest record early, or fail. Default: "
-            "emit with time_limit, fail with window_closes.",
+            "emit with “Time limit”, fail with “Window closes”.",
             ("emit", "fail"),
         )
     )

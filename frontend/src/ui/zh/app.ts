@@ -1,4 +1,5 @@
 export const app = {
+  "Search by name": "按名称搜索",
   "Delete “{name}”": "删除 “{name}”",
   "Type its name to confirm": "输入名称以确认",
   Light: "浅色",

@@ -2,7 +2,6 @@ export const common = {
   Alerts: "告警",
   State: "状态",
   All: "全部",
-  "Search by name": "按名称搜索",
   Topology: "拓扑",
   Duration: "持续时间",
   none: "无",

@@ -52,7 +52,7 @@ export const help: Readonly<Record<string, string>> = {
     "每条记录成为其键的新行；空值删除该行。如果之前改变过键，则先重新分区。键为空的记录被丢弃。",
   "Each change of a row becomes a record with the row's key and new value; a delete becomes a null value.":
     "行的每次改变成为一条记录，带有该行的键和新值；删除成为空值。",
-  "With “window_closes”, each window emits one final result when stream time passes its end plus grace period. With “time_limit”, each key emits at most one update per interval.":
+  "With “Window closes”, each window emits one final result when stream time passes its end plus grace period. With “Time limit”, each key emits at most one update per interval.":
     "选择“窗口关闭”时，流时间超过窗口终点加宽限期后，每个窗口输出一个最终结果。选择“达到时限”时，每个键在每段时间内最多输出一次更新。",
   "A class with init, process and close, as in Kafka Streams' Processor API: it reads and writes stores, reads the stores of tables, aggregations and global tables that are connected to it, schedules punctuations by stream time or wall-clock time and forwards any number of records. The key counts as changed.":
     "带有 init、process 和 close 的类，与 Kafka Streams 的处理器 API 相同：读写存储，读取与它相连的表、聚合和全局表的存储，按流时间或系统时钟安排定时任务，传递任意数量的记录。键视为已改变。",
@@ -154,8 +154,8 @@ export const help: Readonly<Record<string, string>> = {
     "键的第一次更新缓冲多久，以流时间计。",
   "Maximum number of buffered keys. Default: unlimited.": "缓冲的键的最大数量。默认：不限。",
   "Maximum size of the buffer in bytes. Default: unlimited.": "缓冲的最大字节数。默认：不限。",
-  "What to do when the buffer is full: emit the oldest record early, or fail. Default: emit with time_limit, fail with window_closes.":
-    "缓冲已满时：提前输出最早的记录，或停止。默认：达到时限时提前输出，窗口关闭时停止。",
+  "What to do when the buffer is full: emit the oldest record early, or fail. Default: emit with “Time limit”, fail with “Window closes”.":
+    "缓冲已满时：提前输出最早的记录，或停止。默认：选择“达到时限”时提前输出，选择“窗口关闭”时停止。",
   "Python source of the class. Processor and Record need no import.":
     "类的 Python 源代码。Processor 和 Record 无需导入。",
   "Name of the class in the code.": "代码中类的名称。",

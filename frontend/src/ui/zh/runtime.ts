@@ -108,9 +108,9 @@ export const runtime = {
   "{n} % of its records": "占其记录的 {n} %",
   "The figures and the marked expressions are of version {n}, which is running.":
     "数据和标记的表达式属于正在运行的版本 {n}。",
-  "different here": "此处不同",
-  "only here": "仅在此处",
-  "only in the version": "仅在该版本中",
+  "Different here": "此处不同",
+  "Only here": "仅在此处",
+  "Only in the version": "仅在该版本中",
   "Phases of batches": "批次各阶段",
   "15 min": "15 分钟",
   "1 h": "1 小时",

@@ -28,7 +28,7 @@ export const simulate = {
   "{n} of {all} ways in which records end": "记录结束方式 {n}/{all}",
   "{node}: no record reached this node": "{node}：没有记录到达",
   "{node}: {way}": "{node}：{way}",
-  "Time (ms or ISO)": "时间（毫秒或 ISO）",
+  "A date and time in UTC, or epoch milliseconds": "UTC 日期和时间，或纪元毫秒数",
   "Headers (JSON)": "消息头（JSON）",
   "{column} of record {n}": "记录 {n} 的{column}",
   "Wall clock": "系统时钟",
