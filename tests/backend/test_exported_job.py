@@ -202,7 +202,7 @@ def test_the_tests_of_a_plain_export_run_as_its_readme_shows(
     program = (folder / "job.py").read_text("utf-8").replace('where("true")', 'where("false")')
     (folder / "job.py").write_text(program, "utf-8")
     tested = shell(".venv/bin/python -m pytest tests || test $? = 1", folder)
-    assert "plain Spark: outputs" in tested
+    assert "plain Spark: out[0]: expected" in tested
     assert "2 failed" in tested
 
 

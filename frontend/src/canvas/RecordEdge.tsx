@@ -46,6 +46,7 @@ function Label(props: {
         className="edge-chip"
         data-hovered={hovered || undefined}
         data-named={named || undefined}
+        data-short={text.length <= SHORT || undefined}
         style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
         title={title}
       >
@@ -54,6 +55,9 @@ function Label(props: {
     </EdgeLabelRenderer>
   );
 }
+
+/** Characters of a chip that has room between two nodes also where text is large for the drawing. */
+const SHORT = 5;
 
 /** Total and, if there is room, current rate of an edge's records, written directly into the DOM. */
 function Flowed(props: {
@@ -73,7 +77,9 @@ function Flowed(props: {
       const found = edgeFigures(useDesigner.getState().document, { source, target }, figures);
       if (box.current === null) return;
       const now = found !== null && found.rate > 0 && !short ? ` · ${rate(found.rate)}` : "";
-      box.current.textContent = found === null ? "" : `${count(found.total)}${now}`;
+      const text = found === null ? "" : `${count(found.total)}${now}`;
+      box.current.textContent = text;
+      box.current.toggleAttribute("data-short", text.length <= SHORT);
     };
     write();
     return useRuntime.subscribe((state, before) => {
