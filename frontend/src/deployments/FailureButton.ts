@@ -1,4 +1,8 @@
 import { Button } from "@mantine/core";
 
 /** A button in the note of a failure. */
-export const FailureButton = Button.withProps({ variant: "subtle", color: "red" });
+export const FailureButton = Button.withProps({
+  variant: "subtle",
+  color: "red",
+  size: "compact-sm",
+});

@@ -96,9 +96,10 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
           className={classes.import}
           leftSection={<IconFileImport size={16} stroke={1.5} />}
           onClick={openImport}
+          title={t("Import a document or a program…")}
           data-testid="import"
         >
-          {t("Import a document or a program…")}
+          {t("Import…")}
         </Button>
       ) : null}
       {list.length === 0 && !changed ? (

@@ -49,6 +49,7 @@ export const pages = {
   "Empty canvas": "空白画布",
   "Start with the first node.": "从第一个节点开始绘制。",
   "Import a document or a program…": "导入文档或程序…",
+  "Import…": "导入…",
   "Import a document or a program": "导入文档或程序",
   "A topology document (.json), or a program in Python (.py).":
     "拓扑文档（.json）或 Python 程序（.py）。",
