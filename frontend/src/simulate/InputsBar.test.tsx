@@ -13,11 +13,10 @@ vi.mock("../api/topologyCalls", () => ({ sampleInputs: async () => ({ inputs: []
 
 function Panel() {
   const box = useRef<HTMLDivElement>(null);
-  const onKeyDown = useOwnUndo(box);
+  useOwnUndo(box);
   const { rows, setRows } = useSimulation();
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: as in the panel
-    <div ref={box} tabIndex={-1} onKeyDown={onKeyDown} data-testid="panel">
+    <div ref={box}>
       <Undone />
       <InputsBar />
       <UndoButtons />
@@ -71,8 +70,8 @@ test("Ctrl+Z in the panel undoes its inputs, and never an edit of the topology",
   fireEvent.pointerDown(button);
   button.focus();
   fireEvent.click(button);
-  // The button that had the focus is gone: the panel has it.
-  expect(document.activeElement).toBe(screen.getByTestId("panel"));
+  // The button that had the focus is gone.
+  expect(document.activeElement).toBe(document.body);
   expect(key()).toBe(false);
   expect(useSimulation.getState().rows).toHaveLength(2);
   key();

@@ -1,7 +1,7 @@
 import { ActionIcon, Button } from "@mantine/core";
 import IconUndo from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
 import IconRedo from "@tabler/icons-react/dist/esm/icons/IconArrowForwardUp.mjs";
-import { type KeyboardEvent, type RefObject, useEffect, useRef } from "react";
+import { type RefObject, useEffect } from "react";
 import { isTyping, pressed } from "../commands/shortcuts";
 import { Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
@@ -93,35 +93,33 @@ export function Undone() {
 }
 
 /**
- * Makes Ctrl+Z in the panel undo changes of its inputs, never of the topology. The panel keeps the focus if the element
- * that has it disappears, such as a row that is removed. Returns the handler of key presses.
+ * Makes Ctrl+Z in the panel undo changes of its inputs, never of the topology, also after the element that had the focus
+ * disappeared, such as a row that is removed.
  */
 export function useOwnUndo(box: RefObject<HTMLDivElement | null>) {
-  const inside = useRef(false);
   useEffect(() => {
+    let inside = false;
     const note = (event: Event) => {
-      inside.current = box.current?.contains(event.target as Node) === true;
+      inside = box.current?.contains(event.target as Node) === true;
+    };
+    const undo = (event: KeyboardEvent) => {
+      const keys = pressed(event);
+      const redo = keys === "Mod+Shift+Z" || keys === "Mod+Y";
+      if (keys !== "Mod+Z" && !redo) return;
+      const target = event.target as HTMLElement;
+      if (!(target === document.body ? inside : box.current?.contains(target))) return;
+      // Other text fields have the browser's own undo.
+      if (isTyping(target) && target.closest("[data-row]") === null) return;
+      event.preventDefault();
+      useSimulation.getState().stepInputs(redo ? "forward" : "back");
     };
     window.addEventListener("pointerdown", note, true);
     window.addEventListener("focusin", note, true);
+    window.addEventListener("keydown", undo, true);
     return () => {
       window.removeEventListener("pointerdown", note, true);
       window.removeEventListener("focusin", note, true);
+      window.removeEventListener("keydown", undo, true);
     };
   }, [box]);
-  useEffect(() => {
-    if (inside.current && document.activeElement === document.body) {
-      box.current?.focus({ preventScroll: true });
-    }
-  });
-  return (event: KeyboardEvent) => {
-    const keys = pressed(event.nativeEvent);
-    const redo = keys === "Mod+Shift+Z" || keys === "Mod+Y";
-    if (keys !== "Mod+Z" && !redo) return;
-    const target = event.target as HTMLElement;
-    // Other text fields, such as those of dialogs, have the browser's own undo.
-    if (isTyping(target) && target.closest("[data-row]") === null) return;
-    event.preventDefault();
-    useSimulation.getState().stepInputs(redo ? "forward" : "back");
-  };
 }

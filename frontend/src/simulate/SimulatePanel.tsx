@@ -77,7 +77,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
   );
   useAuto(ws);
   const box = useRef<HTMLDivElement>(null);
-  const onKeyDown = useOwnUndo(box);
+  useOwnUndo(box);
   if (sources.length === 0 && !readsPatterns(document))
     return (
       <Empty title={t("Try this topology on records")}>
@@ -85,14 +85,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       </Empty>
     );
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it can have the focus, so that Ctrl+Z means its inputs after a click on any part of it.
-    <div
-      ref={box}
-      className={classes.panel}
-      tabIndex={-1}
-      onKeyDown={onKeyDown}
-      data-testid="simulate"
-    >
+    <div ref={box} className={classes.panel} data-testid="simulate">
       <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
       <Messages bad={bad} />
       {view === "inputs" ? (
