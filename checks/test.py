@@ -110,7 +110,7 @@ def run_pytest(arguments: Sequence[str]) -> int:
     """Exit code of pytest. After an interrupt, wait until its brokers and servers have stopped."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", *arguments],
+        [sys.executable, "-m", "pytest", "-q", "--durations=20", "--durations-min=10", *arguments],
         cwd=places.REPOSITORY,
         env=environment(),
         stdout=sys.stderr,

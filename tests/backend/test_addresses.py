@@ -56,7 +56,11 @@ def test_the_address_within_another_is_found() -> None:
 
 
 def test_a_slow_name_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(20) or [])
+    def slow(*_: object, **__: object) -> list[object]:
+        time.sleep(20)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
     began = time.monotonic()
     with pytest.raises(webhooks.Undeliverable, match="was not resolved within"):
         webhooks.post("http://slow.example/", {}, (), deadline=0.5)

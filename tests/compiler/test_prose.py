@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from millrace_compiler import RecordedAnalyzer, catalog, compile_document
@@ -49,7 +50,7 @@ def test_no_chinese_message_or_hint_has_a_name_of_the_code() -> None:
 
 
 def test_no_help_of_the_page_has_a_name_of_the_code() -> None:
-    made = catalog()
+    made: dict[str, Any] = dict(catalog())
     described = [*made["kinds"], *made["formats"], *made["settings"]]
     described += [parameter for kind in made["kinds"] for parameter in kind["parameters"]]
     helps = [each[name] for each in described for name in ("help", "description") if name in each]
