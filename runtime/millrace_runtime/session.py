@@ -204,6 +204,8 @@ def create(
     if chosen.startswith("local"):
         conf.setdefault("spark.driver.host", "127.0.0.1")
         conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
+        # Spark deserializes what its port receives; with this, only from those with its secret.
+        conf.setdefault("spark.authenticate", "true")
     builder = SparkSession.builder.appName(name).master(chosen)
     builder = builder.config("spark.jars", ",".join(jars))
     builder = builder.config("spark.driver.extraJavaOptions", java_options(*java_extra))
