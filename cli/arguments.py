@@ -282,6 +282,13 @@ def verify_options(p: argparse.ArgumentParser) -> None:
         help="only check that the program of a document converts back to the document; run nothing",
     )
     p.add_argument("--keep", metavar="DIR", help="folder for scenarios that differ")
+    p.add_argument(
+        "--kafka",
+        action="append",
+        metavar="RELEASE",
+        help="compare releases of Kafka Streams, such as 4.0 and 4.4, instead of Spark",
+    )
+    p.add_argument("--recorded", metavar="DIR", help="with --kafka: the scenarios in a folder")
     _cutting(p)
     _dialect(p)
     p.set_defaults(command=Lazily("verifying", "verify_command"))

@@ -20,7 +20,9 @@ from launcher import jars
 from oracle.fuzz.wide import AVRO, PROTOBUF
 
 HERE = Path(__file__).resolve().parents[1] / "oracle"
-KAFKA_VERSION = "4.3.1"
+#: releases that can be run, the newest first, by the group of their jars
+RELEASES = {"4.4": "oracle", **{release: f"oracle-{release}" for release in jars.RELEASES}}
+NEWEST = next(iter(RELEASES))
 
 # packages that Spark's expressions access, opened as Spark's own launcher opens them
 _OPENED = (
@@ -33,16 +35,17 @@ _OPENED = (
 class Oracle:
     """A running oracle; `with Oracle() as oracle: oracle.run(scenario)`.
 
-    `remember`: a folder that caches answers, one file for each scenario.
+    `release`: one of RELEASES. `remember`: a folder that caches answers, a file for each scenario.
     """
 
-    def __init__(self, *, remember: Path | None = None) -> None:
+    def __init__(self, release: str = NEWEST, *, remember: Path | None = None) -> None:
+        self.release = release
         self._remember = remember
         if remember is not None:
             remember.mkdir(parents=True, exist_ok=True)
         self._scratch = tempfile.TemporaryDirectory(prefix="millrace-oracle-")
         self._process = subprocess.Popen(
-            command("serve", scratch=self._scratch.name, quick_start=True),
+            command("serve", scratch=self._scratch.name, quick_start=True, release=release),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -91,7 +94,7 @@ class Oracle:
     def _remembered(self, question: str) -> Path | None:
         if self._remember is None:
             return None
-        digest = hashlib.sha256(_version().encode() + question.encode())
+        digest = hashlib.sha256(_version(self.release).encode() + question.encode())
         return self._remember / f"{digest.hexdigest()[:24]}.json"
 
     def _asked(self, question: str) -> str:
@@ -125,48 +128,51 @@ def _readable(topology: dict[str, Any]) -> dict[str, Any]:
     return {**topology, "nodes": nodes}
 
 
-def command(*words: str, scratch: str, quick_start: bool = False) -> list[str]:
+def command(
+    *words: str, scratch: str, quick_start: bool = False, release: str = NEWEST
+) -> list[str]:
     """The command line of the oracle. `quick_start`: for short runs, not for benchmarks."""
-    path = _class_path()
+    path = _class_path(release)
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
     return [
         java(), "-Xmx1g", *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []),
         *opened, *NO_EXTERNAL_XML,
         "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
         f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
-        "-cp", f"{_jar(path)}{os.pathsep}{path}", "oracle.Main", *words,
+        "-cp", f"{_jar(path, release)}{os.pathsep}{path}", "oracle.Main", *words,
     ]  # fmt: skip
 
 
-def _class_path() -> str:
-    """Return Kafka's jars, with its own clients and RocksDB, before Spark's; slf4j is Spark's."""
+def _class_path(release: str) -> str:
+    """Return Kafka's jars before Spark's, of which logging and JSON are taken."""
+    group = RELEASES[release]
     kept = [
         str(jar)
-        for jar in jars.ensure("oracle")["oracle"]
-        if not jar.name.startswith(("slf4j-", "scala-library"))
+        for jar in jars.ensure(group)[group]
+        if not jar.name.startswith(("slf4j-", "scala-library", "jackson-"))
     ]
     return os.pathsep.join([*kept, f"{spark_jars()}/*"])
 
 
-def _jar(path: str) -> Path:
-    """Return the compiled oracle, compiling it if its sources have changed."""
-    target = cache_dir() / f"millrace-oracle-{_version()}.jar"
+def _jar(path: str, release: str) -> Path:
+    """Return the oracle compiled for a release, compiling it if its sources have changed."""
+    target = cache_dir() / f"millrace-oracle-{_version(release)}.jar"
     with (cache_dir() / "oracle.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not target.exists():
-            _compile(_sources(), path, target)
+            _compile(_sources(release), path, target)
     return target
 
 
-def _sources() -> list[Path]:
-    return sorted(HERE.glob("*.scala"))
+def _sources(release: str) -> list[Path]:
+    return sorted([*HERE.glob("*.scala"), *HERE.glob(f"kafka{release[0]}/*.scala")])
 
 
 @functools.cache
-def _version() -> str:
-    """Return a version of the oracle that changes with its sources, for cached answers."""
-    digest = hashlib.sha256(KAFKA_VERSION.encode())
-    for source in _sources():
+def _version(release: str) -> str:
+    """Return a version of the oracle that changes with its sources and jars, for cached answers."""
+    digest = hashlib.sha256("".join(jars.ROOTS[RELEASES[release]][0]).encode())
+    for source in _sources(release):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

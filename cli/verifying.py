@@ -22,6 +22,7 @@ from cli.describing import described_scenario, verify_description
 from cli.documents import analyzer, keep, read_document, read_lines
 from cli.oracle import Oracle
 from cli.packing import Pack, loops, packable, packs
+from cli.releases import compare_releases
 from cli.round_trip import round_trip
 from cli.simulating import Warm, run_scenario
 from cli.verifying_plain import verify_plain, verify_plain_random
@@ -31,8 +32,11 @@ from oracle import fuzz
 def verify_command(arguments: argparse.Namespace) -> int:
     """Return exit code 0 if the results are equal, else 1.
 
-    With --describe or --program nothing runs: see `describing` and `round_trip`.
+    With --describe or --program nothing runs: see `describing` and `round_trip`. With --kafka only
+    Kafka Streams runs: see `releases`.
     """
+    if arguments.kafka:
+        return compare_releases(arguments)
     cut = Cut.parse(arguments.cut)
     plain = arguments.dialect == "plain"
     if plain and (arguments.describe or arguments.program):

@@ -34,11 +34,16 @@ _SDK = (
     "metrics-spi netty-nio-client profiles protocol-core regions retries retries-spi s3 "
     "s3-transfer-manager sdk-core sts third-party-jackson-core utils utils-lite"
 )
+#: releases of Kafka Streams that `verify --kafka` can run beside the newest, which is `oracle`
+RELEASES = {
+    "4.3": "4.3.1", "4.2": "4.2.1", "4.1": "4.1.2", "4.0": "4.0.2",
+    "3.9": "3.9.2", "3.8": "3.8.1", "3.7": "3.7.2", "3.6": "3.6.2",
+}  # fmt: skip
 #: roots from which the lock is generated, by group; the flag includes their dependencies
 ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
     # The second root is the broker's logging.
     "broker": (
-        ("org.apache.kafka:kafka_2.13:4.3.1", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"),
+        ("org.apache.kafka:kafka_2.13:4.4.0", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"),
         True,
     ),
     # The newest published versions; their own metadata requires versions that are not published.
@@ -61,15 +66,19 @@ ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
         ),
         False,
     ),
-    "oracle": (("org.apache.kafka:kafka-streams-test-utils:4.3.1",), True),
+    "oracle": (("org.apache.kafka:kafka-streams-test-utils:4.4.0",), True),
+    **{
+        f"oracle-{release}": ((f"org.apache.kafka:kafka-streams-test-utils:{version}",), True)
+        for release, version in RELEASES.items()
+    },
     # The same version must be set in .scalafmt.conf.
     "scalafmt": (("org.scalameta:scalafmt-cli_2.13:3.7.17",), True),
 }
 HEADER = """\
 # Jars by group: coordinates and sha256. Written by `./millrace jars --write`; no addresses.
 # broker: the embedded Kafka. connector: Spark's Kafka source and sink.
-# oracle: Kafka Streams itself, for `verify`. s3: checkpoints in S3.
-# scalafmt: the formatter of the Scala code.
+# oracle: Kafka Streams itself, for `verify`; oracle-4.3 …: older releases, for `verify --kafka`.
+# s3: checkpoints in S3. scalafmt: the formatter of the Scala code.
 """
 
 
@@ -112,7 +121,7 @@ def read_lock(path: Path = LOCK) -> list[Jar]:
         text = line.partition("#")[0].strip()
         if not text:
             continue
-        heading = re.fullmatch(r"\[(\w+)\]", text)
+        heading = re.fullmatch(r"\[([\w.-]+)\]", text)
         entry = re.fullmatch(r"([\w.-]+):([\w.-]+):([\w.-]+) ([0-9a-f]{64})", text)
         if heading:
             group = heading.group(1)

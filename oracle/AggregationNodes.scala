@@ -220,14 +220,10 @@ trait AggregationNodes extends BuildContext {
         Suppressed.untilWindowCloses(strict).withName(n.id).asInstanceOf[Suppressed[Any]]
       case _ =>
         val limit = n.duration("limit").getOrElse(n.fail("limit", "is missing"))
-        val config: Suppressed.BufferConfig[_] =
-          if (full == "fail" || eager == null) strict else eager.emitEarlyWhenFull()
-        Suppressed
-          .untilTimeLimit[Any](
-            ms(limit),
-            config.asInstanceOf[Suppressed.BufferConfig[_ <: Suppressed.BufferConfig[_ <: AnyRef]]]
-          )
-          .withName(n.id)
+        val buffered =
+          if (full == "fail" || eager == null) Suppressed.untilTimeLimit[Any](ms(limit), strict)
+          else Suppressed.untilTimeLimit[Any](ms(limit), eager.emitEarlyWhenFull())
+        buffered.withName(n.id)
     }
     done(n, i.copy(table = i.table.suppress(s)))
   }

@@ -59,7 +59,7 @@ trait JoinNodes extends BuildContext {
       } else {
         val fk = fn(n, "foreign_key", Seq("key" -> lt.key.seen, "value" -> lt.value), Some(rt.key.seen))
         val a = keyed(lt, "left")
-        val extractor: java.util.function.BiFunction[Any, Any, Any] = (k, v) => fk(KeyType.see(k), plain(v))
+        val extractor = Release.foreignKey(fk, (k, v) => fk(KeyType.see(k), plain(v)))
         val m = materialized(n, lt.key, f.dataType)
         val tj = TableJoined.as[Any, Any](n.id)
         val result =

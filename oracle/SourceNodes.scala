@@ -1,6 +1,5 @@
 package oracle
 
-import java.util.{Collections, Optional}
 import org.apache.kafka.clients.consumer.ConsumerRecord
 import org.apache.kafka.streams._
 import org.apache.kafka.streams.errors.StreamsException
@@ -53,14 +52,10 @@ trait SourceNodes extends BuildContext {
           case _ => throw new StreamsException(s"invalid timestamp $ts in ${r.topic}")
         }
     }
-    val consumed = Consumed
-      .`with`[Any, Any](kf.serde, vf.serde)
-      .withName(n.id)
-      .withTimestampExtractor(extractor)
-      .withOffsetResetPolicy(
-        if (n.oneOf("start", "earliest", "earliest", "latest") == "latest") AutoOffsetReset.latest()
-        else AutoOffsetReset.earliest()
-      )
+    val consumed = Release.startingAt(
+      Consumed.`with`[Any, Any](kf.serde, vf.serde).withName(n.id).withTimestampExtractor(extractor),
+      n.oneOf("start", "earliest", "earliest", "latest") == "latest"
+    )
     n.kind match {
       case "source.stream" =>
         val topics = n.opt("topics").map(_.elements.asScala.map(_.asText).toSeq)
@@ -126,19 +121,15 @@ trait SourceNodes extends BuildContext {
           .withName(name)
         val partition = n.textOpt("partition").map(_ => fn(n, "partition", record(i), Some(IntegerType)))
         partition.foreach(f =>
-          produced = produced.withStreamPartitioner((_: String, k: Any, v: Any, _: Int) =>
-            Optional.of(Collections.singleton(f.row(row(f, k, v)).asInstanceOf[Integer]))
-          )
+          produced = Release.partitioned(produced, (k, v, _) => f.row(row(f, k, v)).asInstanceOf[Integer])
         )
         if (partition.isEmpty && i.key.window.isDefined) {
           val inner = Format.of(i.key.dataType)
-          produced = produced.withStreamPartitioner((_: String, k: Any, _: Any, count: Int) =>
-            Optional.of(
-              Collections.singleton[Integer](
-                org.apache.kafka.clients.producer.internals.BuiltInPartitioner
-                  .partitionForKey(inner.encode(k.asInstanceOf[Windowed[Any]].key), count)
-              )
-            )
+          produced = Release.partitioned(
+            produced,
+            (k, _, count) =>
+              org.apache.kafka.clients.producer.internals.BuiltInPartitioner
+                .partitionForKey(inner.encode(k.asInstanceOf[Windowed[Any]].key), count)
           )
         }
         (n.textOpt("topic"), n.textOpt("topic_expression")) match {

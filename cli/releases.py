@@ -1,0 +1,136 @@
+"""`verify --kafka`: which results of a topology change between releases of Kafka Streams."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime.comparing import differences
+from millrace_runtime.errors import MillraceError
+
+from cli.documents import read_document, read_lines
+from cli.oracle import RELEASES, Oracle
+from oracle import fuzz
+
+_OUTER = ("join.stream_stream", "join.stream_table", "join.foreign_key")
+#: changes of results: first release with the new ones, where they are described, and the kinds of
+#: nodes, or the setting, of the documents that they concern
+KNOWN: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("4.2", "KIP-1034, dead letters", ("dead_letter_topic",)),
+    ("4.2", "apache/kafka#20605, null foreign keys are dropped records", ("join.foreign_key",)),
+    ("4.0", "KIP-962, null keys in left joins", ("join.stream_global_table",)),
+    ("3.9", "KAFKA-16394, null results of left joins", ("join.foreign_key",)),
+    ("3.8", "KAFKA-15417, records without a match", ("join.stream_stream",)),
+    ("3.7", "KIP-962, null keys in left and outer joins", _OUTER),
+)
+
+
+def compare_releases(arguments: argparse.Namespace) -> int:
+    """Run scenarios on each release of `--kafka`; exit code 1 if results differ.
+
+    The results of a release are compared with those recorded in the scenario, else with those of
+    the newest given release.
+    """
+    releases = _ordered(arguments.kafka)
+    counts: Counter[tuple[str, str]] = Counter()
+    scenarios = _scenarios(arguments)
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(len(releases)))
+        oracles = [stack.enter_context(each) for each in pool.map(Oracle, releases)]
+        for number, scenario in enumerate(scenarios, start=1):
+            for release, outcome, found in _outcomes(pool, oracles, scenario):
+                counts[release, outcome] += 1
+                if outcome == "equal":
+                    continue
+                why = described(release, scenario["topology"])
+                print(f"{scenario['id']} on {release}{why}: {found}", flush=True)
+            if number % 50 == 0:
+                print(f"{number} of {len(scenarios)}", file=sys.stderr, flush=True)
+    for release in releases:
+        figures = [f"{counts[release, each]} {each}" for each in ("equal", "differ", "not run")]
+        print(f"Kafka Streams {release}: {', '.join(figures)}", file=sys.stderr)
+    return 1 if any(counts[release, "differ"] for release in releases) else 0
+
+
+def _ordered(given: list[str]) -> list[str]:
+    unknown = [release for release in given if release not in RELEASES]
+    if unknown:
+        raise MillraceError(
+            "release_unknown",
+            f"Kafka Streams {unknown[0]} is not among the releases that can be run: "
+            f"{', '.join(RELEASES)}.",
+        )
+    return [release for release in RELEASES if release in given]
+
+
+def _scenarios(arguments: argparse.Namespace) -> Sequence[dict[str, Any]]:
+    if arguments.recorded:
+        return _recorded(Path(arguments.recorded))
+    if arguments.random is not None:
+        draw = functools.partial(fuzz.scenario, wide=arguments.wide, times=arguments.times)
+        first: int = arguments.first
+        return [draw(arguments.seed, first + number) for number in range(arguments.random)]
+    if arguments.document and arguments.inputs:
+        topology, inputs = read_document(arguments.document), read_lines(arguments.inputs)
+        return [{"id": str(arguments.document), "topology": topology, "inputs": inputs}]
+    raise MillraceError(
+        "option_missing",
+        "Pass a document and --inputs IN.jsonl, --random N or --recorded DIR.",
+    )
+
+
+def _recorded(folder: Path) -> list[dict[str, Any]]:
+    """Return the scenarios in a folder that were recorded from runs."""
+    files = sorted(folder.rglob("*.json"))
+    if not files:
+        raise MillraceError("no_scenarios", f"{folder} contains no scenarios.")
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    # Scenarios of refusals and descriptions have no results.
+    return [each for each in found if each.get("compare") not in ("refused", "describe")]
+
+
+def _outcomes(
+    pool: ThreadPoolExecutor, oracles: list[Oracle], scenario: dict[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield each release with equal, differ or not run, and the first difference or the reason."""
+    question = {name: each for name, each in scenario.items() if name != "expected"}
+    answers = list(pool.map(lambda oracle: _answer(oracle, question), oracles))
+    expected = scenario.get("expected") or answers[0]
+    for oracle, answer in zip(oracles, answers, strict=True):
+        if "not_run" in answer:
+            yield oracle.release, "not run", answer["not_run"]
+        elif "not_run" in expected:
+            yield oracle.release, "differ", f"{oracles[0].release} did not run it"
+        else:
+            found = differences({**scenario, "expected": expected}, answer, "each")
+            yield oracle.release, "differ" if found else "equal", found[0] if found else ""
+
+
+def _answer(oracle: Oracle, question: dict[str, Any]) -> dict[str, Any]:
+    """Return the results of a release, or `not_run` with why it cannot run the scenario."""
+    try:
+        return oracle.run(question)
+    except MillraceError as error:
+        if error.code != "oracle_cannot":
+            raise
+        return {"not_run": error.message}
+
+
+def described(release: str, document: dict[str, Any]) -> str:
+    """Return where changes after this release are described that may explain a difference."""
+    numbers = list(RELEASES)
+    has = {each["kind"] for each in document["nodes"]} | set(document.get("settings", {}))
+    found = [
+        f"{where}, in {since}"
+        for since, where, concerned in KNOWN
+        if numbers.index(release) > numbers.index(since) and has.intersection(concerned)
+    ]
+    return f" (see {'; '.join(found)})" if found else ""

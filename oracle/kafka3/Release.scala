@@ -1,0 +1,46 @@
+package oracle
+
+import java.util.Properties
+import java.util.function.Function
+import org.apache.kafka.streams.Topology.AutoOffsetReset
+import org.apache.kafka.streams.errors.{LogAndContinueExceptionHandler, LogAndFailExceptionHandler}
+import org.apache.kafka.streams.kstream.{Consumed, Produced}
+import org.apache.kafka.streams.processor.StreamPartitioner
+
+/** What Kafka Streams 3 has in another form than 4, or not at all. */
+object Release {
+  type Records = Consumed[Any, Any]
+
+  def startingAt(consumed: Records, latest: Boolean): Records =
+    consumed.withOffsetResetPolicy(if (latest) AutoOffsetReset.LATEST else AutoOffsetReset.EARLIEST)
+
+  /** `choose` returns the partition of a key and value, given the number of partitions. */
+  def partitioned(produced: Produced[Any, Any], choose: (Any, Any, Int) => Integer): Produced[Any, Any] =
+    produced.withStreamPartitioner(new StreamPartitioner[Any, Any] {
+      override def partition(topic: String, k: Any, v: Any, count: Int): Integer = choose(k, v, count)
+    })
+
+  /** `read` returns the foreign key of a row, given its key and value. */
+  def foreignKey(f: Fn, read: (Any, Any) => Any): Function[Any, Any] = {
+    if (f.columns("key")) throw new Unsupported("a foreign key that is read from the key, before 4.0")
+    v => read(null, v)
+  }
+
+  def handlers(p: Properties, deserialization: String, processing: String): Unit = {
+    if (deserialization.startsWith("dead_letter") || processing.startsWith("dead_letter"))
+      throw new Unsupported("dead letters, before 4.2")
+    if (processing != "fail") {
+      val handler =
+        try Class.forName("org.apache.kafka.streams.errors.LogAndContinueProcessingExceptionHandler")
+        catch { case _: ClassNotFoundException => throw new Unsupported("processing_handler, before 3.9") }
+      p.put("processing.exception.handler", handler)
+    }
+    p.put(
+      "default.deserialization.exception.handler",
+      if (deserialization == "fail") classOf[LogAndFailExceptionHandler] else classOf[LogAndContinueExceptionHandler]
+    )
+  }
+
+  def withMeta(p: Properties): Unit =
+    throw new Unsupported("an expression that reads topic, partition, offset or headers, before 4.0")
+}

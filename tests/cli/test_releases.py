@@ -1,0 +1,80 @@
+"""`verify --kafka`: results of one topology on several releases of Kafka Streams."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from millrace_compiler.operator import registry
+
+from cli.main import main
+from cli.oracle import RELEASES
+from cli.releases import KNOWN, described
+from launcher import jars
+
+SCENARIO = Path(__file__).parents[1] / "conformance/scenarios/A01.json"
+DEAD_LETTERS = {"settings": {"dead_letter_topic": "bad"}, "nodes": []}
+
+
+def verify(*options: str) -> int:
+    try:
+        return main(["verify", *options])
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_every_release_has_locked_jars_of_its_version() -> None:
+    locked = {
+        (jar.group, jar.version) for jar in jars.read_lock() if jar.artifact == "kafka-streams"
+    }
+    assert {group for group, _ in locked} == set(RELEASES.values())
+    for release, group in RELEASES.items():
+        assert any(g == group and version.startswith(release) for g, version in locked)
+
+
+def test_an_unknown_release_is_refused_with_the_known_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert verify("--random", "1", "--kafka", "2.8") != 0
+    assert "4.4, 4.3, 4.2, 4.1, 4.0, 3.9" in capsys.readouterr().err
+
+
+def test_releases_need_something_to_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify("--kafka", "4.4") != 0
+    assert "--inputs IN.jsonl, --random N or --recorded DIR" in capsys.readouterr().err
+
+
+def test_a_known_change_is_named_on_the_releases_before_it() -> None:
+    assert described("4.1", DEAD_LETTERS) == " (see KIP-1034, dead letters, in 4.2)"
+    assert described("4.2", DEAD_LETTERS) == ""
+    assert described("4.1", {"nodes": [{"kind": "filter"}]}) == ""
+    assert {since for since, _, _ in KNOWN} < set(RELEASES)
+    kinds = {kind for _, _, concerned in KNOWN for kind in concerned if "." in kind}
+    assert kinds < set(registry())
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_results_of_two_releases_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = json.loads(SCENARIO.read_text(encoding="utf-8"))
+    document, inputs = tmp_path / "topology.json", tmp_path / "in.jsonl"
+    document.write_text(json.dumps(scenario["topology"]), encoding="utf-8")
+    lines = [json.dumps(each) for each in scenario["inputs"]]
+    inputs.write_text("\n".join(lines), encoding="utf-8")
+    releases = ["--kafka", "4.4", "--kafka", "4.3"]
+    assert verify(str(document), "--inputs", str(inputs), *releases) == 0
+    told = capsys.readouterr().err
+    assert "Kafka Streams 4.4: 1 equal, 0 differ, 0 not run" in told
+    assert "Kafka Streams 4.3: 1 equal, 0 differ, 0 not run" in told
+
+    # Recorded results that no release gives.
+    lost = scenario["expected"]["outputs"].pop()
+    (tmp_path / "recorded").mkdir()
+    (tmp_path / "recorded/other.json").write_text(json.dumps(scenario), encoding="utf-8")
+    assert verify("--recorded", str(tmp_path / "recorded"), *releases) == 1
+    told = capsys.readouterr().out
+    assert f"{scenario['id']} on 4.3: " in told
+    assert lost["topic"] in told
