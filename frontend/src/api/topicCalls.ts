@@ -107,11 +107,9 @@ export const sampleTopic = (
     }),
   );
 
-export const listGenerators = (workspace: string, search: string): Promise<GeneratorPage> =>
+export const listGenerators = (workspace: string, query: PageQuery): Promise<GeneratorPage> =>
   answer(
-    api.GET("/api/workspaces/{workspace}/generators", {
-      params: { path: { workspace }, query: { search, page_size: 100 } },
-    }),
+    api.GET("/api/workspaces/{workspace}/generators", { params: { path: { workspace }, query } }),
   );
 
 export const startGenerator = (workspace: string, made: NewGenerator): Promise<Generator> =>

@@ -99,6 +99,20 @@ test("a generator is deleted only after a question", async () => {
   await close();
 });
 
+test("the generators of a workspace are searched and paged", async () => {
+  calls.listGenerators.mockResolvedValue({ count: 25, results: [STOPPED] });
+  const close = await open();
+  const last = calls.listGenerators.mock.lastCall;
+  expect(last).toEqual(["main", { search: "", page: 1, page_size: 10 }]);
+  expect(document.querySelector("[aria-label='Search generators']")).not.toBeNull();
+  await click("Next page");
+  expect(calls.listGenerators.mock.lastCall).toEqual([
+    "main",
+    { search: "", page: 2, page_size: 10 },
+  ]);
+  await close();
+});
+
 test("who is no operator sees generators without buttons", async () => {
   const close = await open(false);
   expect(document.querySelector("[data-testid=start-again]")).toBeNull();

@@ -12,8 +12,9 @@ import {
 } from "../api/topicCalls";
 import type { Generator } from "../api/types";
 import { CardTable } from "../app/CardTable";
-import { Head } from "../app/ListFrame";
+import { Head, ListFrame } from "../app/ListFrame";
 import { notifyError } from "../app/notify";
+import { usePages } from "../app/paging";
 import { describeCause } from "../problems/prose";
 import { topicAddress } from "../topics/records";
 import { Tip } from "../ui";
@@ -37,15 +38,41 @@ const POLL_MS = 2_000;
 /** The generators of a workspace or of one topic; nothing if there are none. */
 export function GeneratorsList(props: { ws: string; topic?: string; operator: boolean }) {
   const { operator, topic, ws } = props;
-  const [all, setAll] = useState(false);
-  const list = useQuery({
-    queryKey: ["generators", ws, topic ?? ""],
-    queryFn: () => listGenerators(ws, topic ?? ""),
+  return topic === undefined ? (
+    <OfWorkspace ws={ws} operator={operator} />
+  ) : (
+    <OfTopic ws={ws} topic={topic} operator={operator} />
+  );
+}
+
+function OfWorkspace({ ws, operator }: { ws: string; operator: boolean }) {
+  const paging = usePages(["generators", ws], (query) => listGenerators(ws, query), {
+    size: 10,
     refetchInterval: POLL_MS,
   });
-  const mine = (list.data?.results ?? []).filter(
-    (each) => topic === undefined || each.topic === topic,
+  if ((paging.found?.count ?? 0) === 0 && paging.typed === "") return null;
+  return (
+    <ListFrame
+      title={t("Generators")}
+      paging={paging}
+      search={t("Search generators")}
+      searches={t("Search by topic")}
+      none={t("No generator matches.")}
+      testId="generators"
+    >
+      {(rows) => <Rows ws={ws} rows={rows} operator={operator} />}
+    </ListFrame>
   );
+}
+
+function OfTopic({ ws, topic, operator }: { ws: string; topic: string; operator: boolean }) {
+  const [all, setAll] = useState(false);
+  const list = useQuery({
+    queryKey: ["generators", ws, topic],
+    queryFn: () => listGenerators(ws, { search: topic, page_size: 100 }),
+    refetchInterval: POLL_MS,
+  });
+  const mine = (list.data?.results ?? []).filter((each) => each.topic === topic);
   // A stopped one may be started again.
   const open = mine.filter((each) => each.state !== "done");
   if (mine.length === 0) return null;
@@ -53,29 +80,33 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
   return (
     <section className={pages.section} data-testid="generators">
       <Head title={t("Generators")} count={rows.length} />
-      {rows.length === 0 ? null : (
-        <CardTable
-          head={[
-            t("Topic"),
-            t("State"),
-            { number: t("Records per second") },
-            { number: t("Written") },
-            t("Ends"),
-            t("Started by"),
-            "",
-          ]}
-        >
-          {rows.map((each) => (
-            <Row key={each.id} ws={ws} generator={each} operator={operator} />
-          ))}
-        </CardTable>
-      )}
+      {rows.length === 0 ? null : <Rows ws={ws} rows={rows} operator={operator} />}
       {mine.length === open.length ? null : (
         <Button variant="subtle" mt={6} onClick={() => setAll(!all)}>
           {all ? t("Hide finished generators") : t("Show finished generators")}
         </Button>
       )}
     </section>
+  );
+}
+
+function Rows(props: { ws: string; rows: readonly Generator[]; operator: boolean }) {
+  return (
+    <CardTable
+      head={[
+        t("Topic"),
+        t("State"),
+        { number: t("Records per second") },
+        { number: t("Written") },
+        t("Ends"),
+        t("Started by"),
+        "",
+      ]}
+    >
+      {props.rows.map((each) => (
+        <Row key={each.id} ws={props.ws} generator={each} operator={props.operator} />
+      ))}
+    </CardTable>
   );
 }
 

@@ -18,7 +18,7 @@ export function DeleteDialog(props: {
   const running = topology.deployment !== null && topology.deployment.desired === "running";
   const generated = useQuery({
     queryKey: ["generators", ws, ""],
-    queryFn: () => listGenerators(ws, ""),
+    queryFn: () => listGenerators(ws, { page_size: 100 }),
   }).data;
   const generators = (generated?.results ?? []).filter(
     (each) => each.topology === topology.id && each.state === "running",

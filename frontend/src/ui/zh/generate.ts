@@ -12,6 +12,9 @@ export const generate = {
   "The generator of {topic} and its settings are deleted. Its records stay in the topic.":
     "将删除 {topic} 的生成器及其设置。它写入的记录保留在主题中。",
   "Hide finished generators": "隐藏已结束的生成器",
+  "Search generators": "搜索生成器",
+  "Search by topic": "按主题搜索",
+  "No generator matches.": "没有匹配的生成器。",
   "Show finished generators": "显示已结束的生成器",
   "when it is stopped": "直到被停止",
   "Distinct keys": "不同的键数",
