@@ -6,12 +6,13 @@ import json
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from records import expressions
 
-from tests.runtime import topics
+from tests.runtime import hostile, topics
 from tests.served import running, socket_path
 
 from .conftest import Client, People, document
@@ -121,3 +122,14 @@ def test_what_is_no_expression_is_reported_with_its_reason(ask: Any) -> None:
     assert "amount" in wrong["fields"]["where"][0]
     assert ask("value", 400)["error"]["code"] == "invalid_expression"
     assert ask("reflect('java.lang.System', 'exit', 1) IS NULL", 400)["error"]["fields"]["where"]
+
+
+def test_a_viewers_hostile_expressions_are_refused_without_a_request(
+    ask: Any, tmp_path: Path
+) -> None:
+    with hostile.listening(tmp_path) as attacker:
+        for text in hostile.expressions(attacker).values():
+            refused = ask(f"({text}) IS NOT NULL", 400)
+            assert refused["error"]["code"] == "invalid_expression", text
+            assert "s3cret" not in json.dumps(refused)
+        assert attacker.received == []
