@@ -40,6 +40,7 @@ _CLASSES: dict[str, type[ApiError]] = {
     "state_of_another_version": Conflict,
     "state_not_loaded": Conflict,
     "storage_unreachable": Unavailable,
+    "process_not_started": Unavailable,
 }
 
 

@@ -106,6 +106,14 @@ def java_options(*extra: str) -> str:
     )
 
 
+def java_for_spark() -> str:
+    """Return the Java home with which Spark runs without warnings, adding it to the cache.
+
+    Confined processes cannot write to the cache: who starts them calls this first.
+    """
+    return str(java_home.shim(Path(java()).resolve().parents[1], cache_dir()))
+
+
 def _submitted_to() -> str | None:
     """Return the master passed to `spark-submit`, or None if it did not start this process."""
     from pyspark import SparkConf, SparkContext
@@ -185,8 +193,7 @@ def create(
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Options of Spark's launcher, a short-lived JVM that only assembles a command line.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    real = Path(java()).resolve().parents[1]
-    os.environ["JAVA_HOME"] = str(java_home.shim(real, cache_dir()))
+    os.environ["JAVA_HOME"] = java_for_spark()
     chosen = master or _submitted_to() or os.environ.get("SPARK_MASTER") or "local[*]"
     connector = [str(jar) for jar in (*connector_jars(), *storage_jars(storage))]
     conf = {**COMMON, **(settings or {})}

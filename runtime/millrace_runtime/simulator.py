@@ -196,6 +196,7 @@ class Simulators(Pool):
             {
                 **known,
                 **PROCESSORS,
+                "JAVA_HOME": session.java_for_spark(),
                 "MILLRACE_OPERATOR_JAR": str(operator_jar()),
                 "PYTHONPATH": _PACKAGES,
                 "PYTHONDONTWRITEBYTECODE": "1",
@@ -297,18 +298,28 @@ def respond(pool: Simulators, request: dict[str, Any]) -> dict[str, Any]:
     owner, run = str(request.get("owner") or ""), request.get("run")
     do = request.get("do")
     if do == "prepare":
-        state = "ready" if pool.prepare() else "starting"
-        return {"state": state, "progress": pool.progress(owner, run)}
+        ready = {"state": "ready"} if pool.prepare() else _not_ready(pool)
+        return {**ready, "progress": pool.progress(owner, run)}
     if do == "cancel":
         return {"cancelled": pool.cancel(owner, run)}
     if do not in pool.requests:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
     if not pool.prepare():
-        return {"state": "starting"}
+        return _not_ready(pool)
     try:
         return pool.simulate(request, owner)
     except Exceeded as exceeded:
         return _error(*pool.messages[exceeded.limit])
+
+
+def _not_ready(pool: Simulators) -> dict[str, Any]:
+    if not pool.last_failed:
+        return {"state": "starting"}
+    return _error(
+        "process_not_started",
+        "No process could be started for this.",
+        "The log of the service (simulator or store reader) has the reason. It is tried again.",
+    )
 
 
 def _error(code: str, message: str, hint: str) -> dict[str, Any]:

@@ -137,6 +137,41 @@ def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
     assert [simulators.pids, readers.pids] == [[], []]
 
 
+def test_a_process_that_does_not_start_is_reported() -> None:
+    from millrace_runtime.simulator import Simulators, respond
+
+    class Broken(Simulators):
+        module = "millrace_runtime.no_such_module"
+
+    simulators = Broken(1)
+    assert respond(simulators, {"do": "prepare"})["state"] == "starting"
+    until = time.monotonic() + 60
+    while "error" not in (answer := respond(simulators, {"do": "prepare"})):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert answer["error"]["code"] == "process_not_started"
+    simulators.close()
+
+
+def test_a_simulation_runs_with_a_cache_that_is_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from millrace_runtime.jars import connector_jars, operator_jar
+    from millrace_runtime.simulator import Simulators
+
+    monkeypatch.setenv("MILLRACE_OPERATOR_JAR", str(operator_jar()))
+    monkeypatch.setenv("MILLRACE_JARS", str(Path(connector_jars()[0]).parent))
+    monkeypatch.setenv("MILLRACE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    simulators = Simulators(1)
+    try:
+        answer = ask(simulators, processing(CURIOUS, "Curious"), [LINE])
+        assert answer.get("error") is None
+        assert len(answer["result"]["outputs"]) == 1
+    finally:
+        simulators.close()
+
+
 def ask(
     simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **more: Any
 ) -> dict[str, Any]:

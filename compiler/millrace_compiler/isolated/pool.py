@@ -77,8 +77,9 @@ class Pool:
         self._idle: list[Process] = []
         #: number of processes, and of those that are not ready yet
         self._started = self._starting = 0
-        #: number of starts that failed
+        #: number of starts that failed, and whether the last one did
         self._failed = 0
+        self.last_failed = False
         self._closed = False
         self._held: Counter[str] = Counter()
         #: until when each owner counts as slow
@@ -361,6 +362,7 @@ class Pool:
         with self._changed:
             self._starting -= 1
             usable = worker is not None and worker.alive and not self._closed
+            self.last_failed = not usable
             if usable and worker is not None:
                 self._idle.append(worker)
             else:
