@@ -122,6 +122,11 @@ _MESSAGES = {
         "Simulate fewer records, or look for a step that collects too much data.",
     ),
     "cancelled": ("simulation_cancelled", "The simulation was canceled.", ""),
+    "start": (
+        "process_not_started",
+        "No process could be started for this.",
+        "The log of the service (simulator or store reader) has the reason. It is tried again.",
+    ),
 }
 #: the same for requests to read stores
 _READING = {
@@ -315,11 +320,7 @@ def respond(pool: Simulators, request: dict[str, Any]) -> dict[str, Any]:
 def _not_ready(pool: Simulators) -> dict[str, Any]:
     if not pool.last_failed:
         return {"state": "starting"}
-    return _error(
-        "process_not_started",
-        "No process could be started for this.",
-        "The log of the service (simulator or store reader) has the reason. It is tried again.",
-    )
+    return _error(*_MESSAGES["start"])
 
 
 def _error(code: str, message: str, hint: str) -> dict[str, Any]:
