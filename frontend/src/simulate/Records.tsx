@@ -37,7 +37,11 @@ function Table({ rows, topics }: { rows: readonly RecordRow[]; topics: boolean }
         ),
     },
   ];
-  if (topics) columns.push({ title: t("Topic"), className: "m-mono", cell: (row) => row.topic });
+  if (topics)
+    columns.push({
+      title: t("Topic"),
+      cell: (row) => <span className="m-mono">{row.topic}</span>,
+    });
   return <RecordTable rows={rows} before={columns} />;
 }
 
