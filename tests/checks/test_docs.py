@@ -1,0 +1,83 @@
+"""``./millrace docs``: the site is complete, stands alone, and a broken link is an error."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checks import docs
+from checks.steps import environment
+from launcher import places
+from launcher.console import Problem
+
+FAULTS = """\
+# Page
+
+[No page](nowhere.md), [no heading](#nothing), [no file](../tests/nowhere.py), `tests/nowhere.py`
+
+```python
+--8<-- "examples/nowhere.py"
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole site. Its build fails if a link, an anchor or a path leads nowhere."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "launcher.main", "docs", "-o", str(folder)],
+        cwd=places.REPOSITORY, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_in_the_site_and_can_be_searched(site: Path) -> None:
+    pages = [path.relative_to(places.REPOSITORY / "docs")
+             for path in (places.REPOSITORY / "docs").rglob("*.md")]  # fmt: skip
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    found = {entry["location"] for entry in index["docs"]}
+    for page in pages:
+        name = str(page.with_suffix(".html")).replace("README.html", "index.html")
+        assert (site / name).is_file(), name
+        assert name in found
+
+
+def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r"<(?:script|link|img)\b[^>]*(?:src|href)=\"?(https?:[^\s\">]+)",
+                            page.read_text("utf-8"))  # fmt: skip
+        assert not loaded, page
+
+
+def test_llms_txt_has_a_sentence_for_every_page(site: Path) -> None:
+    text = (site / "llms.txt").read_text("utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
+    assert len(lines) > 80
+    for line in lines:
+        assert re.fullmatch(r"- \[[^\]]+\]\([\w./-]+\.html\): .{9,}", line), line
+    assert "Rows carry the position" in (site / "llms-full.txt").read_text("utf-8")
+
+
+def test_a_page_that_points_nowhere_is_an_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text(FAULTS, encoding="utf-8")
+    with pytest.raises(Problem, match=r"^The site has faults"):
+        docs.build(tmp_path / "site", docs_dir=str(tmp_path / "docs"), nav=["page.md"])
+    of_the_page = [each.message for each in caplog.records if "page.md" in each.message]
+    for fault in (
+        "link 'nowhere.md'",
+        "link '#nothing'",
+        "link '../tests/nowhere.py'",
+        "the path 'tests/nowhere.py'",
+        "includes 'examples/nowhere.py'",
+    ):
+        assert any(fault in message for message in of_the_page), fault
