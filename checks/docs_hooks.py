@@ -19,7 +19,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from checks import docs_texts
+from checks import docs_texts, kafka_streams
 from checks.docs_texts import Text
 from launcher import places
 
@@ -87,11 +87,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _included(path: str, page: Page) -> str:
-    """The text of a file of the repository, which a page shows as it is."""
+    """A file of the repository as a page shows it: the table, otherwise its text."""
     file = places.REPOSITORY / path
     if not file.is_file():
         log.warning("Page %r includes %r, which is not in the repository.", page.file.src_uri, path)
         return ""
+    if file == kafka_streams.FILE:
+        return kafka_streams.table()
     return file.read_text(encoding="utf-8").strip()
 
 

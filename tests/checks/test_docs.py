@@ -15,6 +15,7 @@ from checks.steps import environment
 from launcher import places
 from launcher.console import Problem
 
+CATALOG = places.REPOSITORY / "compiler" / "millrace_compiler" / "catalog.json"
 FAULTS = """\
 # Page
 
@@ -81,3 +82,17 @@ def test_a_page_that_points_nowhere_is_an_error(
         "includes 'examples/nowhere.py'",
     ):
         assert any(fault in message for message in of_the_page), fault
+
+
+def test_the_page_of_columns_lists_every_parameter_with_an_expression() -> None:
+    text = (places.REPOSITORY / "docs" / "columns.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.+?) \| (.*) \|$", text, re.MULTILINE)
+    listed = {name: columns for columns, names in rows for name in re.findall(r"`([\w.]+)`", names)}
+    sets: dict[str, set[str]] = {}
+    for kind in json.loads(CATALOG.read_text("utf-8"))["kinds"]:
+        for parameter in kind["parameters"]:
+            if parameter["expression"]:
+                name = f"{kind['kind']}.{parameter['name']}"
+                sets.setdefault(parameter["expression"]["columns"], set()).add(listed[name])
+    assert sets["join"] == {"`key`, `left`, `right`, `timestamp`"}
+    assert all(len(rows) == 1 for rows in sets.values()), sets
