@@ -19,7 +19,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from checks import docs_texts, kafka_streams
+from checks import docs_texts, kafka_streams, recipes
 from checks.docs_texts import Text
 from launcher import places
 
@@ -60,6 +60,8 @@ def _pages_of(folder: str) -> list[str]:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add pages from outside of docs/, and the files of the repository that pages link to."""
+    for name, svg in recipes.drawings():
+        files.append(File.generated(config, f"recipes/{name}.svg", content=svg))
     for path, src_uri in PAGES.items():
         text = (places.REPOSITORY / path).read_text(encoding="utf-8")
         files.append(File.generated(config, src_uri, content=text))
@@ -87,13 +89,21 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _included(path: str, page: Page) -> str:
-    """A file of the repository as a page shows it: the table, otherwise its text."""
+    """A file of the repository as a page shows it: a table of data, otherwise its text.
+
+    `examples/recipes/NAME/drawing.svg` stands for the drawing of the program beside it.
+    """
     file = places.REPOSITORY / path
+    if file.name == "drawing.svg" and file.with_name("job.py").is_file():
+        picture = f"recipes/{file.parent.name}.svg"
+        return f"![]({posixpath.relpath(picture, posixpath.dirname(page.file.src_uri))})"
     if not file.is_file():
         log.warning("Page %r includes %r, which is not in the repository.", page.file.src_uri, path)
         return ""
     if file == kafka_streams.FILE:
         return kafka_streams.table()
+    if file.is_relative_to(recipes.FOLDER) and file.suffix == ".json":
+        return recipes.table(file)
     return file.read_text(encoding="utf-8").strip()
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -63,7 +64,18 @@ def test_llms_txt_has_a_sentence_for_every_page(site: Path) -> None:
     assert len(lines) > 80
     for line in lines:
         assert re.fullmatch(r"- \[[^\]]+\]\([\w./-]+\.html\): .{9,}", line), line
+    assert "## Recipes\n" in text
     assert "Rows carry the position" in (site / "llms-full.txt").read_text("utf-8")
+
+
+def test_a_recipe_has_its_program_its_drawing_and_its_records(site: Path) -> None:
+    page = (site / "zh" / "recipes" / "bad-records.html").read_text("utf-8")
+    assert "dead_letter_topic" in page
+    assert "orders: <code>o2 (other bytes)</code>" in page
+    assert 'src="../../recipes/bad-records.svg"' in page
+    picture = ET.fromstring((site / "recipes" / "bad-records.svg").read_text("utf-8"))
+    texts = [each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["Orders", "orders", "Per piece", "Map values", "To a topic", "prices"]
 
 
 def test_a_page_that_points_nowhere_is_an_error(
