@@ -34,19 +34,16 @@ def test_a_recipe_gives_the_stated_results(
     test = json.loads((RECIPES / name / "tests" / "records.json").read_text("utf-8"))
     expected = test["expected"]
     driver = topology_test_driver(topology)
-    counted = {each["topic"]: each["records"] for each in expected.get("conditions", ())}
     found: list[str] = []
     for number, line in enumerate(test["inputs"], 1):
         give(driver, line)
-        for topic in sorted(driver.produced_topic_names - set(counted)):
+        for topic in sorted(driver.produced_topic_names):
             found += [
                 shown(topic, each, number) for each in driver.output_topic(topic).read_records()
             ]
     stated = [canonical(each) for each in expected["outputs"]]
     assert found == stated
-    for topic, records in counted.items():
-        assert driver.output_topic(topic).queue_size() == records
-    assert len(driver.drops) == expected.get("dropped", sum(counted.values()))
+    assert len(driver.drops) == expected.get("dropped", 0)
     for store, rows in expected.get("stores", {}).items():
         assert list(driver.store(store).all()) == [(row["key"], row["value"]) for row in rows]
 
@@ -62,5 +59,9 @@ def give(driver: TopologyTestDriver, line: dict[str, Any]) -> None:
 
 
 def shown(topic: str, record: Any, after: int) -> str:
-    return canonical({"topic": topic, "key": record.key, "value": record.value,
-                      "timestamp": record.timestamp, "after": after})  # fmt: skip
+    key, value = (
+        base64.b64encode(part).decode() if isinstance(part, bytes) else part
+        for part in (record.key, record.value)
+    )
+    at = {"timestamp": record.timestamp, "after": after}
+    return canonical({"topic": topic, "key": key, "value": value, **at})
