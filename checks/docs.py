@@ -22,8 +22,11 @@ PORT = 8123
 def main(arguments: list[str]) -> int:
     """Build the site; every broken link is an error. With `--serve`, serve it until interrupted."""
     parser = commands.parser("docs")
-    parser.add_argument("-o", "--output", metavar="DIR", help="folder of the site")
-    parser.add_argument(
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument(
+        "-o", "--output", metavar="DIR", help="folder of the site (default: .millrace/docs)"
+    )
+    one.add_argument(
         "--serve",
         nargs="?",
         type=int,
@@ -37,7 +40,7 @@ def main(arguments: list[str]) -> int:
     called_from = Path(os.environ.get("MILLRACE_CALLED_FROM", "."))
     output = called_from / options.output if options.output else None
     if options.serve is not None:
-        serve(options.serve, output)
+        serve(options.serve)
     else:
         echo(f"docs: {build(output) / 'index.html'}")
     return 0
@@ -46,8 +49,11 @@ def main(arguments: list[str]) -> int:
 def build(output: Path | None = None, **settings: Any) -> Path:
     """Build the site and return its folder; `settings` replace those of mkdocs.yml.
 
-    Raises Problem if a page has a fault, after all faults were logged as warnings.
+    Raises Problem if a page has a fault, after all faults were logged as warnings, and for a folder
+    that contains anything but a site, because a build deletes its contents.
     """
+    if output is not None and output.exists() and not _of_a_site(output):
+        raise Problem(f"{output} is not empty and has no site. Name an empty or a new folder.")
     try:
         config = load_config(str(SETTINGS), site_dir=output and str(output.absolute()), **settings)
         mkdocs.commands.build.build(config)
@@ -58,9 +64,18 @@ def build(output: Path | None = None, **settings: Any) -> Path:
     return Path(config.site_dir)
 
 
-def serve(port: int, output: Path | None = None) -> None:
+def _of_a_site(folder: Path) -> bool:
+    """Whether a build may replace the contents of a folder: an earlier site, or nothing."""
+    return folder.is_dir() and (
+        (folder / "search" / "search_index.json").is_file() or not any(folder.iterdir())
+    )
+
+
+def serve(port: int) -> None:
     """Serve the site until interrupted, and build it again after each change; faults are logged."""
     address = f"127.0.0.1:{port}"
     echo(f"docs: http://{address}")
-    folder = output and str(output.absolute())
-    mkdocs.commands.serve.serve(str(SETTINGS), dev_addr=address, strict=False, site_dir=folder)
+    try:
+        mkdocs.commands.serve.serve(str(SETTINGS), dev_addr=address, strict=False)
+    except (OSError, MkDocsException) as error:
+        raise Problem(f"{address} cannot serve the site: {error}. Try --serve PORT.") from None

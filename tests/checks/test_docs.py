@@ -96,6 +96,13 @@ def test_a_page_that_points_nowhere_is_an_error(
         assert any(fault in message for message in of_the_page), fault
 
 
+def test_a_folder_with_other_files_is_refused_and_kept(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(Problem, match="is not empty and has no site"):
+        docs.build(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
+
+
 def test_the_page_of_columns_lists_every_parameter_with_an_expression() -> None:
     text = (places.REPOSITORY / "docs" / "columns.md").read_text("utf-8")
     rows = re.findall(r"^\| (.+?) \| (.*) \|$", text, re.MULTILINE)
