@@ -28,7 +28,7 @@ log = logging.getLogger("mkdocs.millrace")
 PAGES = {"README.md": "index.md", "CHANGELOG.md": "changes.md"}
 _LINK = re.compile(r"(\]\()([^)#\s`:]+)(#[^)\s]*)?(\))")
 _FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
-_INCLUDE = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
+_INCLUDE = re.compile(r'^(?:# )?--8<-- "(.+)"$', re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
 #: top-level folders whose paths in the text are checked
 _FOLDERS = (

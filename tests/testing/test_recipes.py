@@ -22,7 +22,7 @@ def test_there_are_twenty_recipes_each_with_its_page() -> None:
     assert len(NAMES) == 20
     for name in NAMES:
         page = RECIPES.parents[1] / "docs" / "recipes" / f"{name}.md"
-        assert f'--8<-- "examples/recipes/{name}/job.py"' in page.read_text("utf-8")
+        assert f'# --8<-- "examples/recipes/{name}/job.py"' in page.read_text("utf-8")
 
 
 @pytest.mark.spark
