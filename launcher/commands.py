@@ -153,6 +153,13 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
         Command(
             "api", "checks.api", "", "Generate the API description, the catalog and the types."
         ),
+        Command(
+            "docs",
+            "checks.docs",
+            "[-o DIR] [--serve]",
+            "Build the documentation as a site, and check its links.",
+            java=False,
+        ),
         Command("bench", "checks.bench", "[NAME...] [-- OPTIONS]", "Run the benchmarks."),
         Command(
             "new-operator",

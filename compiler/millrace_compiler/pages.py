@@ -63,7 +63,14 @@ def _index() -> str:
 
 
 def _guarantees() -> str:
-    lines = ["# Guarantees", "", "Generated from the operators' declarations. Do not edit.", ""]
+    lines = [
+        "# Guarantees",
+        "",
+        "How each operator runs, and what it guarantees.",
+        "",
+        "Generated from the operators' declarations. Do not edit.",
+        "",
+    ]
     lines += ["| operator | runs as | guarantee | why |", "|---|---|---|---|"]
     for cls in registry().values():
         lines += [f"| [{cls.title}]({cls.kind}.md) {row}" for row in _guarantee(cls)[2:]]
