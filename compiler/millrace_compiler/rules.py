@@ -8,7 +8,7 @@ RULES: dict[str, str] = {
     "PL8": "The partition is computed by murmur2 from the bytes of the key; a windowed key is "
     "partitioned by its inner key.",
     "EH1": "Records that cannot be deserialized go to the deserialization handler: fail, drop and "
-    "count, or dead letter.",
+    "count, or write a dead letter and continue or fail.",
     "ST1": "A filter forwards a record unchanged or drops it.",
     "ST2": "Timestamp and headers are kept; a changed key marks the stream for repartitioning.",
     "ST10": "Two sources with the same topics are one source; lists of topics that overlap without "

@@ -81,7 +81,7 @@ def emit_plain(
 def _check_settings(program: Program) -> None:
     settings, report = program.settings, program.report
     for name in ("deserialization_handler", "processing_handler"):
-        if settings.get(name) == "dead_letter":
+        if settings.get(name, "fail") not in ("fail", "continue"):
             report.add(
                 "plain_handler", None, name, reason="failed records cannot be sent to another topic"
             )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from millrace_runtime.dsl.readers import Frame
 
-Handler = Literal["fail", "continue", "dead_letter"]
+Handler = Literal["fail", "continue", "dead_letter", "dead_letter_then_fail"]
 InvalidTimestamp = Literal["fail", "skip", "partition_time"]
 Start = Literal["earliest", "latest"]
 

@@ -188,6 +188,7 @@ export const catalog: Readonly<Record<string, string>> = {
   window_close: "窗口关闭时",
   every_update: "每次更新",
   dead_letter: "送往死信主题",
+  dead_letter_then_fail: "送往死信主题，然后停止",
   emit: "提前输出",
   partition_time: "采用分区时间",
   skip: "跳过",

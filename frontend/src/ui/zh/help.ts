@@ -191,7 +191,8 @@ export const help: Readonly<Record<string, string>> = {
   "Prefix of each line. Default: the node's id.": "每行的前缀。默认：节点的标识。",
   "At least once: after a failure, results may be written again. Exactly once: results and progress are written in one transaction.":
     "至少一次：故障后结果可能重复写入。恰好一次：结果与进度在同一事务中写入。",
-  "Fail, drop and count, or write to the dead letter topic.": "停止、丢弃并计数，或写入死信主题。",
+  "Fail, drop and count, or write to the dead letter topic, and then continue or fail. Under exactly once, a dead letter before a failure is aborted with its transaction, as in Kafka Streams.":
+    "停止、丢弃并计数，或写入死信主题后继续或停止。在恰好一次语义下，停止前的死信会随其事务一起中止，与 Kafka Streams 相同。",
   "Receives the source record's original bytes, with headers that describe the error.":
     "接收源记录的原始字节，并用头说明错误。",
 
