@@ -146,6 +146,7 @@ object Main {
     result.putNull("dropped"); result.putObject("stores"); result.putNull("error")
     val state = Files.createTempDirectory("state")
     Sql.compiled.clear()
+    ReadBack.clear()
     val shown = new java.util.IdentityHashMap[Array[Byte], JsonNode]()
     SinkSerializer.shown = shown
     try {

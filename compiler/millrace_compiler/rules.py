@@ -36,8 +36,8 @@ RULES: dict[str, str] = {
     "is added to its group; within one group, both are a single update.",
     "GT2": "The subtractor is applied to the old value, then the adder to the new value; unchanged "
     "results are forwarded as well.",
-    "TW1": "Windows start at multiples of the advance since the epoch, never before it; the end of "
-    "a window is exclusive.",
+    "TW1": "Windows start at multiples of the advance since the epoch, plus their offset, or at "
+    "the days of a calendar; never before the epoch. The end of a window is exclusive.",
     "TW2": "A window accepts records until stream time passes its end plus grace period; later "
     "records are dropped and counted.",
     "TW3": "A record updates its windows in the order of their start times.",

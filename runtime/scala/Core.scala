@@ -76,10 +76,10 @@ object Windowed {
 }
 
 /**
- * A window. `kind`: `time` (tumbling, hopping), `sliding`, `session`, `unlimited`; `size` (or gap, difference),
- * `grace`: ms.
+ * A window. `kind`: `time` (tumbling, hopping), `sliding`, `session`, `unlimited`; `size` (or gap, difference; of the
+ * longest window), `grace`: ms. `windows`: for `time`, which knows the ends.
  */
-final case class WindowSpec(kind: String, size: Long, grace: Long)
+final case class WindowSpec(kind: String, size: Long, grace: Long, windows: WindowsOf = null)
 
 /** The type of a key. `dataType`: of the inner key; `seen`: as expressions see it. */
 final case class KeyType(dataType: DataType, window: Option[WindowSpec] = None) {

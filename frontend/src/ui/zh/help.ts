@@ -118,7 +118,7 @@ export const help: Readonly<Record<string, string>> = {
     "主题名称，不含“-repartition”。默认：节点的标识。",
   "What records are grouped by. For a stream, the new key (default: the record's key). For a table, key and value; both are required.":
     "记录的分组依据。流：新的键（默认：记录的键）。表：键和值，两者都必填。",
-  "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. Without a window there is one result per key.":
+  "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. Tumbling windows have a size, or are days, weeks, months, quarters or years of a time zone. Without a window there is one result per key.":
     "流还可按时间分组：滚动、跳跃、滑动、会话或无限窗口。没有窗口时每个键一个结果。",
   "Emit every update, or one final result when the window closes.":
     "输出每次更新，或在窗口关闭时输出一个最终结果。",
