@@ -28,7 +28,7 @@ export function UnitWidget({ labelId, onChange, onDone, readOnly, value }: Widge
     <Select
       data={unknown ? [...data, { value: chosen, label: chosen }] : data}
       value={chosen === "" ? null : chosen}
-      placeholder={t("None: windows of one size")}
+      placeholder={t("None: by size")}
       clearable
       readOnly={readOnly}
       error={unknown}

@@ -88,7 +88,7 @@ export const inspector = {
     "由该时区的时钟决定一天何时开始、有多长",
   "How much later windows start: after midnight or, with a size, after multiples of the size in UTC":
     "窗口推迟多久开始：从午夜算起；有固定大小时，从 UTC 下大小的整数倍算起",
-  "None: windows of one size": "无：固定大小的窗口",
+  "None: by size": "无：按大小",
   Day: "日",
   "Week, from Monday": "周（从周一开始）",
   Month: "月",
