@@ -41,6 +41,13 @@ class _Settings:
         _HANDLERS,
         default="fail",
     )
+    uncaught_exception_handler = Choice(
+        "Uncaught errors",
+        "When a record fails and its handler says fail: stop, or replace the threads, which "
+        "process the record again. The eighth failure within ten minutes stops the job.",
+        ("stop", "replace_thread"),
+        default="stop",
+    )
     dead_letter_topic = Topic(
         "Dead letter topic",
         "Receives the source record's original bytes, with headers that describe the error [EH4].",

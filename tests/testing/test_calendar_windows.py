@@ -49,7 +49,7 @@ def bounds(unit: str, zone: ZoneInfo, offset: int, at: int) -> tuple[int, int]:
     days = {first_day(unit, around + timedelta(days=n)) for n in range(2 * UNITS[unit] + 90)}
     begins = sorted({begin(day, zone, offset) for day in days})
     return (
-        max(0, max(each for each in begins if each <= at)),
+        max(0, *(each for each in begins if each <= at)),
         min(each for each in begins if each > at),
     )
 

@@ -85,6 +85,9 @@ def _check_settings(program: Program) -> None:
             report.add(
                 "plain_handler", None, name, reason="failed records cannot be sent to another topic"
             )
+    if settings.get("uncaught_exception_handler", "stop") != "stop":
+        reason = "a query that failed ends its program"
+        report.add("plain_handler", None, "uncaught_exception_handler", reason=reason)
     if settings.get("processing_guarantee") == "exactly_once":
         report.add("plain_at_least_once", None, "processing_guarantee")
 

@@ -508,7 +508,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请使用精确方言，或其他格式。",
   ],
   plain_source: ["普通 Spark 不能读取这个数据源：{reason}。", "请使用精确方言，或{instead}。"],
-  plain_handler: ["普通 Spark 不支持这个处理程序：{reason}。", "请选择 fail，或使用精确方言。"],
+  plain_handler: [
+    "普通 Spark 不支持这个处理程序：{reason}。",
+    "请选择 fail 或 stop，或使用精确方言。",
+  ],
   plain_column: [
     "表达式读取 {column}，但在普通 Spark 中 {kind} 的结果没有它。",
     "请在之前将它复制到值中，或使用精确方言。",
@@ -532,6 +535,7 @@ export const words: Readonly<Record<string, string>> = {
   "an invalid timestamp": "时间戳无效",
   "sliding windows are supported for one input only": "滑动窗口只支持一个输入",
   "use a hopping window": "使用跳跃窗口",
+  "a query that failed ends its program": "查询失败后程序即结束",
   "failed records cannot be sent to another topic": "失败的记录不能写入其他主题",
   "merging sessions support only counts, sums, minima and maxima":
     "会合并的会话只能计数、求和，或取最大值或最小值",

@@ -193,6 +193,8 @@ export const help: Readonly<Record<string, string>> = {
     "至少一次：故障后结果可能重复写入。恰好一次：结果与进度在同一事务中写入。",
   "Fail, drop and count, or write to the dead letter topic, and then continue or fail. Under exactly once, a dead letter before a failure is aborted with its transaction, as in Kafka Streams.":
     "停止、丢弃并计数，或写入死信主题后继续或停止。在恰好一次语义下，停止前的死信会随其事务一起中止，与 Kafka Streams 相同。",
+  "When a record fails and its handler says fail: stop, or replace the threads, which process the record again. The eighth failure within ten minutes stops the job.":
+    "记录失败且其处理程序为停止时：停止作业，或替换线程并重新处理该记录。十分钟内第八次失败会停止作业。",
   "Receives the source record's original bytes, with headers that describe the error.":
     "接收源记录的原始字节，并用头说明错误。",
 
