@@ -65,6 +65,12 @@ def counting(window: Window, **more: Any) -> Topology:
     return topology
 
 
+@pytest.mark.parametrize("given", [{}, {"size": "1 day", "unit": "day"}])
+def test_tumbling_windows_have_a_size_or_a_unit(given: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="either a size or a unit"):
+        tumbling(**given)
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_records_are_in_the_windows_that_clocks_show(
     unit: str, topology_test_driver: Create
