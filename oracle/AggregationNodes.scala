@@ -29,10 +29,21 @@ trait AggregationNodes extends BuildContext {
   protected def window(n: Node): Option[(WindowSpec, AnyRef)] = n.opt("window").map { _ =>
     val w = n.sub("window")
     val grace = w.duration("grace").getOrElse(0L)
+    val offset = w.duration("offset").getOrElse(0L)
     def known(ps: String*) = w.params.fieldNames.asScala
       .foreach(p => if (p != "type" && !ps.contains(p)) n.fail("window", s"$p is an unknown part"))
     def len(p: String) = w.duration(p).getOrElse(n.fail("window", s"$p is missing"))
     w.text("type") match {
+      case "tumbling" if w.opt("unit").isDefined =>
+        known("unit", "time_zone", "offset", "grace")
+        val unit = w.oneOf("unit", "", CalendarWindows.longest.keys.toSeq: _*)
+        own(new CalendarWindows(unit, w.textOpt("time_zone").getOrElse("UTC"), offset, grace), grace)
+      case "tumbling" if offset > 0 =>
+        known("size", "offset", "grace")
+        own(new OffsetWindows(len("size"), len("size"), offset, grace), grace)
+      case "hopping" if offset > 0 =>
+        known("size", "advance", "offset", "grace")
+        own(new OffsetWindows(len("size"), len("advance"), offset, grace), grace)
       case "tumbling" =>
         known("size", "grace");
         (WindowSpec("time", len("size"), grace), TimeWindows.ofSizeAndGrace(ms(len("size")), ms(grace)))
@@ -59,6 +70,10 @@ trait AggregationNodes extends BuildContext {
         )
       case other => n.fail("window", s"unknown type: $other")
     }
+  }
+  private def own(w: OwnWindows, grace: Long): (WindowSpec, AnyRef) = {
+    ReadBack.add(w)
+    (WindowSpec("time", w.size, grace), w)
   }
   protected def emit(n: Node): Option[EmitStrategy] =
     n.oneOf("emit", "every_update", "every_update", "window_close") match {
@@ -106,6 +121,7 @@ trait AggregationNodes extends BuildContext {
             case x: SlidingWindows => g.windowedBy(x)
             case x: UnlimitedWindows => g.windowedBy(x)
             case x: TimeWindows => g.windowedBy(x)
+            case x: OwnWindows => g.windowedBy(x)
           }
           e.foreach(x => ws = ws.emitStrategy(x))
           val m = windowStore[WS](n, "store.window", key, agg)
@@ -193,6 +209,8 @@ trait AggregationNodes extends BuildContext {
       case Some(s: UnlimitedWindows) =>
         c.windowedBy(s).aggregate(init, named(n.id), windowStore[WS](n, "store.window", key, agg))
       case Some(s: TimeWindows) =>
+        c.windowedBy(s).aggregate(init, named(n.id), windowStore[WS](n, "store.window", key, agg))
+      case Some(s: OwnWindows) =>
         c.windowedBy(s).aggregate(init, named(n.id), windowStore[WS](n, "store.window", key, agg))
     }).asInstanceOf[KTable[Any, Any]]
     done(n, T(result, out, agg))

@@ -146,6 +146,7 @@ object Main {
     result.putNull("dropped"); result.putObject("stores"); result.putNull("error")
     val state = Files.createTempDirectory("state")
     Sql.compiled.clear()
+    ReadBack.clear()
     val shown = new java.util.IdentityHashMap[Array[Byte], JsonNode]()
     SinkSerializer.shown = shown
     try {
@@ -183,6 +184,7 @@ object Main {
               note(s"stopped after ${i + 1}: ${root(e)}")
               if (Build.debug) e.printStackTrace()
               stopped = true
+              parts.foreach(p => p.lastLetters().foreach(r => output(outputs, r, i + 1, shown, build)))
               val err = result.putObject("error"); err.put("kind", "stopped"); err.put("after", i + 1)
           }
           if (!stopped) {
@@ -261,6 +263,26 @@ object Main {
     )
     val log = new Recorder(driver)
     val offsets = new Offsets(driver)
+
+    /**
+     * The dead letters of the record that stopped the application. Under exactly once a broker aborts them; the driver
+     * runs at least once.
+     */
+    def lastLetters(): Seq[ProducerRecord[Array[Byte], Array[Byte]]] = {
+      val s = build.doc.settings
+      val written =
+        Seq("deserialization_handler", "processing_handler").flatMap(s.textOpt) contains DeadLetters.thenFail
+      if (!written || s.textOpt("processing_guarantee").contains("exactly_once")) Nil
+      else {
+        val field = classOf[TopologyTestDriver].getDeclaredField("producer")
+        field.setAccessible(true)
+        val producer = field.get(driver)
+        val history = producer.getClass.getMethod("history")
+        history.setAccessible(true)
+        val sent = history.invoke(producer).asInstanceOf[java.util.List[ProducerRecord[Array[Byte], Array[Byte]]]]
+        sent.asScala.filter(_.topic == s.text("dead_letter_topic")).toSeq
+      }
+    }
   }
 
   private def output(

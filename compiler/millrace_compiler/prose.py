@@ -433,6 +433,21 @@ PROSE: dict[str, Prose] = {
     "window_part_missing": Prose(
         "The {part} of the {type} window is required.", "Enter a duration."
     ),
+    "window_size_and_unit": Prose(
+        "The window has a size and a calendar unit.", "Remove one of them."
+    ),
+    "window_zone": Prose(
+        "Windows of a fixed size have no time zone.",
+        "Set the unit (day, week, month, quarter or year) instead of the size, or use the offset.",
+    ),
+    "window_zone_unknown": Prose(
+        "{found} is not a time zone.",
+        "{guess}Use a name of the IANA time zone database, such as Europe/Paris, or UTC.",
+    ),
+    "window_offset": Prose(
+        "The offset of {offset} is not less than the {between} after which another window starts.",
+        "Use a smaller offset.",
+    ),
     "window_advance": Prose(
         "The window advances by {advance} ms, more than its size of {size} ms.",
         "Advance by at most the size, or records between windows are lost.",

@@ -8,7 +8,7 @@ RULES: dict[str, str] = {
     "PL8": "The partition is computed by murmur2 from the bytes of the key; a windowed key is "
     "partitioned by its inner key.",
     "EH1": "Records that cannot be deserialized go to the deserialization handler: fail, drop and "
-    "count, or dead letter.",
+    "count, or write a dead letter and continue or fail.",
     "ST1": "A filter forwards a record unchanged or drops it.",
     "ST2": "Timestamp and headers are kept; a changed key marks the stream for repartitioning.",
     "ST10": "Two sources with the same topics are one source; lists of topics that overlap without "
@@ -36,8 +36,8 @@ RULES: dict[str, str] = {
     "is added to its group; within one group, both are a single update.",
     "GT2": "The subtractor is applied to the old value, then the adder to the new value; unchanged "
     "results are forwarded as well.",
-    "TW1": "Windows start at multiples of the advance since the epoch, never before it; the end of "
-    "a window is exclusive.",
+    "TW1": "Windows start at multiples of the advance since the epoch, plus their offset, or at "
+    "the days of a calendar; never before the epoch. The end of a window is exclusive.",
     "TW2": "A window accepts records until stream time passes its end plus grace period; later "
     "records are dropped and counted.",
     "TW3": "A record updates its windows in the order of their start times.",

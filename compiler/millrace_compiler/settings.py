@@ -9,7 +9,14 @@ from millrace_compiler.document import Document
 from millrace_compiler.guesses import guess
 from millrace_compiler.parameters import MISSING, Choice, Faults, Parameter, Topic
 
-_HANDLERS = ("fail", "continue", "dead_letter")
+_LETTER_THEN_FAIL = "dead_letter_then_fail"
+_LETTERS = frozenset({"dead_letter", _LETTER_THEN_FAIL})
+_HANDLERS = ("fail", "continue", "dead_letter", _LETTER_THEN_FAIL)
+_CHOICES = (
+    "Fail, drop and count, or write to the dead letter topic, and then continue or fail. Under "
+    "exactly once, a dead letter before a failure is aborted with its transaction, as in Kafka "
+    "Streams"
+)
 
 
 class _Settings:
@@ -24,15 +31,22 @@ class _Settings:
     )
     deserialization_handler = Choice(
         "Deserialization errors",
-        "Fail, drop and count, or write to the dead letter topic [EH1].",
+        f"{_CHOICES} [EH1].",
         _HANDLERS,
         default="fail",
     )
     processing_handler = Choice(
         "Processing errors",
-        "Fail, drop and count, or write to the dead letter topic [EH2].",
+        f"{_CHOICES} [EH2].",
         _HANDLERS,
         default="fail",
+    )
+    uncaught_exception_handler = Choice(
+        "Uncaught errors",
+        "When a record fails and its handler says fail: stop, or replace the threads, which "
+        "process the record again. The eighth failure within ten minutes stops the job.",
+        ("stop", "replace_thread"),
+        default="stop",
     )
     dead_letter_topic = Topic(
         "Dead letter topic",
@@ -63,7 +77,7 @@ def read_settings(document: Document, report: Diagnostics) -> dict[str, object]:
                 known=", ".join(SETTINGS),
                 guess=guess(name, SETTINGS),
             )
-    handlers = (found.get("deserialization_handler"), found.get("processing_handler"))
-    if "dead_letter" in handlers and found.get("dead_letter_topic") is None:
+    handlers = {found.get("deserialization_handler"), found.get("processing_handler")}
+    if handlers & _LETTERS and found.get("dead_letter_topic") is None:
         report.add("dead_letter_topic", None, "dead_letter_topic")
     return found

@@ -2,38 +2,77 @@
 
 from __future__ import annotations
 
+import functools
+import zoneinfo
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from millrace_compiler.diagnostics import shown
 from millrace_compiler.durations import LONGEST, show_duration
+from millrace_compiler.guesses import guess
 from millrace_compiler.parameters import Faults, Parameter, read_duration
 
 _PARTS: dict[str, tuple[str, ...]] = {
-    "tumbling": ("size", "grace"),
-    "hopping": ("size", "advance", "grace"),
+    "tumbling": ("size", "unit", "time_zone", "offset", "grace"),
+    "hopping": ("size", "advance", "offset", "grace"),
     "sliding": ("difference", "grace"),
     "session": ("gap", "grace"),
     "unlimited": ("start",),
 }
+#: parts that are 0 if they are absent
+_ZERO = ("grace", "start")
+#: parts that a window has only if they are given
+_OPTIONAL = ("unit", "time_zone", "offset")
+_DAY = 86_400_000
+#: days of the longest and of the shortest one, without changes of clocks
+_UNITS = {"day": (1, 1), "week": (7, 7), "month": (31, 28), "quarter": (92, 90), "year": (366, 365)}
+#: names that are files of the time zone database rather than zones
+_NO_ZONES = ("posix/", "right/", "Factory", "localtime", "posixrules")
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    """The names of the IANA time zone database that name a place, and UTC."""
+    found = (name for name in zoneinfo.available_timezones() if "/" in name)
+    return frozenset({"UTC", *(name for name in found if not name.startswith(_NO_ZONES))})
 
 
 @dataclass(frozen=True)
 class Window:
-    """A window: its type, and its properties in ms in a fixed order."""
+    """A window: its type, and its properties in a fixed order: words, or times in ms."""
 
     type: str
-    parts: tuple[tuple[str, int], ...]
+    parts: tuple[tuple[str, int | str], ...]
+
+    @classmethod
+    def of(cls, raw: Mapping[str, int | str | None]) -> Window:
+        """The window of the JSON form that :meth:`to_json` returns, with any further parts."""
+        type_ = str(raw["type"])
+        found = ((part, raw.get(part)) for part in _PARTS[type_])
+        return cls(type_, tuple((part, value) for part, value in found if value is not None))
 
     def part(self, name: str) -> int:
         """A property in ms; 0 if it is absent."""
-        return dict(self.parts).get(name, 0)
+        found = dict(self.parts).get(name, 0)
+        return found if isinstance(found, int) else 0
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of calendar windows: `day`, `week`, `month`, `quarter` or `year`."""
+        found = dict(self.parts).get("unit")
+        return None if found is None else str(found)
+
+    @property
+    def size(self) -> int:
+        """The size in ms. Of calendar windows a day more than the longest, as clocks change."""
+        return self.part("size") if self.unit is None else (_UNITS[self.unit][0] + 1) * _DAY
 
     @property
     def reach(self) -> int:
         """The minimum retention of the window's store, in ms; the maximum for unlimited windows."""
         span = {
-            "tumbling": self.part("size"),
-            "hopping": self.part("size"),
+            "tumbling": self.size,
+            "hopping": self.size,
             "sliding": 2 * self.part("difference"),
             "session": self.part("gap"),
             "unlimited": LONGEST,
@@ -46,16 +85,19 @@ class Window:
 
     def sentence(self) -> str:
         """The window in words for summaries, such as "per 1 hour"."""
-        grace = self.part("grace")
-        late = f", grace {show_duration(grace)}" if grace else ""
-        show = {name: show_duration(ms) for name, ms in self.parts}
+        later = "".join(
+            f", {name} {show_duration(self.part(name))}"
+            for name in ("offset", "grace")
+            if self.part(name)
+        )
+        show = {name: show_duration(ms) for name, ms in self.parts if isinstance(ms, int)}
         return {
-            "tumbling": "per {size}",
+            "tumbling": "per {size}" if self.unit is None else "per {unit} in {time_zone}",
             "hopping": "per {size} every {advance}",
             "sliding": "within {difference}",
             "session": "in sessions with gaps up to {gap}",
             "unlimited": "in one unlimited window",
-        }[self.type].format(**show) + late
+        }[self.type].format(**{"time_zone": "UTC", **dict(self.parts), **show}) + later
 
 
 class WindowOf(Parameter[Window]):
@@ -79,22 +121,58 @@ class WindowOf(Parameter[Window]):
             if part != "type" and part not in known:
                 known_text = ", ".join(known)
                 faults.add("window_part", path=f".{part}", part=part, type=type_, known=known_text)
-        parts: list[tuple[str, int]] = []
+        calendar = type_ == "tumbling" and raw.get("unit") is not None
+        if calendar and raw.get("size") is not None:
+            faults.add("window_size_and_unit", path=".size")
+        if type_ == "tumbling" and not calendar and raw.get("time_zone") is not None:
+            faults.add("window_zone", path=".time_zone")
+        parts: list[tuple[str, int | str]] = []
         for part in known:
             value = raw.get(part)
-            if value is None:
-                if part not in ("grace", "start"):
+            if value is None or (calendar and part == "size"):
+                if part not in (*_ZERO, *_OPTIONAL) and not calendar:
                     faults.add("window_part_missing", path=f".{part}", part=part, type=type_)
-                parts.append((part, 0 if part in ("grace", "start") else 1))
-                continue
-            least = 1 if part in ("size", "advance") else 0
-            parts.append((part, read_duration(value, faults, least, f".{part}")))
-        window = Window(type_, tuple(parts))
-        if type_ == "hopping" and window.part("advance") > window.part("size"):
+                if part not in _OPTIONAL and not (calendar and part == "size"):
+                    parts.append((part, 0 if part in _ZERO else 1))
+            elif part == "unit":
+                parts.append((part, _unit(value, faults)))
+            elif part == "time_zone":
+                if calendar:
+                    parts.append((part, _zone(value, faults)))
+            else:
+                least = 1 if part in ("size", "advance") else 0
+                parts.append((part, read_duration(value, faults, least, f".{part}")))
+        return self._checked(Window(type_, tuple(p for p in parts if p != ("offset", 0))), faults)
+
+    def _checked(self, window: Window, faults: Faults) -> Window:
+        if window.type == "hopping" and window.part("advance") > window.part("size"):
             size, advance = window.part("size"), window.part("advance")
             faults.add("window_advance", path=".advance", advance=advance, size=size)
             return self.neutral()
-        if type_ != "unlimited" and window.reach > LONGEST:
+        between = window.part("advance") or window.part("size")
+        if window.unit is not None:
+            between = _UNITS[window.unit][1] * _DAY
+        if window.part("offset") >= between > 0:
+            offset = show_duration(window.part("offset"))
+            between_text = show_duration(between)
+            faults.add("window_offset", path=".offset", offset=offset, between=between_text)
+            return self.neutral()
+        if window.type != "unlimited" and window.reach > LONGEST:
             faults.add("duration_too_long", path=".grace", what="size and grace together")
             return self.neutral()
         return window
+
+
+def _unit(raw: object, faults: Faults) -> str:
+    if not isinstance(raw, str) or raw not in _UNITS:
+        faults.add("choice", path=".unit", found=shown(raw), choices=", ".join(_UNITS))
+        return "day"
+    return raw
+
+
+def _zone(raw: object, faults: Faults) -> str:
+    if not isinstance(raw, str) or raw not in _zones():
+        close = guess(raw, sorted(_zones())) if isinstance(raw, str) else ""
+        faults.add("window_zone_unknown", path=".time_zone", found=shown(raw), guess=close)
+        return "UTC"
+    return raw

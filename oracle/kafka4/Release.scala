@@ -11,6 +11,8 @@ import org.apache.kafka.streams.errors.{
   ErrorHandlerContext,
   LogAndContinueExceptionHandler,
   LogAndContinueProcessingExceptionHandler,
+  LogAndFailExceptionHandler,
+  LogAndFailProcessingExceptionHandler,
   ProcessingExceptionHandler
 }
 import org.apache.kafka.streams.kstream.{Consumed, Produced}
@@ -74,17 +76,19 @@ class MetaWrapper extends ProcessorWrapper {
 
 /**
  * The handlers of the settings. fail: no dead letter, even if the other handler has a dead letter topic; continue: drop
- * and count; dead_letter: Kafka's own handler writes it.
+ * and count; dead_letter, dead_letter_then_fail: Kafka's own handlers write it.
  */
 object Handlers {
   def deserialization(setting: String): Class[_] = setting match {
     case "fail" => classOf[FailDeserialization]
     case "continue" => classOf[ContinueDeserialization]
+    case DeadLetters.thenFail => classOf[LogAndFailExceptionHandler]
     case _ => classOf[LogAndContinueExceptionHandler]
   }
   def processing(setting: String): Class[_] = setting match {
     case "fail" => classOf[FailProcessing]
     case "continue" => classOf[ContinueProcessing]
+    case DeadLetters.thenFail => classOf[LogAndFailProcessingExceptionHandler]
     case _ => classOf[LogAndContinueProcessingExceptionHandler]
   }
 }

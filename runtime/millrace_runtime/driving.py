@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from millrace_runtime import columns, real_time
 from millrace_runtime.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
-from millrace_runtime.errors import MillraceError
+from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.explaining import explain
+from millrace_runtime.replacing import Replacements
 from millrace_runtime.starter import Stages, Starter
 
 #: What a stop waits for; a trigger of micro-batches ends when there is nothing to read.
@@ -35,12 +36,14 @@ class Driving:
     _started: bool = False
     #: the error of a query that ended because records were deleted before it read them
     _lost: Exception | None = None
+    _replacements: Replacements | None = None
 
     def run(self) -> None:
         """Run until stopped, or until all records are read if the job or `drain` requires that.
 
         Raises the error of a query. Records that were lost while it ran are handled by a restart
-        (`lost_offsets`), which reports their number and fails if `fail` was chosen.
+        (`lost_offsets`), which reports their number and fails if `fail` was chosen. A record that
+        stops the query does not end the job at once if the topology asks for other threads.
         """
         while not self.stopping.is_set():
             if self._wanted() == "pause":
@@ -52,11 +55,28 @@ class Driving:
                 if self._work():
                     return
             except Exception as error:
+                if self._replaces(error):
+                    continue
                 # A start refuses with a MillraceError; Spark's errors occur while the query runs.
                 refused = isinstance(error, MillraceError) or error is self._lost
                 if refused or explain(error).code not in SETTLED_BY_START:
                     raise
                 self._lost = error
+
+    def _replaces(self, error: Exception) -> bool:
+        """Whether a record stopped the query and the query starts again. Waits before that."""
+        found = explain(error)
+        if not isinstance(found, StreamStopped):
+            return False
+        if self._replacements is None:
+            handler = self.starter.graph["settings"].get("uncaught_exception_handler")
+            self._replacements = Replacements(handler == "replace_thread")
+        wait = self._replacements.wait_after_failure(time.monotonic())
+        if wait is None:
+            return False
+        self.report.log("error", self._replacements.sentence(str(found), wait), found.node)
+        self.stopping.wait(wait)
+        return True
 
     def _wanted(self) -> Wanted:
         return wanted(self.arguments.control)

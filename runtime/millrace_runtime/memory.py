@@ -67,8 +67,7 @@ class Memory:
 
     def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> None:
         """Create the buffer in the JVM that keeps rows."""
-        handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
-        described = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": {}}
+        described = {"settings": settings, "sinks": {}}
         session = self._frame.sparkSession._jsparkSession
         columns.gateway().Simulation.sink(session, self.run, json.dumps(described))
 

@@ -30,7 +30,7 @@ from millrace_runtime.memory import CONTROL_TOPIC, Memory, TraceLimits
 from millrace_runtime.task_states import Begun
 from millrace_runtime.tracing import Count, Trace, counted, trace_of
 
-STOP, DUMP = -1, -3
+STOP, DUMP, LAST_LETTER = -1, -3, -5
 
 Line = dict[str, Any]
 
@@ -339,16 +339,21 @@ class Simulator:
 
     def _collect(self, rows: list[dict[str, Any]], result: Result) -> None:
         """Collect outputs and feed back those that the job itself reads, until none are left."""
+        letter: list[dict[str, Any]] = []
         while rows:
             again = []
             for row in rows:
                 line = self._line_of[row["merge"]]
                 if row["dest"] == STOP:
-                    raise Halted(json.loads(row["fault"]), line)
+                    raise Halted(json.loads(row["fault"]), line, letter)
                 topic = row["topic"]
                 if topic is None:  # a print
                     continue
-                result.outputs.append({"after": line, **shown(row)})
+                output = {"after": line, **shown(row)}
+                if row["dest"] == LAST_LETTER:
+                    letter = [output]
+                    continue
+                result.outputs.append(output)
                 if self._job.formats_of(topic) is not None:
                     again.append(self._looped(row, topic, line))
             rows = self._process(again) if again else []
@@ -409,16 +414,26 @@ class Simulator:
 
 
 class Halted(Exception):
-    """A record stopped the job; `line` is the input line that caused it."""
+    """A record stopped the job; `line` is the input line that caused it.
 
-    def __init__(self, fault: dict[str, Any], line: int) -> None:
+    `letter`: the output of its dead letter, or empty.
+    """
+
+    def __init__(
+        self, fault: dict[str, Any], line: int, letter: Sequence[dict[str, Any]] = ()
+    ) -> None:
         super().__init__(str(fault.get("message")))
         self.fault = fault
         self.line = line
+        self.letter = letter
 
     def note(self, result: Result) -> None:
-        """Add the error, and remove the line's outputs: a real job would process it again."""
+        """Add the error, and remove the line's outputs: a real job would process it again.
+
+        Its dead letter remains, because a real job has written it.
+        """
         result.outputs = [out for out in result.outputs if out["after"] < self.line]
+        result.outputs += self.letter
         stopped = StreamStopped(self.fault).as_dict()
         result.error = {"kind": "stopped", **stopped, "after": self.line}
 

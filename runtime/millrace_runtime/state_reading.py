@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace_compiler.state_schema import QUERYABLE
 from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.windows import Window
 
 from millrace_runtime import checkpoint, storage
 from millrace_runtime.errors import MillraceError
@@ -272,21 +273,16 @@ def _layout(
     windows = schema["windows"]
     if windows is None:
         return {"kind": "table"}
-    return {"kind": "table", "window": windows["type"], "size": _size(windows)}
+    return {"kind": "table", "window": windows["type"], **_bounds(windows)}
 
 
 def _windowed(
     node: Mapping[str, Any], store: Mapping[str, Any], window: Mapping[str, Any]
 ) -> dict[str, Any]:
-    type_, grace = window["type"], window.get("grace") or 0
-    reach = {
-        "session": window.get("gap"),
-        "sliding": 2 * (window.get("difference") or 0),
-        "unlimited": None,
-    }.get(type_, window.get("size"))
+    type_ = window["type"]
     retention = store.get("retention")
-    if retention is None and reach is not None:
-        retention = reach + grace
+    if retention is None and type_ != "unlimited":
+        retention = Window.of(window).reach
     if type_ == "session":
         return {"kind": "session", "retention": retention, "timed": False}
     # Persistent stores of windows that are emitted on close show one millisecond more.
@@ -295,11 +291,13 @@ def _windowed(
         "kind": "key_first" if type_ == "sliding" else "time_first",
         "retention": retention,
         "slack": 0 if by_time else 1,
-        "size": _size(window),
+        **_bounds(window),
     }
 
 
-def _size(window: Mapping[str, Any]) -> int | None:
-    """Return the size of a window in ms; None if it has no end."""
-    found = window.get("difference") if window["type"] == "sliding" else window.get("size")
-    return None if found is None else int(found)
+def _bounds(window: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the size of windows in ms, None if they have no end, or the windows themselves."""
+    if window["type"] in ("tumbling", "hopping"):
+        return {"windows": dict(window)}
+    found = window.get("difference") if window["type"] == "sliding" else None
+    return {"size": None if found is None else int(found)}

@@ -17,6 +17,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.memory import Memory
 from millrace_runtime.simulation import (
     DUMP,
+    LAST_LETTER,
     STOP,
     Halted,
     Line,
@@ -119,11 +120,16 @@ class UnbatchedSimulator(Simulator):
         return self._records(line, number)
 
     def _note(self, rows: Iterable[dict[str, Any]], result: Result) -> None:
+        letter: list[dict[str, Any]] = []
         for row in rows:
             if row["dest"] == STOP:
-                raise Halted(json.loads(row["fault"]), self._line_of[row["merge"]])
+                raise Halted(json.loads(row["fault"]), self._line_of[row["merge"]], letter)
             if row["dest"] == DUMP or row["topic"] is None:
                 continue
             if self._job.formats_of(row["topic"]) is not None:
                 raise MillraceError("reads_its_own", f"{row['topic']} is read by the job itself.")
-            result.outputs.append({"after": self._line_of[row["merge"]], **shown(row)})
+            output = {"after": self._line_of[row["merge"]], **shown(row)}
+            if row["dest"] == LAST_LETTER:
+                letter = [output]
+            else:
+                result.outputs.append(output)

@@ -156,7 +156,7 @@ private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, se
       case "unlimited" => Windowed(key, Bytes.getLong(b, b.length - 8), null)
       case _ =>
         val start = Bytes.getLong(b, b.length - 8)
-        Windowed(key, start, start + window.size)
+        Windowed(key, start, if (window.windows == null) start + window.size else window.windows.end(start))
     }
   }
 

@@ -76,10 +76,10 @@ object Windowed {
 }
 
 /**
- * A window. `kind`: `time` (tumbling, hopping), `sliding`, `session`, `unlimited`; `size` (or gap, difference),
- * `grace`: ms.
+ * A window. `kind`: `time` (tumbling, hopping), `sliding`, `session`, `unlimited`; `size` (or gap, difference; of the
+ * longest window), `grace`: ms. `windows`: for `time`, which knows the ends.
  */
-final case class WindowSpec(kind: String, size: Long, grace: Long)
+final case class WindowSpec(kind: String, size: Long, grace: Long, windows: WindowsOf = null)
 
 /** The type of a key. `dataType`: of the inner key; `seen`: as expressions see it. */
 final case class KeyType(dataType: DataType, window: Option[WindowSpec] = None) {
@@ -397,7 +397,8 @@ final class StoreDump(
 final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
 
 /** Ends the task's micro-batch: thrown when a handler is `fail`. */
-final class Stop(val fault: Fault) extends RuntimeException(fault.message, null, false, false)
+final class Stop(val fault: Fault, val letter: Outgoing = null)
+    extends RuntimeException(fault.message, null, false, false)
 
 /** A failure of a sink, on its way to the node that sent the record. */
 private[millrace] final class ChildFailure(val node: Node, val failure: Exception)

@@ -27,6 +27,9 @@ object Envelope {
   /** A dead letter: raw key and value for out_topic. */
   val DEAD_LETTER: Int = -4
 
+  /** The dead letter of the record that stops the task. Its STOP follows. */
+  val LAST_LETTER: Int = -5
+
   val TASK = 0
   val DEST = 1
   val MERGE = 2

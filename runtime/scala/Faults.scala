@@ -160,17 +160,17 @@ object Faults {
 
 /**
  * People's decisions about single records that failed, by topic, partition and offset: `continue` or `dead_letter`,
- * once and instead of the settings' handler if that is `fail`. The records are dropped where they fail, as by the
+ * once and instead of the settings' handler if that stops the job. The records are dropped where they fail, as by the
  * settings' handlers, so that everything else that they cause stays the same.
  */
 private[millrace] final case class RecordHandlers(decided: Map[(String, Int, Long), String]) {
 
   /** The handler of a failure. */
   def handler(f: Fault, settings: Settings): String = settings.handler(f.kind) match {
-    case "fail" if decided.nonEmpty && f.record != null && RecordHandlers.kinds(f.kind) =>
+    case "fail" | Settings.letterThenFail if decided.nonEmpty && f.record != null && RecordHandlers.kinds(f.kind) =>
       decided.get((f.record.topic, f.record.partition, f.record.offset)) match {
         case Some("dead_letter") if settings.deadLetterTopic == null || settings.deadLetterTopic.isEmpty => "fail"
-        case found => found.getOrElse("fail")
+        case found => found.getOrElse(settings.handler(f.kind))
       }
     case other => other
   }

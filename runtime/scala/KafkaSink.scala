@@ -361,22 +361,21 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
                 report.dropped(f.node, RecordHandlers.skipped, 1L); rows += 1
               } else fault = f.json
           }
-      } else {
-        val o = SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics)
-        if (o == null) ()
-        else if (o.dest == Envelope.STOP) fault = o.fault
-        else
-          take(r, own, o.outTopic) {
-            new ProducerRecord(
-              _,
-              null,
-              timeOf(r),
-              o.key,
-              o.value,
-              Envelope.kafka(o.headers.map(h => new Header(h._1, h._2)).toArray)
-            )
-          }
-      }
+      } else
+        SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics).foreach { o =>
+          if (o.dest == Envelope.STOP) fault = o.fault
+          else
+            take(r, own, o.outTopic) {
+              new ProducerRecord(
+                _,
+                null,
+                timeOf(r),
+                o.key,
+                o.value,
+                Envelope.kafka(o.headers.map(h => new Header(h._1, h._2)).toArray)
+              )
+            }
+        }
       stopNow()
     }
   }

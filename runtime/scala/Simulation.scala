@@ -181,7 +181,10 @@ object Simulation {
     if (r != null) r.written.synchronized(r.written.addAll(rows))
   }
 
-  /** Sorts rows into the order in which they reach the topics. Of a STOP, nothing that comes after it remains. */
+  /**
+   * Sorts rows into the order in which they reach the topics. Of a STOP, nothing that comes after it remains, and of
+   * what its record has sent only the dead letter.
+   */
   private[millrace] def ordered(all: Array[Out]): Array[Out] = {
     def origin(a: Out, b: Out): Int = {
       var c = java.lang.Long.compare(a.merge, b.merge)
@@ -199,7 +202,12 @@ object Simulation {
       }
     )
     val stop = all.find(_.dest == Envelope.STOP)
-    stop.fold(all)(s => all.filter(o => origin(o, s) < 0) :+ s).filter(_.dest != Envelope.CONTROL)
+    stop
+      .fold(all) { s =>
+        def last(o: Out) = o.dest == Envelope.LAST_LETTER && origin(o, s) == 0
+        all.filter(o => o.dest != Envelope.LAST_LETTER && origin(o, s) < 0) ++ all.find(last) :+ s
+      }
+      .filter(_.dest != Envelope.CONTROL)
   }
 
   def take(run: String): String = {
@@ -285,8 +293,7 @@ private[millrace] final class SimulationWriter(run: String, settings: Settings, 
     extends DataWriter[InternalRow] {
   private val rows = new java.util.ArrayList[Simulation.Out]()
   override def write(r: InternalRow): Unit = {
-    val s = SinkRow.met(SinkRow.of(r), settings, statistics)
-    if (s != null) rows.add(s)
+    SinkRow.met(SinkRow.of(r), settings, statistics).foreach(rows.add)
   }
   override def commit(): WriterCommitMessage = { Simulation.collect(run, rows); Kept }
   override def abort(): Unit = ()
@@ -316,57 +323,67 @@ private[millrace] object SinkRow {
     )
   }
 
-  /** Applies the handler to a row whose DataFrame step failed: null if it is dropped, a dead letter, or a STOP. */
-  def met(o: Simulation.Out, settings: Settings, statistics: RunAccumulator): Simulation.Out = {
-    if (o.dest < 0 || o.fault == null) o
+  /**
+   * Applies the handler to a row whose DataFrame step failed, and returns what to write instead: nothing, a dead
+   * letter, or a STOP, before which a dead letter may stand.
+   */
+  def met(o: Simulation.Out, settings: Settings, statistics: RunAccumulator): Seq[Simulation.Out] =
+    if (o.dest < 0 || o.fault == null) Seq(o)
     else {
       val f = Faults.parse(o.fault)
       settings.handler(f.kind) match {
         case "continue" =>
           count(statistics)(_.dropped(f.node, f.reason, 1L))
-          null
+          Nil
         case "dead_letter" =>
           count(statistics)(_.deadLetters(f.node, 1L))
-          val own = o.headers.map(h => new Header(h._1, h._2)).toArray
-          val hs = Faults.headers(own, f, o.topic, o.partition, o.offset).toSeq.map(h => (h.key, h.value))
-          new Simulation.Out(
-            Envelope.DEAD_LETTER,
-            o.merge,
-            o.topic,
-            o.partition,
-            o.offset,
-            o.path,
-            o.key,
-            o.value,
-            o.timestamp,
-            hs,
-            settings.deadLetterTopic,
-            null,
-            null,
-            null
-          )
-        case _ =>
-          val at =
-            if (f.record != null) f else f.at(new FaultRecord(o.topic, o.partition, o.offset, o.timestamp, o.key))
-          new Simulation.Out(
-            Envelope.STOP,
-            o.merge,
-            o.topic,
-            o.partition,
-            o.offset,
-            o.path,
-            null,
-            null,
-            o.timestamp,
-            Nil,
-            null,
-            null,
-            null,
-            at.json
-          )
+          Seq(deadLetter(Envelope.DEAD_LETTER, o, f, settings))
+        case Settings.letterThenFail => Seq(deadLetter(Envelope.LAST_LETTER, o, f, settings), stop(o, f))
+        case _ => Seq(stop(o, f))
       }
     }
+
+  private def deadLetter(dest: Int, o: Simulation.Out, f: Fault, settings: Settings): Simulation.Out = {
+    val own = o.headers.map(h => new Header(h._1, h._2)).toArray
+    val hs = Faults.headers(own, f, o.topic, o.partition, o.offset).toSeq.map(h => (h.key, h.value))
+    new Simulation.Out(
+      dest,
+      o.merge,
+      o.topic,
+      o.partition,
+      o.offset,
+      o.path,
+      o.key,
+      o.value,
+      o.timestamp,
+      hs,
+      settings.deadLetterTopic,
+      null,
+      null,
+      null
+    )
   }
+
+  private def stop(o: Simulation.Out, f: Fault): Simulation.Out = {
+    val at = if (f.record != null) f else f.at(new FaultRecord(o.topic, o.partition, o.offset, o.timestamp, o.key))
+    new Simulation.Out(
+      Envelope.STOP,
+      o.merge,
+      o.topic,
+      o.partition,
+      o.offset,
+      o.path,
+      null,
+      null,
+      o.timestamp,
+      Nil,
+      null,
+      null,
+      null,
+      at.json
+    )
+  }
+
   private def count(statistics: RunAccumulator)(note: TaskReport => Unit): Unit = {
     val t = new TaskReport(0, 0)
     note(t)

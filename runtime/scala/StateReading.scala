@@ -102,6 +102,7 @@ private[millrace] final class StateRow(
  *   - `key`: the type of the key without its window, as Spark's JSON
  *   - `window`: of a table with windowed keys: `session`, or any other text
  *   - `size`: of windows in ms; null if they have no end
+ *   - `windows`: the windows as in the document, if these know their ends; then `size` is ignored
  *   - `duplicates`: a key may have several values at one time
  *   - `retention`: in ms, or null; rows that are further behind the store's clock than this, plus one for `slack`, are
  *     not shown. Of versions: the history
@@ -118,7 +119,8 @@ private final case class StoreLayout(
     retention: java.lang.Long,
     slack: Long,
     timed: Boolean,
-    everywhere: Boolean
+    everywhere: Boolean,
+    windows: Option[WindowsOf]
 ) {
   def windowed: Boolean = timeFirst || kind == "key_first" || session || window.nonEmpty
   def timeFirst: Boolean = kind == "time_first"
@@ -171,7 +173,8 @@ private object StoreLayout {
       long("retention"),
       j.path("slack").asLong(1L),
       j.path("timed").asBoolean(true),
-      j.path("everywhere").asBoolean
+      j.path("everywhere").asBoolean,
+      Option(WindowsOf.of(j.path("windows")))
     )
   }
 }
@@ -444,6 +447,7 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
       if (layout.windowed) {
         val w = n.putObject("window").put("start", layout.start(r))
         if (layout.session) w.put("end", r.time)
+        else if (layout.windows.isDefined) w.put("end", layout.windows.get.end(r.time))
         else if (layout.size == null) w.putNull("end")
         else w.put("end", r.time + layout.size)
       }

@@ -25,12 +25,13 @@ private[millrace] final case class KeptRows(
 }
 
 /**
- * Rows of windows that were sent when they closed: their time is at most the clock's minus `behind`. The time is a
- * long, `fromEnd` bytes from the end of the key or, if that is 0, at the start.
+ * Rows of windows that were sent when they closed: their time is at most the clock's minus `behind`, or what `windows`
+ * say. The time is a long, `fromEnd` bytes from the end of the key or, if that is 0, at the start.
  */
-private[millrace] final case class Closed(clock: String, behind: Long, fromEnd: Int) {
-  def sent(row: Array[Byte], upTo: Long): Boolean =
-    upTo >= 0 && Bytes.getLong(row, if (fromEnd == 0) 0 else row.length - fromEnd) <= upTo - behind
+private[millrace] final case class Closed(clock: String, behind: Long, fromEnd: Int, windows: WindowsOf = null) {
+  def sent(row: Array[Byte], upTo: Long): Boolean = upTo >= 0 &&
+    Bytes.getLong(row, if (fromEnd == 0) 0 else row.length - fromEnd) <=
+    (if (windows == null) upTo - behind else windows.closedBy(upTo))
 }
 
 private[millrace] object KeptRows {

@@ -66,7 +66,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   /** Whether a node's failure can make a dead letter. */
   private[millrace] val deadLetters =
-    level.settings.processing == "dead_letter" || options.records.decided.nonEmpty
+    level.settings.deadLetters || options.records.decided.nonEmpty
   private val topology = new ProcessorTopology(level, this, options.application)
   private var stopped = false
 
@@ -204,6 +204,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private def stop(s: Stop): Unit = {
     collector.clear() // rows that the failing record has sent so far are discarded
+    if (s.letter != null) emit(s.letter)
     /* All tasks of later levels stop at the same place: what they do before it needs no row that is missing here. */
     val stopping = if (level.last) index to index else 0 until options.partitions
     stopping.foreach(i =>
@@ -288,30 +289,24 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     options.records.handler(f, level.settings) match {
       case "continue" =>
         drop(f.node, if (level.settings.handler(f.kind) == "continue") f.reason else RecordHandlers.skipped)
-      case "dead_letter" => deadLetter(f, timestamp)
+      case "dead_letter" if !hasRecord => drop(f.node, f.reason)
+      case "dead_letter" =>
+        metrics.deadLetter(f.node)
+        emit(deadLetter(Envelope.DEAD_LETTER, f, timestamp))
+      case Settings.letterThenFail if hasRecord =>
+        throw new Stop(f, deadLetter(Envelope.LAST_LETTER, f, timestamp))
       case _ => throw new Stop(f)
     }
   }
 
-  private def deadLetter(f: Fault, timestamp: Long): Unit =
-    // A punctuation has no record that could become a dead letter.
-    if (record.originTopic == null && record.key == null) drop(f.node, f.reason)
-    else {
-      metrics.deadLetter(f.node)
-      if (trace != null) trace.dropped(f.node, f.reason, deadLetter = true, Nil)
-      val headers = Faults.headers(record.headers, f, String.valueOf(record.topic), record.partition, record.offset)
-      emit(
-        new Outgoing(
-          Envelope.DEAD_LETTER,
-          -1,
-          record.key,
-          record.value,
-          timestamp,
-          headers,
-          level.settings.deadLetterTopic
-        )
-      )
-    }
+  /** False in a punctuation, which has no record that could become a dead letter. */
+  private def hasRecord: Boolean = record.originTopic != null || record.key != null
+
+  private def deadLetter(dest: Int, f: Fault, timestamp: Long): Outgoing = {
+    if (trace != null) trace.dropped(f.node, f.reason, deadLetter = true, Nil)
+    val headers = Faults.headers(record.headers, f, String.valueOf(record.topic), record.partition, record.offset)
+    new Outgoing(dest, -1, record.key, record.value, timestamp, headers, level.settings.deadLetterTopic)
+  }
 
   // ---- punctuation ----
 

@@ -31,7 +31,8 @@ import org.apache.spark.sql.types._
  * `options` is a JSON object:
  *
  *   - `run`: name; `shuffle_partitions`: number; `simulation`: bool
- *   - `processing_handler`, `deserialization_handler`, `dead_letter_topic`: default to the graph's settings
+ *   - `processing_handler`, `deserialization_handler`, `dead_letter_topic`, `processing_guarantee`: default to the
+ *     graph's settings
  *   - `python`: path of the interpreter of process nodes; `python_path`: its PYTHONPATH
  *   - `python_timeout_ms`: limit of one call (60000); `python_memory_mb`: limit of the data of its process (2048)
  *   - `real_time`: rows are processed as they arrive and written to the state one by one; `wall_clock`: with control
@@ -103,10 +104,11 @@ object StreamTasks {
       RecordHandlers.parse(j.path("record_handlers"))
     )
   }
-  private[millrace] def settingsOf(graph: TaskGraph, j: JsonNode): Settings = Settings(
+  private[millrace] def settingsOf(graph: TaskGraph, j: JsonNode): Settings = Settings.of(
     j.path("processing_handler").asText(graph.settings.processing),
     j.path("deserialization_handler").asText(graph.settings.deserialization),
-    j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic)
+    j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic),
+    j.path("processing_guarantee").asText == "exactly_once"
   )
 
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = TaskGraph.parse(spark, graphJson)

@@ -332,6 +332,24 @@ final case class Settings(processing: String, deserialization: String, deadLette
     case "dropped" => "continue" // the source's setting is `skip`
     case _ => "fail"
   }
+
+  /** Whether a record that fails in a node can become a dead letter. */
+  def deadLetters: Boolean = Settings.letters(processing)
+}
+private[millrace] object Settings {
+
+  /** The handler that writes a dead letter and then stops. */
+  val letterThenFail = "dead_letter_then_fail"
+  private val letters = Set("dead_letter", letterThenFail)
+
+  /**
+   * Under exactly once, Kafka Streams aborts the transaction of a record that stops it, and with it the dead letter: no
+   * consumer of committed records sees it. So it is not written.
+   */
+  def of(processing: String, deserialization: String, deadLetterTopic: String, exactlyOnce: Boolean): Settings = {
+    def handler(h: String) = if (exactlyOnce && h == letterThenFail) "fail" else h
+    Settings(handler(processing), handler(deserialization), deadLetterTopic)
+  }
 }
 
 /**
@@ -481,10 +499,11 @@ object TaskGraph {
 
   private[millrace] def settings(root: JsonNode): Settings = {
     val s = root.path("settings")
-    Settings(
+    Settings.of(
       s.path("processing_handler").asText("fail"),
       s.path("deserialization_handler").asText("fail"),
-      s.path("dead_letter_topic").asText(null)
+      s.path("dead_letter_topic").asText(null),
+      s.path("processing_guarantee").asText == "exactly_once"
     )
   }
 

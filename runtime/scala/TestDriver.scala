@@ -72,7 +72,7 @@ final class TestDriver private[millrace] (
     val answer = figures()
     val rows = answer.putArray("rows")
     Simulation
-      .ordered(out.flatMap(r => Option(SinkRow.met(SinkRow.of(r), settings, statistics))))
+      .ordered(out.flatMap(r => SinkRow.met(SinkRow.of(r), settings, statistics)))
       .foreach(o => describe(o, rows.addObject()))
     Json.mapper.writeValueAsString(answer)
   }

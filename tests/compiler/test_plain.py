@@ -195,6 +195,26 @@ def test_the_last_of_several_steps_with_state_reads_a_topic_of_the_first() -> No
     assert 'kafka.read("two-steps-counted")' in text
 
 
+def test_handlers_that_plain_spark_does_not_have_are_refused() -> None:
+    settings = {"processing_handler": "dead_letter_then_fail", "dead_letter_topic": "dead",
+                "uncaught_exception_handler": "replace_thread"}  # fmt: skip
+    made = plain(line(node("keep", "filter", predicate="true"), settings=settings))
+    refused = [(d.code, d.parameter) for d in made.diagnostics if d.severity == "error"]
+    assert refused == [
+        ("plain_handler", "processing_handler"), ("plain_handler", "uncaught_exception_handler"),
+    ]  # fmt: skip
+
+
+def test_days_of_a_time_zone_are_refused_and_an_offset_is_sparks_start_time() -> None:
+    days = {"type": "tumbling", "unit": "day", "time_zone": "Europe/Paris"}
+    made = plain(line(node("days", "count", window=days)))
+    refused = [(d.code, d.parameter) for d in made.diagnostics if d.severity == "error"]
+    assert refused == [("plain_kind", "window")]
+    shifted = {"type": "hopping", "size": "1 day", "advance": "6 hours", "offset": "1 hour"}
+    text = program(line(node("days", "count", window=shifted)))
+    assert '"1 day", "6 hours", startTime="1 hour"' in text
+
+
 def test_a_refused_node_shows_code_node_and_parameter() -> None:
     late = node("late", "count", window={"type": "sliding", "difference": 0})
     made = plain(line(late))

@@ -40,6 +40,8 @@ GOLDENS = sorted((TESTS / "golden").glob("*/job.py"))
 DOCUMENTS = [
     *(TESTS / "golden").glob("*/topology.json"),
     *(TESTS / "conformance" / "scenarios").glob("*.json"),
+    *(TESTS / "conformance" / "semantics").glob("*-in-*.json"),  # windows of a calendar
+    *(TESTS / "conformance" / "semantics").glob("*-with-an-offset.json"),
 ]
 
 

@@ -15,10 +15,13 @@ from millrace_runtime.comparing import differences
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-FOLDER = Path(__file__).parent / "scenarios"
+FOLDER = Path(__file__).parent
 #: key-value, windows (tumbling, one with a retention), versions, foreign-key and table joins,
-#: stores of processors, a global table
-RECORDED = ("B04b", "C52", "D09", "D13", "K01b", "M02", "M12", "N01", "N02")
+#: stores of processors, a global table, days of a time zone, windows with an offset
+RECORDED = (
+    "B04b", "C52", "D09", "D13", "K01b", "M02", "M12", "N01", "N02", "days-in-a-named-store",
+    "hopping-windows-with-an-offset",
+)  # fmt: skip
 #: the largest ones
 SLOW = ("N50", "N53")
 #: the test driver recorded no such store: these are compared with the operator's contents
@@ -107,7 +110,8 @@ def kept() -> Iterator[Kept]:
 
 
 def scenario(name: str) -> Raw:
-    found: Raw = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    [path] = FOLDER.glob(f"s*/{name}.json")
+    found: Raw = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 

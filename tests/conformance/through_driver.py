@@ -40,17 +40,20 @@ def _run(driver: TopologyTestDriver, scenario: Json) -> Json:
     result: Json = {"outputs": outputs, "error": None}
     seen: set[str] = set()
     for number, line in enumerate(scenario["inputs"], 1):
+        failed: RecordFailed | None = None
         try:
             if "advance_wall_clock" in line:
                 driver.advance_wall_clock(line["advance_wall_clock"])
             else:
                 pipe(driver, line)
         except RecordFailed as error:
-            return {**result, "error": {"kind": "stopped", **error.as_dict(), "after": number}}
+            failed = error
         for topic in sorted(driver.produced_topic_names):
             for record in driver.output_topic(topic).read_records():
                 outputs.append({"topic": topic, "after": number, **shown(record)})
                 seen.add(json.dumps(plain(record.key)))
+        if failed is not None:
+            return {**result, "error": {"kind": "stopped", **failed.as_dict(), "after": number}}
     result["dropped"] = len(driver.drops)
     expected = scenario["expected"].get("stores") or {}
     result["stores"] = {name: rows(driver, name, expected[name], seen) for name in expected}

@@ -24,9 +24,8 @@ BAD = 41
 
 def words(source: str, target: str, **settings: Any) -> Topology:
     """Words by key over two levels; `bad` fails after the repartition, among its siblings."""
-    topology = Topology(
-        "words", partitions={source: 2}, processing_guarantee="exactly_once", **settings
-    )
+    settings = {"processing_guarantee": "exactly_once", **settings}
+    topology = Topology("words", partitions={source: 2}, **settings)
     lines = topology.stream(source, key=string(), value=string(), name="lines")
     parted = lines.flat_map_values("split(value, ' ')").select_key("value").repartition()
     checked = parted.map_values(
@@ -112,6 +111,34 @@ class TestOnABroker:
         letters = topics.consume(figures.address, dead, 2 * (handler == "dead_letter"))
         raw = [each.value().decode() for each in letters]
         assert raw == (values[1:3] if handler == "dead_letter" else [])
+        run.close()
+
+
+class TestADeadLetterBeforeAFailure:
+    """Kafka Streams aborts it with the transaction, if there is one."""
+
+    pytestmark = BROKER
+
+    @pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once"])
+    def test_it_is_written_at_least_once_and_the_job_stops(
+        self, figures: Figures, guarantee: str
+    ) -> None:
+        source, target, dead = figures.topic(2), figures.topic(), figures.topic()
+        lines = [{"key": "a", "value": each, "timestamp": 1} for each in ("w", "v bad", "u")]
+        topics.produce(figures.address, source, [{**each, "partition": 0} for each in lines])
+        handler = "dead_letter_then_fail"
+        run = figures.job(
+            words(source, target, dead_letter_topic=dead, processing_handler=handler,
+                  processing_guarantee=guarantee)
+        )  # fmt: skip
+        letters = [b"bad"] * (guarantee == "at_least_once")
+        record = failure(run)["record"]
+        assert record["offset"] == 1
+        found = topics.consume(figures.address, dead, len(letters))
+        assert [each.value() for each in found] == letters
+        run.read_all(record_handlers=[decided(record, "continue")])
+        assert set(read(figures, target, 3)) == {"w", "v", "u"}
+        assert topics.size(figures.address, dead) == len(letters)
         run.close()
 
 

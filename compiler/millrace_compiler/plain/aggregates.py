@@ -137,6 +137,12 @@ def _grouped(
 ) -> Made:
     """Filter, watermark, groupBy, agg, and the columns of the result."""
     window: Window | None = getattr(node, "window", None)
+    if window is not None and window.unit is not None:
+        raise program.refuse(
+            "plain_kind", node, "window",
+            reason="Spark's windows have one size and no time zone",
+            instead="use a size and an offset, or the exact dialect",
+        )  # fmt: skip
     steps = [*before]
     if not filtered:
         steps.append(call("where", _kept(program, node, window)))
@@ -193,11 +199,11 @@ def _window(window: Window) -> Expr:
     if window.type == "session":
         # In Kafka Streams, records whose distance equals the gap are in one session.
         made = call("F.session_window", "timestamp", interval(window.part("gap") + 1))
-    elif window.type == "hopping":
-        size, advance = interval(window.part("size")), interval(window.part("advance"))
-        made = call("F.window", "timestamp", size, advance)
     else:
-        made = call("F.window", "timestamp", interval(window.part("size")))
+        advance = (interval(window.part("advance")),) if window.type == "hopping" else ()
+        offset = window.part("offset")
+        start = {"startTime": interval(offset)} if offset else {}
+        made = call("F.window", "timestamp", interval(window.part("size")), *advance, **start)
     return Chain(made, (call("alias", "window"),))
 
 
@@ -210,6 +216,10 @@ def _key(window: Window | None) -> str:
     elif window.type == "session":
         last = f"window.end - INTERVAL '{interval(window.part('gap') + 1)}'"
         bounds = f"named_struct('start', window.start, 'end', {last})"
+    elif window.type == "tumbling" and window.part("offset"):
+        # The first window begins at the epoch, not before it [TW1].
+        start = "greatest(window.start, timestamp_millis(0))"
+        bounds = f"named_struct('start', {start}, 'end', window.end)"
     else:
         bounds = "window"
     return f"named_struct('key', key, 'window', {bounds}) AS key"

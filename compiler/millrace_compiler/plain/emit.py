@@ -81,10 +81,13 @@ def emit_plain(
 def _check_settings(program: Program) -> None:
     settings, report = program.settings, program.report
     for name in ("deserialization_handler", "processing_handler"):
-        if settings.get(name) == "dead_letter":
+        if settings.get(name, "fail") not in ("fail", "continue"):
             report.add(
                 "plain_handler", None, name, reason="failed records cannot be sent to another topic"
             )
+    if settings.get("uncaught_exception_handler", "stop") != "stop":
+        reason = "a query that failed ends its program"
+        report.add("plain_handler", None, "uncaught_exception_handler", reason=reason)
     if settings.get("processing_guarantee") == "exactly_once":
         report.add("plain_at_least_once", None, "processing_guarantee")
 

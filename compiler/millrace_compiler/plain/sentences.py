@@ -136,7 +136,7 @@ PLAIN: dict[str, Prose] = {
     ),
     "plain_handler": Prose(
         "Plain Spark does not support this handler: {reason}.",
-        "Choose fail, or use the exact dialect.",
+        "Choose fail or stop, or use the exact dialect.",
     ),
     "plain_column": Prose(
         "The expression reads {column}, which a result of {kind} does not have in plain Spark.",

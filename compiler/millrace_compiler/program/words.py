@@ -77,9 +77,13 @@ def format_words(format_: Format | None) -> Call | None:
 def window_words(window: Window) -> Call:
     """The call for a window, such as ``tumbling("1 hour", grace="10 minutes")``."""
     names = [name for name, _ in window.parts]
-    first = names[0] if names[0] not in ("grace", "start") else None
+    first = names[0] if names[0] not in ("unit", "grace", "start") else None
     args = (duration(window.part(first)),) if first else ()
-    keywords = {name: duration(ms) for name, ms in window.parts if name != first and ms}
+    keywords = {
+        name: part if isinstance(part, str) else duration(part)
+        for name, part in window.parts
+        if name != first and part
+    }
     function = "sessions" if window.type == "session" else window.type
     return Call(function, args, tuple(keywords.items()))
 

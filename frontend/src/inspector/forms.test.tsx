@@ -177,6 +177,33 @@ test("a duration is taken as it is typed and kept in the document's words", asyn
   expect(params().limit).toBe("soon");
 });
 
+test("a window has a size, or a calendar unit with a time zone instead", async () => {
+  const id = edit.drop("count");
+  const set = (window: Record<string, string>) =>
+    act(async () =>
+      useDesigner
+        .getState()
+        .change(t("Window"), (now) =>
+          setParam(now, CATALOG, id, "window", { type: "tumbling", ...window }),
+        ),
+    );
+  const fields = () =>
+    [...place.querySelectorAll("[data-parameter^='window.']")].map((each) =>
+      each.getAttribute("data-parameter"),
+    );
+  await set({ size: "1 hour" });
+  await show(<Inspector nodeRuntime={undefined} />);
+  expect(fields()).toEqual(["window.size", "window.unit", "window.offset", "window.grace"]);
+  await set({ unit: "day" });
+  expect(fields()).toEqual(["window.unit", "window.time_zone", "window.offset", "window.grace"]);
+  const clear = field("window.unit").querySelector<HTMLButtonElement>("button:not(.field-help)");
+  await act(async () => clear?.click());
+  expect(paramsOf(findNode(edit.document(), id) ?? { id, kind: "" }).window).toEqual({
+    type: "tumbling",
+    size: "1 day",
+  });
+});
+
 test("an error stands below the field it is about, with its hint", async () => {
   const id = edit.drop("filter");
   await act(async () =>

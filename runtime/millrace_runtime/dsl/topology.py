@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from millrace_runtime.dsl.readers import Frame
 
-Handler = Literal["fail", "continue", "dead_letter"]
+Handler = Literal["fail", "continue", "dead_letter", "dead_letter_then_fail"]
 InvalidTimestamp = Literal["fail", "skip", "partition_time"]
 Start = Literal["earliest", "latest"]
 
@@ -35,8 +35,8 @@ class Topology(Checked):
 
     `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the name or
     variable of a node without a comment is its label on the canvas. The other arguments are
-    settings of the document: the handlers of deserialization and processing errors, the dead letter
-    topic and the processing guarantee.
+    settings of the document: the handlers of deserialization, processing and uncaught errors, the
+    dead letter topic and the processing guarantee.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Topology(Checked):
         processing_guarantee: Literal["at_least_once", "exactly_once"] | None = None,
         deserialization_handler: Handler | None = None,
         processing_handler: Handler | None = None,
+        uncaught_exception_handler: Literal["stop", "replace_thread"] | None = None,
         dead_letter_topic: str | None = None,
     ) -> None:
         self.name = name
@@ -59,6 +60,7 @@ class Topology(Checked):
             "processing_guarantee": processing_guarantee,
             "deserialization_handler": deserialization_handler,
             "processing_handler": processing_handler,
+            "uncaught_exception_handler": uncaught_exception_handler,
             "dead_letter_topic": dead_letter_topic,
         }
         self.settings = {name: value for name, value in settings.items() if value is not None}

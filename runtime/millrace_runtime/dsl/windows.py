@@ -8,6 +8,8 @@ from typing import Any, Literal
 from millrace_runtime.dsl.stores import Duration, in_milliseconds
 from millrace_runtime.keywords import checked
 
+Unit = Literal["day", "week", "month", "quarter", "year"]
+
 
 @dataclass(frozen=True)
 class Window:
@@ -36,15 +38,38 @@ def _window(type: str, **parts: Duration | None) -> Window:
 
 
 @checked
-def tumbling(size: Duration, *, grace: Duration | None = None) -> Window:
-    """Fixed-size windows that do not overlap. `grace`: how long late records are accepted."""
-    return _window("tumbling", size=size, grace=grace)
+def tumbling(
+    size: Duration | None = None,
+    *,
+    unit: Unit | None = None,
+    time_zone: str | None = None,
+    offset: Duration | None = None,
+    grace: Duration | None = None,
+) -> Window:
+    """Windows that do not overlap, of one `size`, or calendar days, weeks, months and so on.
+
+    `unit`: the calendar unit, in `time_zone` (default UTC). Weeks begin on Monday. `offset`: how
+    much later windows start than multiples of the size since the epoch or, with a unit, than
+    midnight: `tumbling(unit="day", time_zone="Europe/Paris", offset="18 hours")`. `grace`: how
+    long late records are accepted. Raises TypeError unless there is either a size or a unit.
+    """
+    if (size is None) == (unit is None):
+        raise TypeError("tumbling() takes either a size or a unit")
+    window = _window("tumbling", size=size, offset=offset, grace=grace)
+    words = {"unit": unit, "time_zone": time_zone}
+    return Window(window.parts | {name: word for name, word in words.items() if word is not None})
 
 
 @checked
-def hopping(size: Duration, *, advance: Duration, grace: Duration | None = None) -> Window:
-    """Fixed-size, overlapping windows; a new one starts with every `advance`."""
-    return _window("hopping", size=size, advance=advance, grace=grace)
+def hopping(
+    size: Duration,
+    *,
+    advance: Duration,
+    offset: Duration | None = None,
+    grace: Duration | None = None,
+) -> Window:
+    """Fixed-size, overlapping windows; a new one starts with every `advance`, plus `offset`."""
+    return _window("hopping", size=size, advance=advance, offset=offset, grace=grace)
 
 
 @checked

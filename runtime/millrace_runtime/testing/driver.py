@@ -21,7 +21,7 @@ from millrace_runtime.explaining import explain
 from millrace_runtime.formats import Format
 from millrace_runtime.job import Job
 from millrace_runtime.memory import CONTROL_TOPIC, Memory
-from millrace_runtime.simulation import STOP
+from millrace_runtime.simulation import LAST_LETTER, STOP
 from millrace_runtime.testing.failures import RecordFailed, failure
 from millrace_runtime.testing.sessions import analyzer_of, session
 from millrace_runtime.testing.stores import open_store
@@ -313,7 +313,9 @@ class TopologyTestDriver:
                     driver.undo()
                     del self.drops[drops:]
                     raise self._failure(row["fault"])
-                if row["topic"] is not None:  # else a print
+                if row["dest"] == LAST_LETTER:
+                    self._queues.setdefault(row["topic"], deque()).append(row)
+                elif row["topic"] is not None:  # else a print
                     written.append(row)
                     if self._job.formats_of(row["topic"]) is not None:
                         records.append(self._looped(row))

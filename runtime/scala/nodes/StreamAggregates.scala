@@ -111,18 +111,21 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
     Option(w.get(p)).filterNot(_.isNull).map(_.asLong).getOrElse(b.fail("window", "missing", s"$p is missing"))
   private def grace: Long = w.path("grace").asLong(0L)
   private val kind = w.get("type").asText
+  private val windows = {
+    if (kind == "hopping") ms("advance")
+    if (kind == "hopping" || (kind == "tumbling" && !w.hasNonNull("unit"))) ms("size")
+    try WindowsOf.of(w)
+    catch {
+      case _: java.time.DateTimeException =>
+        b.fail("window", "unknown", s"this version of Java has no time zone ${w.path("time_zone").asText}")
+    }
+  }
   private val window = kind match {
-    case "tumbling" | "hopping" => WindowSpec("time", ms("size"), grace)
+    case "tumbling" | "hopping" => WindowSpec("time", windows.size, grace, windows)
     case "sliding" => WindowSpec("sliding", ms("difference"), grace)
     case "session" => WindowSpec("session", ms("gap"), grace)
     case "unlimited" => WindowSpec("unlimited", 0L, 0L)
     case other => b.fail("window", "unknown", s"unknown type: $other")
-  }
-  private val windows: WindowsOf = kind match {
-    case "tumbling" => new TimeWindows(window.size, window.size, window.grace)
-    case "hopping" => new TimeWindows(window.size, ms("advance"), window.grace)
-    case "unlimited" => new UnlimitedWindows(w.path("start").asLong(0L))
-    case _ => null
   }
   private val closing = b.textOpt("emit").contains("window_close")
   private val inner = in.key
@@ -148,7 +151,8 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
         KeptRows(store.state, inner, cut = 16, closed = closed(1, 16)) +: times.map(
           KeptRows(_, inner, skip = 16, closed = closed(1, 0))
         )
-      case _ => Seq(KeptRows(store.state, inner, skip = 8, closed = closed(windows.size, 0)))
+      case _ =>
+        Seq(KeptRows(store.state, inner, skip = 8, closed = closed(windows.size, 0).map(_.copy(windows = windows))))
     }
   }
 

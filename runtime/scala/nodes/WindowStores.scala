@@ -120,7 +120,7 @@ private[millrace] class TimeFirstWindows(
     valueType: DataType,
     retention: Long,
     timeOrdered: Boolean,
-    advance: Long
+    windows: WindowsOf
 ) extends RetainedStore(c, owner, settings, retention, timeOrdered)
     with Windows {
   private val store = c.store(settings.state, valueType, ordered = true)
@@ -155,12 +155,13 @@ private[millrace] class TimeFirstWindows(
     val last = math.min(to, clock.value)
     def rows: Iterator[WindowEntry] = fetchAll(actual, last).filter(w => java.util.Arrays.equals(w.key, key))
     def lookups: Iterator[WindowEntry] =
-      Iterator.iterate((actual + advance - 1) / advance * advance)(_ + advance).takeWhile(_ <= last).flatMap { start =>
+      Iterator.iterate(windows.startFrom(actual))(windows.next).takeWhile(_ <= last).flatMap { start =>
         Option(store.get(at(key, start))).map(new WindowEntry(key, start, _))
       }
     if (last < actual) Iterator.empty
     else {
-      val found = (if (advance == Long.MaxValue || (last - actual) / advance > store.size) rows else lookups).toArray
+      val found =
+        (if (windows.step == Long.MaxValue || (last - actual) / windows.step > store.size) rows else lookups).toArray
       if (ascending) found.iterator else found.reverseIterator
     }
   }

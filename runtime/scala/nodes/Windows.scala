@@ -2,34 +2,6 @@ package org.apache.spark.sql.millrace
 
 import org.apache.spark.sql.types._
 
-/** The windows to which a time belongs. Starts are multiples of the advance, never negative [TW1]. */
-private[millrace] sealed abstract class WindowsOf extends Serializable {
-
-  /** The size in ms; Long.MaxValue for unlimited windows. */
-  def size: Long
-  def grace: Long
-
-  /** The start of the first window; the others follow by `advance`. If it is after the time, there is no window. */
-  def first(time: Long): Long
-  def advance: Long
-  final def end(start: Long): Long = if (size == Long.MaxValue) Long.MaxValue else start + size
-
-  /** Whether two times belong to the same windows. */
-  final def same(a: Long, b: Long): Boolean = first(a) == first(b) && last(a) == last(b)
-  protected def last(time: Long): Long
-}
-private[millrace] final class TimeWindows(val size: Long, val advance: Long, val grace: Long) extends WindowsOf {
-  override def first(time: Long): Long = math.max(0L, time - size + advance) / advance * advance
-  override protected def last(time: Long): Long = Math.floorDiv(time, advance) * advance
-}
-private[millrace] final class UnlimitedWindows(start: Long) extends WindowsOf {
-  override def size: Long = Long.MaxValue
-  override def grace: Long = 0L
-  override def advance: Long = Long.MaxValue
-  override def first(time: Long): Long = start
-  override protected def last(time: Long): Long = start
-}
-
 /** The common part of windowed aggregations: the key type, the dump of the store, and the records that they send. */
 private[millrace] abstract class WindowedAggregation(
     s: NodeSpec,
@@ -81,7 +53,7 @@ private[millrace] final class WindowAggregation(
       if (settings.retention != null) settings.retention.longValue
       else if (windows.size == Long.MaxValue) Long.MaxValue
       else windows.size + windows.grace
-    store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing, windows.advance)
+    store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing, windows)
     store.show(Windowed.typeOf(keyType.seen), (key, start) => Windowed(keys.decode(key), start, shownEnd(start)))
     openClocks(c, inputs.length)
   }
@@ -98,7 +70,7 @@ private[millrace] final class WindowAggregation(
       while (start <= time) {
         val end = windows.end(start)
         if (end > close) update(r, key, start, end, aggregator) else late(start, end, close)
-        start = if (windows.advance == Long.MaxValue) Long.MaxValue else start + windows.advance
+        start = windows.next(start)
       }
       if (closing) emitClosed(r, close)
     }
@@ -117,10 +89,10 @@ private[millrace] final class WindowAggregation(
 
   private def emitClosed(r: Record, close: Long): Unit = {
     val last = emitted.value
-    val upper = close - windows.size
+    val upper = windows.closedBy(close)
     if ((last == -1L || last < close) && upper >= 0L) {
-      val lower = if (last == -1L) 0L else math.max(0L, last - windows.size) + 1L
-      if (last == -1L || !windows.same(upper, lower - 1L)) {
+      val lower = if (last == -1L) 0L else math.max(0L, windows.closedBy(last)) + 1L
+      if (last == -1L || !windows.noneClosed(last, close)) {
         store.fetchAll(lower, upper).foreach { w =>
           send(r, windowed(keys.decode(w.key), w.start, windows.end(w.start)), w.entry.value, null, w.entry.timestamp)
         }

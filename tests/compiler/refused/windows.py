@@ -51,6 +51,48 @@ WINDOWS: Refused = {
         window(type="tumbling", size="soon"),
         ("duration", "count", "window"),
     ),
+    "a size and a calendar unit": (
+        window(type="tumbling", size=10, unit="day"),
+        ("window_size_and_unit", "count", "window"),
+    ),
+    "an unknown calendar unit": (
+        window(type="tumbling", unit="fortnight"),
+        ("choice", "count", "window"),
+    ),
+    "a time zone without a calendar unit": (
+        window(type="tumbling", size=10, time_zone="UTC"),
+        ("window_zone", "count", "window"),
+    ),
+    "a time zone that nobody knows": (
+        window(type="tumbling", unit="day", time_zone="Europe/Pariss"),
+        ("window_zone_unknown", "count", "window"),
+    ),
+    "a file of the time zone database": (
+        window(type="tumbling", unit="day", time_zone="posixrules"),
+        ("window_zone_unknown", "count", "window"),
+    ),
+    "an offset of a whole size": (
+        window(type="tumbling", size=10, offset=10),
+        ("window_offset", "count", "window"),
+    ),
+    "an offset of a whole advance": (
+        window(type="hopping", size=10, advance=5, offset=5),
+        ("window_offset", "count", "window"),
+    ),
+    "an offset that not every month reaches": (
+        window(type="tumbling", unit="month", offset="28 days"),
+        ("window_offset", "count", "window"),
+    ),
+    "an offset of sessions": (
+        window(type="session", gap=10, offset=1),
+        ("window_part", "count", "window"),
+    ),
+    "a retention shorter than a day of 25 hours": (
+        with_store(
+            window(type="tumbling", unit="day"), "count", store("rows", "window", retention="1 day")
+        ),
+        ("retention", "rows", "retention"),
+    ),
     "final results of an unlimited window": (
         line(node("count", "count", window={"type": "unlimited"}, emit="window_close")),
         ("emit_unlimited", "count", "emit"),

@@ -23,6 +23,7 @@ GROUP_HELP = (
 )
 WINDOW_HELP = (
     "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. "
+    "Tumbling windows have a size, or are days, weeks, months, quarters or years of a time zone. "
     "Without a window there is one result per key."
 )
 

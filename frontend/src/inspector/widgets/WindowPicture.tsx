@@ -2,6 +2,7 @@ import { durationWords } from "../../designer/sentences";
 import type { Json } from "../../graph/document";
 import { durationText, milliseconds } from "../../graph/durations";
 import { type Phrase, phrase, t } from "../../ui/i18n";
+import { CALENDAR_UNITS } from "./calendar";
 import { asText } from "./widget";
 
 const CAPTIONS: Readonly<Record<string, Phrase>> = {
@@ -41,7 +42,7 @@ function bars(window: Record<string, Json>): {
   size: number;
 } {
   const type = asText(window.type);
-  const size = ms(window.size);
+  const size = CALENDAR_UNITS[asText(window.unit)]?.length ?? ms(window.size);
   const graceOf = (length: number, drawn: number) =>
     length === 0 ? 0 : Math.min(0.3, (ms(window.grace) / length) * drawn);
   if (type === "hopping") {
@@ -108,6 +109,7 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
   const gap = 3;
   const top = LINE - 8 - rows * (height + gap);
   const main = picture.bars.find((bar) => bar.main);
+  const unit = CALENDAR_UNITS[asText(window.unit)];
   const grace = ms(window.grace);
   const late = picture.end * WIDTH + Math.max(3, picture.grace * WIDTH) + 4;
   // Half of the label is to the right of its anchor.
@@ -159,12 +161,20 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
         type === "unlimited" ||
         main === undefined ? null : (
           <g className="window-ticks">
-            <text x={main.x * WIDTH} y={LINE + 14} textAnchor="middle">
-              0
-            </text>
-            <text x={(main.x + main.width) * WIDTH} y={LINE + 14} textAnchor="middle">
-              {label(picture.size)}
-            </text>
+            {unit !== undefined ? (
+              <text x={(main.x + main.width / 2) * WIDTH} y={LINE + 14} textAnchor="middle">
+                {t(unit.title)}
+              </text>
+            ) : (
+              <>
+                <text x={main.x * WIDTH} y={LINE + 14} textAnchor="middle">
+                  {label(ms(window.offset))}
+                </text>
+                <text x={(main.x + main.width) * WIDTH} y={LINE + 14} textAnchor="middle">
+                  {label(ms(window.offset) + picture.size)}
+                </text>
+              </>
+            )}
           </g>
         )}
         {picture.grace > 0 ? (

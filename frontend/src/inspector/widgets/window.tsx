@@ -1,12 +1,24 @@
 import { Select } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Json } from "../../graph/document";
 import { type Phrase, phrase, t } from "../../ui/i18n";
 import { at } from "../problems";
+import { TimeZoneWidget, UnitWidget } from "./calendar";
 import { PartField } from "./PartField";
 import { DurationWidget, NumberWidget } from "./simple";
 import { WindowPicture } from "./WindowPicture";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
 
-type Part = "size" | "advance" | "grace" | "difference" | "gap" | "start";
+type Part =
+  | "size"
+  | "unit"
+  | "time_zone"
+  | "offset"
+  | "advance"
+  | "grace"
+  | "difference"
+  | "gap"
+  | "start";
 
 const TITLES: Readonly<Record<string, Phrase>> = {
   tumbling: phrase("Tumbling"),
@@ -18,6 +30,9 @@ const TITLES: Readonly<Record<string, Phrase>> = {
 
 const PART_TITLES: Readonly<Record<Part, Phrase>> = {
   size: phrase("Size"),
+  unit: phrase("Calendar unit"),
+  time_zone: phrase("Time zone"),
+  offset: phrase("Offset"),
   advance: phrase("Advance"),
   grace: phrase("Grace"),
   difference: phrase("Time difference"),
@@ -27,6 +42,11 @@ const PART_TITLES: Readonly<Record<Part, Phrase>> = {
 
 const PART_HELP: Readonly<Record<Part, Phrase>> = {
   size: phrase("Length of a window"),
+  unit: phrase("Days, weeks and so on of a time zone, instead of windows of one size"),
+  time_zone: phrase("Its clock decides when days begin and how long they are"),
+  offset: phrase(
+    "How much later windows start: after midnight or, with a size, after multiples of the size in UTC",
+  ),
   advance: phrase("Time between the starts of two windows"),
   grace: phrase("How late a record may be, in stream time, to be counted"),
   difference: phrase("Largest difference between the timestamps of a window's records"),
@@ -36,11 +56,20 @@ const PART_HELP: Readonly<Record<Part, Phrase>> = {
 
 /** The parts of each type of window, named as in the topology document. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
-  tumbling: ["size", "grace"],
-  hopping: ["size", "advance", "grace"],
+  tumbling: ["size", "unit", "time_zone", "offset", "grace"],
+  hopping: ["size", "advance", "offset", "grace"],
   sliding: ["difference", "grace"],
   session: ["gap", "grace"],
   unlimited: ["start"],
+};
+
+/** Parts that are 0 if they are not given. */
+const ZERO: readonly Part[] = ["offset", "grace", "start"];
+
+const WIDGETS: Partial<Record<Part, (props: WidgetProps) => ReactNode>> = {
+  start: NumberWidget,
+  unit: UnitWidget,
+  time_zone: TimeZoneWidget,
 };
 
 const STARTING: Readonly<Record<string, Record<string, string | number>>> = {
@@ -51,12 +80,26 @@ const STARTING: Readonly<Record<string, Record<string, string | number>>> = {
   unlimited: {},
 };
 
+/** The parts to show: a tumbling window has a size, or a calendar unit with its time zone. */
+function shownParts(window: Readonly<Record<string, Json>>): readonly Part[] {
+  const parts = PARTS[asText(window.type)] ?? [];
+  const hidden: readonly Part[] = window.unit == null ? ["time_zone"] : ["size"];
+  return parts.filter((part) => !hidden.includes(part) || window[part] != null);
+}
+
+/** The window with another unit: a calendar unit replaces the size, and a size the calendar unit. */
+function withUnit(window: Readonly<Record<string, Json>>, unit: Json | undefined): Json {
+  const { size, time_zone, unit: _old, ...others } = window;
+  if (unit === undefined) return { ...others, size: size ?? "1 day" };
+  return { ...others, unit, time_zone: time_zone ?? "UTC" };
+}
+
 /** The window of an aggregation, with a picture of the records that each window contains. */
 export function WindowWidget(props: WidgetProps) {
   const { diagnostics, labelId, onChange, onDone, path, readOnly, value } = props;
   const now = asObject(value);
   const type = asText(now.type);
-  const parts = PARTS[type] ?? [];
+  const parts = shownParts(now);
   return (
     <div className="parts">
       <Select
@@ -80,7 +123,7 @@ export function WindowWidget(props: WidgetProps) {
       {parts.length === 0 ? null : (
         <div className="part-grid">
           {parts.map((part) => {
-            const Widget = part === "start" ? NumberWidget : DurationWidget;
+            const Widget = WIDGETS[part] ?? DurationWidget;
             return (
               <PartField
                 key={part}
@@ -95,12 +138,14 @@ export function WindowWidget(props: WidgetProps) {
                     parameter={{
                       ...props.parameter,
                       unit: part === "start" ? "ms" : null,
-                      default: part === "grace" || part === "start" ? 0 : null,
+                      default: ZERO.includes(part) ? 0 : null,
                     }}
                     labelId={id}
                     path={`${path}.${part}`}
                     value={now[part]}
-                    onChange={(next) => onChange(withPart(value, part, next))}
+                    onChange={(next) =>
+                      onChange(part === "unit" ? withUnit(now, next) : withPart(value, part, next))
+                    }
                   />
                 )}
               </PartField>

@@ -138,6 +138,16 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   expression_type: ["表达式返回 {found}，但应为 {needed}。", "请转换它，例如使用 CAST(… AS …)。"],
   window_part: ["{type} 窗口没有 {part}。", "已知的属性：{known}。"],
   window_part_missing: ["{type} 窗口的 {part} 是必填的。", "请输入时长。"],
+  window_size_and_unit: ["窗口同时有大小和日历单位。", "请删除其中之一。"],
+  window_zone: [
+    "固定大小的窗口没有时区。",
+    "请设置单位（day、week、month、quarter 或 year）来代替大小，或使用偏移。",
+  ],
+  window_zone_unknown: [
+    "{found} 不是时区。",
+    "{guess}请使用 IANA 时区数据库中的名称，例如 Europe/Paris，或 UTC。",
+  ],
+  window_offset: ["偏移 {offset} 不小于下一个窗口开始之前的 {between}。", "请使用较小的偏移。"],
   window_advance: [
     "窗口每次前进 {advance} ms，大于其大小 {size} ms。",
     "前进不能大于窗口大小，否则窗口之间的记录会丢失。",
@@ -498,7 +508,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请使用精确方言，或其他格式。",
   ],
   plain_source: ["普通 Spark 不能读取这个数据源：{reason}。", "请使用精确方言，或{instead}。"],
-  plain_handler: ["普通 Spark 不支持这个处理程序：{reason}。", "请选择 fail，或使用精确方言。"],
+  plain_handler: [
+    "普通 Spark 不支持这个处理程序：{reason}。",
+    "请选择 fail 或 stop，或使用精确方言。",
+  ],
   plain_column: [
     "表达式读取 {column}，但在普通 Spark 中 {kind} 的结果没有它。",
     "请在之前将它复制到值中，或使用精确方言。",
@@ -522,6 +535,7 @@ export const words: Readonly<Record<string, string>> = {
   "an invalid timestamp": "时间戳无效",
   "sliding windows are supported for one input only": "滑动窗口只支持一个输入",
   "use a hopping window": "使用跳跃窗口",
+  "a query that failed ends its program": "查询失败后程序即结束",
   "failed records cannot be sent to another topic": "失败的记录不能写入其他主题",
   "merging sessions support only counts, sums, minima and maxima":
     "会合并的会话只能计数、求和，或取最大值或最小值",
@@ -534,6 +548,8 @@ export const words: Readonly<Record<string, string>> = {
   "another type": "使用其他类型",
   "another key": "使用其他键",
   "a sliding window needs a difference greater than 0": "滑动窗口的时间差必须大于 0",
+  "Spark's windows have one size and no time zone": "Spark 的窗口只有一个固定大小，没有时区",
+  "use a size and an offset, or the exact dialect": "请使用大小和偏移，或精确方言",
   "choose a difference": "选择一个时间差",
   "programs of the plain dialect read only topics": "普通方言的程序只读取主题",
   "read a topic": "读取主题",

@@ -118,7 +118,7 @@ export const help: Readonly<Record<string, string>> = {
     "主题名称，不含“-repartition”。默认：节点的标识。",
   "What records are grouped by. For a stream, the new key (default: the record's key). For a table, key and value; both are required.":
     "记录的分组依据。流：新的键（默认：记录的键）。表：键和值，两者都必填。",
-  "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. Without a window there is one result per key.":
+  "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. Tumbling windows have a size, or are days, weeks, months, quarters or years of a time zone. Without a window there is one result per key.":
     "流还可按时间分组：滚动、跳跃、滑动、会话或无限窗口。没有窗口时每个键一个结果。",
   "Emit every update, or one final result when the window closes.":
     "输出每次更新，或在窗口关闭时输出一个最终结果。",
@@ -191,7 +191,10 @@ export const help: Readonly<Record<string, string>> = {
   "Prefix of each line. Default: the node's id.": "每行的前缀。默认：节点的标识。",
   "At least once: after a failure, results may be written again. Exactly once: results and progress are written in one transaction.":
     "至少一次：故障后结果可能重复写入。恰好一次：结果与进度在同一事务中写入。",
-  "Fail, drop and count, or write to the dead letter topic.": "停止、丢弃并计数，或写入死信主题。",
+  "Fail, drop and count, or write to the dead letter topic, and then continue or fail. Under exactly once, a dead letter before a failure is aborted with its transaction, as in Kafka Streams.":
+    "停止、丢弃并计数，或写入死信主题后继续或停止。在恰好一次语义下，停止前的死信会随其事务一起中止，与 Kafka Streams 相同。",
+  "When a record fails and its handler says fail: stop, or replace the threads, which process the record again. The eighth failure within ten minutes stops the job.":
+    "记录失败且其处理程序为停止时：停止作业，或替换线程并重新处理该记录。十分钟内第八次失败会停止作业。",
   "Receives the source record's original bytes, with headers that describe the error.":
     "接收源记录的原始字节，并用头说明错误。",
 

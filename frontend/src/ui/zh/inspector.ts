@@ -80,6 +80,20 @@ export const inspector = {
   "Time difference": "间距",
   Gap: "间隔",
   "Length of a window": "一个窗口的长度",
+  "Calendar unit": "日历单位",
+  "Time zone": "时区",
+  "Days, weeks and so on of a time zone, instead of windows of one size":
+    "按某个时区的日、周等划分窗口，而不是固定大小",
+  "Its clock decides when days begin and how long they are":
+    "由该时区的时钟决定一天何时开始、有多长",
+  "How much later windows start: after midnight or, with a size, after multiples of the size in UTC":
+    "窗口推迟多久开始：从午夜算起；有固定大小时，从 UTC 下大小的整数倍算起",
+  "None: by size": "无：按大小",
+  Day: "日",
+  "Week, from Monday": "周（从周一开始）",
+  Month: "月",
+  Quarter: "季度",
+  Year: "年",
   "Time between the starts of two windows": "相邻窗口起点的间隔",
   "How late a record may be, in stream time, to be counted": "按流时间，迟到多久的记录仍被计入",
   "Largest difference between the timestamps of a window's records": "同一窗口内记录相距的上限",

@@ -52,6 +52,12 @@ export const sentences: readonly (readonly [english: string, chinese: string])[]
 
 export const windows: readonly (readonly [english: string, chinese: string])[] = [
   ["{window}, grace {time}", "{window}，宽限 {time}"],
+  ["{window}, offset {time}", "{window}，偏移 {time}"],
+  ["per day in {zone}", "{zone} 的每天"],
+  ["per week in {zone}", "{zone} 的每周"],
+  ["per month in {zone}", "{zone} 的每月"],
+  ["per quarter in {zone}", "{zone} 的每季度"],
+  ["per year in {zone}", "{zone} 的每年"],
   ["per {time1} every {time2}", "{time1}的窗口，每 {time2}一个"],
   ["per {time}", "每 {time}"],
   ["within {time}", "{time}以内"],
