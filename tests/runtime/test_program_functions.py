@@ -300,3 +300,21 @@ def test_the_error_of_a_function_is_a_program_error() -> None:
     with pytest.raises(ProgramError, match=r"keep\.predicate") as found:
         orders.to_table().filter(lambda value: round(value["n"]) > 1, name="keep")
     assert (found.value.node, found.value.parameter) == ("keep", "predicate")
+
+
+def test_a_column_without_a_session_is_refused_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark import SparkContext
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    text = (
+        'from pyspark.sql import functions as F\norders.map_values(F.upper(F.col("value.item")))\n'
+    )
+    with pytest.raises(MillraceError, match=r"shop\.py, line 8: .*needs an active Spark session"):
+        load_program(program(tmp_path, text))
+
+
+def test_a_function_of_peek_always_acts(tmp_path: Path) -> None:
+    made = nodes(tmp_path, 'orders.peek(lambda value: value["item"])\n')
+    assert made["peek"]["kind"] == "process_values"

@@ -130,6 +130,8 @@ def test_random_functions_are_translated_exactly(session: Any) -> None:
     assert different(session, cases, SEED) == []
 
 
-def test_case_changes_as_in_python_but_for_two_letters_of_unicode_16(session: Any) -> None:
-    # These two letters had no upper case before Unicode 16, which Spark's library knows.
-    assert characters(session) <= {"\u019b", "\u0264"}
+def test_case_changes_as_in_python_but_for_six_letters_of_unicode_16(session: Any) -> None:
+    # Spark's library knows their case of Unicode 16, Python before 3.14 does not. The last two only
+    # matter beside a final sigma.
+    letters = {"\u019b", "\u0264", "\ua7d3", "\ua7d5", "\u0295", "\U0001171e"}
+    assert characters(session) <= letters

@@ -84,3 +84,19 @@ def test_a_function_joins_streams_in_python(topology_test_driver: Create) -> Non
     driver.input_topic("orders").pipe("x", {"item": "pen", "n": 1})
     driver.input_topic("orders").pipe("y", {"item": "ink", "n": 2})
     assert driver.output_topic("out").read_key_values() == [("pen", "1 blue"), ("ink", "2 None")]
+
+
+def test_columns_of_spark_are_expressions(topology_test_driver: Create) -> None:
+    from millrace_runtime.testing.sessions import session
+    from pyspark.sql import functions as F  # noqa: N812
+
+    session()
+    topology = Topology("columns")
+    value = F.struct(F.upper(F.col("value.item")).alias("item"), (F.col("value.n") * 2).alias("n"))
+    kept = (F.col("value.n") > LIMIT) & F.col("value.item").isin("pen", "it's")
+    orders_of(topology).filter(kept, name="kept").map_values(value).to("out")
+    params = {node["id"]: node["params"] for node in topology.document()["nodes"]}
+    assert params["kept"]["predicate"] == ("((value.n > 10) AND (value.item IN ('pen', 'it\\'s')))")
+    driver = topology_test_driver(topology)
+    driver.input_topic("orders").pipe("x", {"item": "it's", "n": 11})
+    assert driver.output_topic("out").read_value() == {"item": "IT'S", "n": 22}

@@ -37,6 +37,7 @@ from millrace_runtime.functions.source import (
     plain_function,
     source_of,
 )
+from millrace_runtime.functions.spark_columns import NoText, column_text, is_column
 from millrace_runtime.functions.terms import NotTranslated
 from millrace_runtime.functions.translate import Column, translated
 
@@ -152,12 +153,13 @@ class Functions:
         """The text of an expression, or the function that has to run in Python."""
         if isinstance(given, str) or given is None:
             return given
-        sql = _column_text(given)
-        if sql is not None:
-            return sql
+        if is_column(given):
+            return self._column(given, site, node)
         if not callable(given):
             return given
         source, columns = self.read(given, site, node)
+        if site.method == "peek":
+            return Runs(source, columns, "it acts")
         seen = {
             name: site.columns.get(of, Column(of, None))
             for name, of in zip(source.parameters, columns, strict=True)
@@ -171,6 +173,14 @@ class Functions:
         known = {each.name: each.type for each in site.columns.values() if each.type is not None}
         self._types.note(made.sql, known, made.type)
         return made.sql
+
+    def _column(self, given: Any, site: Site, node: str | None) -> str:
+        """The text of a Column of Spark."""
+        try:
+            return column_text(given)
+        except NoText as error:
+            message = f"This Column of Spark has no text, because of {error}. Write it as text."
+            raise self.error(site, node, message) from None
 
     def read(self, given: Any, site: Site, node: str | None) -> tuple[Source, tuple[str, ...]]:
         """The source of a function, and the columns that its parameters stand for."""
@@ -288,13 +298,6 @@ def shown(source: Source) -> str:
 
 def _name(given: Any) -> str:
     return str(getattr(given, "__qualname__", type(given).__name__))
-
-
-def _column_text(given: Any) -> str | None:
-    """The SQL text of a Column of Spark; None for anything else."""
-    if not type(given).__module__.startswith("pyspark.sql") or not hasattr(given, "_jc"):
-        return None
-    return str(given._jc.node().sql())
 
 
 def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
