@@ -100,4 +100,20 @@ def _failed(file: Path, error: BaseException) -> MillraceError:
         line = error.lineno
     where = f"{file.name}, line {line}" if line else file.name
     message = error.msg if isinstance(error, SyntaxError) else str(error)
+    if _needs_session(error):
+        message = (
+            "a Column of Spark needs an active Spark session, and the document of a program is "
+            'built without one. Write a Spark SQL expression, such as "upper(value.name)", or a '
+            "function."
+        )
     return MillraceError("program_failed", f"{where}: {type(error).__name__}: {message}")
+
+
+def _needs_session(error: BaseException) -> bool:
+    """Whether PySpark raised an error because there is no session."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or "pyspark" not in Path(frames[-1].filename).parts:
+        return False
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is None

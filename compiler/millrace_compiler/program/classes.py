@@ -24,7 +24,7 @@ _HARMLESS = (
 
 
 def own_code(source: str, class_name: str) -> str | None:
-    """The class with the top-level imports, constants, functions and classes that it needs.
+    """The class or function with the top-level imports, constants, functions and classes it needs.
 
     Imports of the runtime are omitted. Blank lines between consecutive statements are kept, so that
     the line numbers of errors are those of the source. ``None`` if there is no such class, or the
@@ -78,7 +78,7 @@ def imports(code: str) -> list[tuple[int, str]]:
 
 
 def _needed(source: str, class_name: str) -> list[ast.stmt]:
-    """The top-level statements that a class needs, with it; none if there is no such class."""
+    """The top-level statements that a class or function needs, with it; none if there is none."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -132,7 +132,7 @@ def bound_names(code: str) -> set[str]:
 
 
 def _is_class(item: ast.stmt, name: str) -> bool:
-    return isinstance(item, ast.ClassDef) and item.name == name
+    return isinstance(item, ast.ClassDef | ast.FunctionDef) and item.name == name
 
 
 def _is_block(item: ast.stmt) -> bool:

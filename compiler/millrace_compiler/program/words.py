@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from millrace_compiler.durations import show_duration
 from millrace_compiler.formats import Format
+from millrace_compiler.program.functions import Called
 from millrace_compiler.windows import Window
 
 
@@ -37,11 +38,15 @@ class Chain:
 
 @dataclass(frozen=True)
 class Processor:
-    """A processor class in the user's Python code."""
+    """A processor class in the user's Python code.
+
+    ``called``: the function that the class only calls, if its node has nothing else.
+    """
 
     code: str
     class_name: str
     arguments: Mapping[str, object] = field(default_factory=dict)
+    called: Called | None = None
 
 
 def call(function: str, *args: object, **keywords: object) -> Call:

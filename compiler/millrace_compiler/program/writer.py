@@ -18,6 +18,7 @@ from millrace_compiler.names import Names
 from millrace_compiler.operator import Operator, Store
 from millrace_compiler.program.classes import GIVEN, bound_names, is_plain, is_same, own_code
 from millrace_compiler.program.comments import write_comment
+from millrace_compiler.program.functions import Called, returns_of
 from millrace_compiler.program.identities import Identities, base_of, slug
 from millrace_compiler.program.labels import implied_label
 from millrace_compiler.program.text import Lines, Link, Span, fits, is_fluent, statement_lines
@@ -68,15 +69,17 @@ class _Writer:
         self.graph, self.settings = graph, settings
         self.order = [graph.operators[id_] for id_ in graph.order]
         self.uses = self._uses()
-        self.shown_ids = self._ids()
         labelled = [bool(_texts(each)[0]) for each in graph.operators.values()]
         #: whether at least half of the nodes have labels: then names and variables imply labels
         self.labels = 2 * sum(labelled) >= len(labelled)
         self.classes: dict[tuple[str, str], str] = {}
         self.code: list[tuple[str, list[str]]] = []
+        #: The function of a code that has no class.
+        self.functions: dict[str, str] = {}
         self.files: dict[str, str] = {}
         self.names = Names(set(API))
         self._place_classes()
+        self.shown_ids = self._ids()
         self.body = Lines()
         self.values = Values(self.graph, self.names, self.classes)
 
@@ -95,7 +98,8 @@ class _Writer:
         ids, found = Identities(), dict[str, str | None]()
         for operator in self.order:
             topics = [t for t in self._topics(operator) if t]
-            default = ids.default(base_of(operator.kind, topics))
+            called = self._called(operator)
+            default = ids.default(base_of(called.method if called else operator.kind, topics))
             found[operator.id] = None if ids.take(operator.id) == default else operator.id
             for store in operator.stores:
                 if store.id not in found:
@@ -152,12 +156,14 @@ class _Writer:
         key = (found.code, found.class_name)
         if key in self.classes:
             return
+        if found.called and self._place_function(found, found.called, operator):
+            return
         for code, owners in self.code:
             if code == found.code and is_same(own_code(code, found.class_name) or "", code):
                 self.classes[key] = found.class_name
                 owners.append(operator.id)
                 return
-        if self._fits(found):
+        if self._fits(found.code, found.class_name):
             self.classes[key] = found.class_name
             self.code.append((found.code, [operator.id]))
             self.names.taken |= bound_names(found.code)
@@ -169,17 +175,48 @@ class _Writer:
         self.files[path] = found.code
         self.classes[key] = f"{path}:{found.class_name}"
 
-    def _fits(self, found: Processor) -> bool:
-        made = own_code(found.code, found.class_name)
-        if (
-            made is None
-            or not is_same(made, found.code)
-            or not is_plain(found.code, annotated=True)
-        ):
+    def _place_function(self, found: Processor, called: Called, operator: Operator) -> bool:
+        """Puts a function that a class only calls into the program, in place of the class."""
+        for code, owners in self.code:
+            if code == called.code and self.functions.get(code) == called.function:
+                owners.append(operator.id)
+                break
+        else:
+            if not self._fits(called.code, called.function):
+                return False
+            self.code.append((called.code, [operator.id]))
+            self.names.taken |= bound_names(called.code)
+            self.functions[called.code] = called.function
+        self.classes[found.code, found.class_name] = called.function
+        return True
+
+    def _called(self, operator: Operator) -> Called | None:
+        """The function in the program that takes the place of a processor's class."""
+        found = operator.words()[-1].args[:1] if operator.runs_python else ()
+        for arg in found:
+            if isinstance(arg, Processor) and arg.called is not None:
+                placed = self.classes[arg.code, arg.class_name]
+                return arg.called if placed == arg.called.function else None
+        return None
+
+    def _worded(self, operator: Operator) -> list[Call]:
+        """The calls of a node."""
+        calls = operator.words()
+        called = self._called(operator)
+        if called is None:
+            return calls
+        types = dict(calls[-1].keywords)
+        returns = returns_of(called.method, types.get("key_type"), types.get("value_type"))
+        made = Call(called.method, (ast.Name(called.function),))
+        return [with_keywords(made, returns=returns)]
+
+    def _fits(self, code: str, name: str) -> bool:
+        made = own_code(code, name)
+        if made is None or not is_same(made, code) or not is_plain(code, annotated=True):
             return False
-        names = bound_names(found.code)
+        names = bound_names(code)
         free = names.isdisjoint(self.names.taken) and names.isdisjoint(self.names.words)
-        return free and all(x.isprintable() or x == "\n" for x in found.code)
+        return free and all(x.isprintable() or x == "\n" for x in code)
 
     # ---- statements -----------------------------------------------------------------------------
 
@@ -274,7 +311,7 @@ class _Writer:
         for operator in statement.nodes:
             own = variable if operator is statement.nodes[-1] else None
             comment, about = self._about(operator, indent, own)
-            calls = operator.words()
+            calls = self._worded(operator)
             calls[-1] = with_keywords(calls[-1], **about)
             for index, call in enumerate(calls):
                 root = None if links else self._root(operator)

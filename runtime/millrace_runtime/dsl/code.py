@@ -111,7 +111,7 @@ def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
                 text = handle.read()
         except OSError as error:
             raise ValueError(f"{file} cannot be read: {error.strerror}") from None
-        return ProcessorCode(text, name, str(file), text, _beside(file, text))
+        return ProcessorCode(text, name, str(file), text, beside(file, text))
     name = processor.__qualname__
     if processor.__module__ == place.module:
         found, source = place.file, "".join(place.source())
@@ -123,7 +123,7 @@ def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
     if code is None:
         raise ValueError(f"the class {name} must be defined at the top level of its file")
     lines = in_place(source, name)
-    return ProcessorCode(code, name, found, lines, _beside(Path(found), lines))
+    return ProcessorCode(code, name, found, lines, beside(Path(found), lines))
 
 
 def placed(graph: Mapping[str, Any], codes: Mapping[str, ProcessorCode]) -> dict[str, Any]:
@@ -138,7 +138,8 @@ def placed(graph: Mapping[str, Any], codes: Mapping[str, ProcessorCode]) -> dict
     return {**graph, "nodes": nodes}
 
 
-def _beside(file: Path, code: str) -> tuple[int, str] | None:
+def beside(file: Path, code: str) -> tuple[int, str] | None:
+    """Return line and name of the first import of a module beside the file."""
     # Called while the program runs: afterwards its modules cannot be found any more.
     folder = file.resolve().parent
     return next((each for each in imports(code) if _is_in(folder, each[1])), None)

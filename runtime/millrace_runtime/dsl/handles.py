@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from millrace_compiler.program.functions import RECORD
+from millrace_compiler.types import INT, STRING
+
+from millrace_runtime.dsl.functions import Expression, Site, record
 from millrace_runtime.dsl.nodes import About, End, Nodes
 from millrace_runtime.dsl.places import Place
 from millrace_runtime.dsl.stores import Store
@@ -64,10 +68,10 @@ class Writable(Handle):
         self,
         topic: str | None = None,
         *,
-        topic_expression: str | None = None,
+        topic_expression: Expression | None = None,
         key: Format | None = None,
         value: Format | None = None,
-        partition: str | None = None,
+        partition: Expression | None = None,
         also: Sequence[Handle] = (),
         **about: Unpack[About],
     ) -> None:
@@ -78,12 +82,19 @@ class Writable(Handle):
         """
         params = {
             "topic": topic,
-            "topic_expression": topic_expression,
+            "topic_expression": self._of_record("to", "topic_expression", topic_expression, about),
             "key": key,
             "value": value,
-            "partition": partition,
+            "partition": self._of_record("to", "partition", partition, about),
         }
         self._add("sink.topic", params, about, inputs=[(other, "in") for other in also])
+
+    def _of_record(self, method: str, parameter: str, given: Any, about: About) -> Any:
+        """The text of an expression over a record."""
+        functions = self._nodes.functions
+        expects = INT if parameter == "partition" else STRING
+        site = Site(method, parameter, record(functions.port(self._end)), RECORD, expects)
+        return functions.text(given, site, about.get("name"))
 
     def foreach_batch(self, function: BatchFunction, **about: Unpack[About]) -> None:
         """Call a function with the records of each micro-batch, as Spark's `foreachBatch` does.

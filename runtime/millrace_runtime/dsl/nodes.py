@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypedDict
 
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
 
+from millrace_runtime.dsl.functions import Functions
 from millrace_runtime.dsl.places import Comment, Place, calling, comments
 from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.dsl.stores import Store
@@ -83,6 +85,11 @@ class Nodes:
             end = store if isinstance(store, End) else End(self.store(store))
             self._edge(end, id_, "store")
         return id_
+
+    @cached_property
+    def functions(self) -> Functions:
+        """The Python functions that are arguments of the calls."""
+        return Functions(self)
 
     def free_id(self, base: str) -> str:
         """Return the id that a node of this name gets by default: `base`, `base-2`, ..."""

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, Unpack, overload
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, Unpack, cast, overload
+
+from millrace_compiler.program.functions import (
+    JOINER,
+    PAIR,
+    RECORD,
+    REKEYING,
+)
+from millrace_compiler.types import DataType
 
 from millrace_runtime.dsl.code import ProcessorCode, ProcessorSource, code_of
+from millrace_runtime.dsl.folds import Fold
+from millrace_runtime.dsl.functions import (
+    Columns,
+    Expression,
+    Runs,
+    Site,
+    joined,
+    output_of,
+    record,
+    typed,
+)
 from millrace_runtime.dsl.handles import Handle, Writable
 from millrace_runtime.dsl.nodes import About
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.stores import Duration, Store, in_milliseconds
 from millrace_runtime.dsl.windows import JoinWindow, Suppressed, Window
+from millrace_runtime.functions.translate import CONDITION, Column
 from millrace_runtime.keywords import Checked
 
 Emit = Literal["every_update", "window_close"]
@@ -19,9 +40,12 @@ Emit = Literal["every_update", "window_close"]
 class Records(Writable):
     """A stream, or the updates of a table."""
 
-    def peek(self, message: str, **about: Unpack[About]) -> Stream:
-        """Log a message (a STRING expression) for each record and forward it unchanged."""
-        return Stream(self._nodes, self._add("peek", {"message": message}, about))
+    def peek(self, message: Expression, **about: Unpack[About]) -> Stream:
+        """Log a message (a STRING expression) for each record and forward it unchanged.
+
+        A function is called for each record instead; what it returns is ignored.
+        """
+        return self._stateless("peek", "message", message, about)
 
     def merge(self, *others: Records, **about: Unpack[About]) -> Stream:
         """Merge streams: the records of all of them, in the order of processing."""
@@ -30,7 +54,7 @@ class Records(Writable):
 
     def split(
         self,
-        branches: Mapping[str, str],
+        branches: Mapping[str, Expression],
         *,
         default: str | None = None,
         **about: Unpack[About],
@@ -39,7 +63,16 @@ class Records(Writable):
 
         `default`: name of the branch for records without a match (default: they are dropped).
         """
-        listed = [{"port": port, "predicate": each} for port, each in branches.items()]
+        node = about.get("name")
+        listed = [
+            {
+                "port": port,
+                "predicate": self._nodes.functions.text(
+                    each, self._site("split", f"branches.{port}", CONDITION), node
+                ),
+            }
+            for port, each in branches.items()
+        ]
         made = self._add("split", {"branches": listed, "default_port": default}, about)
         ports = [*branches, *([default] if default else [])]
         return {port: Stream(self._nodes, made, port) for port in ports}
@@ -169,6 +202,57 @@ class Records(Writable):
             return Stream(self._nodes, made)
         return {port: Stream(self._nodes, made, port) for port in outputs}
 
+    def _site(
+        self,
+        method: str,
+        parameter: str,
+        expects: DataType | None = None,
+        *,
+        present: bool = False,
+    ) -> Site:
+        """A parameter whose functions are called with a record of this stream or table."""
+        columns = record(self._nodes.functions.port(self._end), present=present)
+        return Site(method, parameter, columns, RECORD, expects)
+
+    def _stateless(
+        self,
+        method: str,
+        parameter: str,
+        given: Expression,
+        about: About,
+        *,
+        expects: DataType | None = None,
+        returns: str | None = None,
+    ) -> Stream:
+        """Add a node with an expression, or the processor of a function that cannot be one."""
+        functions, node = self._nodes.functions, about.get("name")
+        site = replace(self._site(method, parameter, expects), pairs=method == "flat_map")
+        site = typed(site, returns, given, functions, node)
+        found = functions.text_or_runs(given, site, node)
+        if isinstance(found, Runs):
+            return self._run(found, site, returns, about)
+        return Stream(self._nodes, self._add(method, {parameter: found}, about))
+
+    def _run(self, runs: Runs, site: Site, returns: str | None, about: About) -> Stream:
+        """Add the processor that calls a function for each record."""
+        functions, node = self._nodes.functions, about.get("name")
+        code = functions.code(runs, site, node)
+        output: dict[str, str] = {}
+        if site.method not in ("filter", "filter_not", "peek"):
+            type_ = functions.returns(runs, site, node, returns)
+            made = output_of(site.method, type_)
+            if made is None:
+                raise functions.error(site, node, f"{site.method} cannot use a {type_.text}.")
+            output = made
+        named = About(
+            **{**about, "name": node or self._nodes.free_id(site.method.replace("_", "-"))}
+        )
+        kind = "process" if site.method in REKEYING else "process_values"
+        stream = self._process(
+            kind, code, output.get("key"), output.get("value"), None, (), (), named
+        )
+        return cast("Stream", stream)
+
 
 #: Further inputs of a processor: of the same types, or by the method that gets their records.
 Also: TypeAlias = Sequence[Records] | Mapping[str, Records | Sequence[Records]]
@@ -183,33 +267,80 @@ def _by_method(also: Also) -> dict[str, Sequence[Records]]:
 class Stream(Records):
     """A KStream: each record is an independent event."""
 
-    def filter(self, predicate: str, **about: Unpack[About]) -> Stream:
+    def filter(self, predicate: Expression, **about: Unpack[About]) -> Stream:
         """Keep records for which the predicate is true; null counts as false."""
-        return Stream(self._nodes, self._add("filter", {"predicate": predicate}, about))
+        return self._stateless("filter", "predicate", predicate, about, expects=CONDITION)
 
-    def filter_not(self, predicate: str, **about: Unpack[About]) -> Stream:
+    def filter_not(self, predicate: Expression, **about: Unpack[About]) -> Stream:
         """Drop records for which the predicate is true."""
-        return Stream(self._nodes, self._add("filter_not", {"predicate": predicate}, about))
+        return self._stateless("filter_not", "predicate", predicate, about, expects=CONDITION)
 
-    def map(self, *, key: str, value: str, **about: Unpack[About]) -> Stream:
-        """Compute a new key and a new value for each record."""
-        return Stream(self._nodes, self._add("map", {"key": key, "value": value}, about))
+    def map(
+        self,
+        function: Callable[..., Any] | None = None,
+        *,
+        key: Expression | None = None,
+        value: Expression | None = None,
+        returns: str | None = None,
+        **about: Unpack[About],
+    ) -> Stream:
+        """Compute a new key and a new value for each record.
 
-    def map_values(self, value: str, **about: Unpack[About]) -> Stream:
-        """Compute a new value for each record and keep the key."""
-        return Stream(self._nodes, self._add("map_values", {"value": value}, about))
+        By two expressions, or by a function that returns a tuple of both. `returns`: STRUCT<key,
+        value>, the types of both, if the function runs in Python.
+        """
+        if (function is None) == (key is None and value is None):
+            raise TypeError("map() takes either a function, or key= and value=")
+        if function is not None:
+            return self._map(function, returns, about)
+        functions, node = self._nodes.functions, about.get("name")
+        given = {"key": key, "value": value}
+        params = {
+            name: functions.text(each, self._site("map", name), node)
+            for name, each in given.items()
+        }
+        return Stream(self._nodes, self._add("map", params, about))
 
-    def select_key(self, key: str, **about: Unpack[About]) -> Stream:
+    def _map(self, function: Callable[..., Any], returns: str | None, about: About) -> Stream:
+        functions, node = self._nodes.functions, about.get("name")
+        params: dict[str, Any] = {}
+        for element, name in enumerate(("key", "value")):
+            site = replace(self._site("map", name), element=element)
+            found = functions.text_or_runs(function, site, node)
+            if isinstance(found, Runs):
+                return self._run(found, site, returns, about)
+            params[name] = found
+        return Stream(self._nodes, self._add("map", params, about))
+
+    def map_values(
+        self, value: Expression, *, returns: str | None = None, **about: Unpack[About]
+    ) -> Stream:
+        """Compute a new value for each record and keep the key.
+
+        `returns`: the Spark SQL type of what a function returns.
+        """
+        return self._stateless("map_values", "value", value, about, returns=returns)
+
+    def select_key(
+        self, key: Expression, *, returns: str | None = None, **about: Unpack[About]
+    ) -> Stream:
         """Compute a new key for each record and keep the value."""
-        return Stream(self._nodes, self._add("select_key", {"key": key}, about))
+        return self._stateless("select_key", "key", key, about, returns=returns)
 
-    def flat_map(self, records: str, **about: Unpack[About]) -> Stream:
-        """Turn each record into zero or more; the expression is an ARRAY<STRUCT<key, value>>."""
-        return Stream(self._nodes, self._add("flat_map", {"records": records}, about))
+    def flat_map(
+        self, records: Expression, *, returns: str | None = None, **about: Unpack[About]
+    ) -> Stream:
+        """Turn each record into zero or more; the expression is an ARRAY<STRUCT<key, value>>.
 
-    def flat_map_values(self, values: str, **about: Unpack[About]) -> Stream:
+        A function returns a list of tuples of key and value.
+        """
+        return self._stateless("flat_map", "records", records, about, returns=returns)
+
+    def flat_map_values(
+        self, values: Expression, *, returns: str | None = None, **about: Unpack[About]
+    ) -> Stream:
         """Turn each value into zero or more and keep the key; the expression is an ARRAY<V>."""
-        return Stream(self._nodes, self._add("flat_map_values", {"values": values}, about))
+        return self._stateless("flat_map_values", "values", values, about, returns=returns)
 
     def repartition(
         self,
@@ -226,9 +357,14 @@ class Stream(Records):
         """Convert to a table: the latest value of each key."""
         return Table(self._nodes, self._add("to_table", {}, about, stores=[store]))
 
-    def group_by(self, key: str) -> GroupedStream:
+    def group_by(self, key: Expression, *, returns: str | None = None) -> GroupedStream:
         """Group records by a new key."""
-        return GroupedStream(self, {"key": key})
+        site = self._site("select_key", "key")
+        functions = self._nodes.functions
+        found = functions.text_or_runs(key, typed(site, returns, key, functions, None), None)
+        if isinstance(found, Runs):
+            return GroupedStream(self._run(found, site, returns, About()), None)
+        return GroupedStream(self, {"key": found})
 
     def group_by_key(self) -> GroupedStream:
         """Group records by their key."""
@@ -239,8 +375,8 @@ class Stream(Records):
         other: Stream | Table | GlobalTable,
         window: JoinWindow | None = None,
         *,
-        joiner: str,
-        key: str | None = None,
+        joiner: Expression,
+        key: Expression | None = None,
         grace: Duration | None = None,
         **about: Unpack[About],
     ) -> Stream:
@@ -249,7 +385,8 @@ class Stream(Records):
         With a stream: `window` is required (`within`). With a table: the row of the record's key
         is used; with `grace`, records wait for late updates of a versioned table. With a global
         table: the row of `key` is used, an expression over the record. The joiner is an expression
-        over `key`, `left`, `right` and `timestamp`.
+        over `key`, `left`, `right` and `timestamp`, or a function of (left, right) or (key, left,
+        right).
         """
         return self._join("inner", other, window, joiner, key, grace, about)
 
@@ -258,8 +395,8 @@ class Stream(Records):
         other: Stream | Table | GlobalTable,
         window: JoinWindow | None = None,
         *,
-        joiner: str,
-        key: str | None = None,
+        joiner: Expression,
+        key: Expression | None = None,
         grace: Duration | None = None,
         **about: Unpack[About],
     ) -> Stream:
@@ -267,7 +404,7 @@ class Stream(Records):
         return self._join("left", other, window, joiner, key, grace, about)
 
     def outer_join(
-        self, other: Stream, window: JoinWindow, *, joiner: str, **about: Unpack[About]
+        self, other: Stream, window: JoinWindow, *, joiner: Expression, **about: Unpack[About]
     ) -> Stream:
         """Join two streams and keep the records of both sides that have no match."""
         return self._join("outer", other, window, joiner, None, None, about)
@@ -277,12 +414,12 @@ class Stream(Records):
         type: str,
         other: Stream | Table | GlobalTable,
         window: JoinWindow | None,
-        joiner: str,
-        key: str | None,
+        joiner: Expression,
+        key: Expression | None,
         grace: Duration | None,
         about: About,
     ) -> Stream:
-        params: dict[str, Any] = {"joiner": joiner, "key": key, "grace": in_milliseconds(grace)}
+        params: dict[str, Any] = {"grace": in_milliseconds(grace)}
         if type != "inner":
             params["type"] = type
         if isinstance(other, Stream):
@@ -298,41 +435,82 @@ class Stream(Records):
             raise TypeError(f"a stream joins a stream or a table, found {other!r}")
         if window is not None and not isinstance(other, Stream):
             raise TypeError("only a join of two streams takes a window")
+        functions, node = self._nodes.functions, about.get("name")
+        params["key"] = functions.text(key, self._site(kind, "key"), node)
+        site = Site(kind, "joiner", self._joined(type, other), JOINER)
+        found = functions.text_or_runs(joiner, site, node)
+        params["joiner"] = joined(found.columns) if isinstance(found, Runs) else found
         made = self._add(kind, params, about, inputs=[(other, "right")], port="left")
-        return Stream(self._nodes, made)
+        pairs = Stream(self._nodes, made)
+        if not isinstance(found, Runs):
+            return pairs
+        named = About(name=f"{made}-joiner")
+        return pairs._run(found, replace(site, method="joiner"), None, named)
+
+    def _joined(self, type: str, other: Handle) -> Columns:
+        """The columns of a joiner. The side that has no match is None."""
+        left, right = (self._nodes.functions.port(each._end) for each in (self, other))
+        found = record(left)
+        return {
+            "key": replace(found["key"], none=type != "inner" or isinstance(other, GlobalTable)),
+            "left": Column("left", left.value, none=type == "outer"),
+            "right": Column("right", right.value, none=type != "inner"),
+            "timestamp": found["timestamp"],
+        }
 
 
 class Table(Records):
     """A KTable: the latest value for each key."""
 
     def filter(
-        self, predicate: str, *, store: Store | None = None, **about: Unpack[About]
+        self, predicate: Expression, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
         """Keep rows for which the predicate is true; other rows are deleted from the result."""
-        made = self._add("filter", {"predicate": predicate}, about, stores=[store])
+        params = {"predicate": self._expression("filter", "predicate", predicate, about, CONDITION)}
+        made = self._add("filter", params, about, stores=[store])
         return Table(self._nodes, made)
 
     def filter_not(
-        self, predicate: str, *, store: Store | None = None, **about: Unpack[About]
+        self, predicate: Expression, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
         """Drop rows for which the predicate is true."""
-        made = self._add("filter_not", {"predicate": predicate}, about, stores=[store])
+        params = {
+            "predicate": self._expression("filter_not", "predicate", predicate, about, CONDITION)
+        }
+        made = self._add("filter_not", params, about, stores=[store])
         return Table(self._nodes, made)
 
     def map_values(
-        self, value: str, *, store: Store | None = None, **about: Unpack[About]
+        self, value: Expression, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
         """Compute a new value for each row; deletes are forwarded."""
-        made = self._add("map_values", {"value": value}, about, stores=[store])
+        params = {"value": self._expression("map_values", "value", value, about)}
+        made = self._add("map_values", params, about, stores=[store])
         return Table(self._nodes, made)
+
+    def _expression(
+        self,
+        method: str,
+        parameter: str,
+        given: Expression,
+        about: About,
+        expects: DataType | None = None,
+    ) -> Any:
+        """The text of an expression over a row, which is not evaluated for deletes."""
+        site = self._site(method, parameter, expects, present=True)
+        return self._nodes.functions.text(given, site, about.get("name"))
 
     def to_stream(self, **about: Unpack[About]) -> Stream:
         """Convert to a stream of the table's updates."""
         return Stream(self._nodes, self._add("to_stream", {}, about))
 
-    def group_by(self, key: str, value: str) -> GroupedTable:
+    def group_by(self, key: Expression, value: Expression) -> GroupedTable:
         """Group rows by a new key, with a new value."""
-        return GroupedTable(self, {"key": key, "value": value})
+        by = {
+            name: self._expression("group_by", name, each, About())
+            for name, each in {"key": key, "value": value}.items()
+        }
+        return GroupedTable(self, by)
 
     def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:
         """Hold back updates: `until_window_closes()` or `until_time_limit("1 minute")`."""
@@ -342,8 +520,8 @@ class Table(Records):
         self,
         other: Table,
         *,
-        joiner: str,
-        foreign_key: str | None = None,
+        joiner: Expression,
+        foreign_key: Expression | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
@@ -357,8 +535,8 @@ class Table(Records):
         self,
         other: Table,
         *,
-        joiner: str,
-        foreign_key: str | None = None,
+        joiner: Expression,
+        foreign_key: Expression | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
@@ -366,7 +544,12 @@ class Table(Records):
         return self._join("left", other, joiner, foreign_key, store, about)
 
     def outer_join(
-        self, other: Table, *, joiner: str, store: Store | None = None, **about: Unpack[About]
+        self,
+        other: Table,
+        *,
+        joiner: Expression,
+        store: Store | None = None,
+        **about: Unpack[About],
     ) -> Table:
         """Join two tables and keep the rows of both sides that have no match."""
         return self._join("outer", other, joiner, None, store, about)
@@ -375,15 +558,29 @@ class Table(Records):
         self,
         type: str,
         other: Table,
-        joiner: str,
-        foreign_key: str | None,
+        joiner: Expression,
+        foreign_key: Expression | None,
         store: Store | None,
         about: About,
     ) -> Table:
         if not isinstance(other, Table):
             raise TypeError(f"a table joins a table, found {other!r}")
         kind = "join.table_table" if foreign_key is None else "join.foreign_key"
-        params: dict[str, Any] = {"joiner": joiner, "foreign_key": foreign_key}
+        functions, node = self._nodes.functions, about.get("name")
+        left, right = (functions.port(each._end) for each in (self, other))
+        row = record(left, present=True)
+        site = Site(kind, "foreign_key", row, PAIR, right.key)
+        lost = foreign_key is not None or type == "outer"
+        columns = {
+            "key": row["key"],
+            "left": Column("left", left.value, none=lost),
+            "right": Column("right", right.value, none=type != "inner"),
+            "timestamp": row["timestamp"],
+        }
+        params: dict[str, Any] = {
+            "joiner": functions.text(joiner, Site(kind, "joiner", columns, JOINER), node),
+            "foreign_key": functions.text(foreign_key, site, node),
+        }
         if type != "inner":
             params["type"] = type
         made = self._add(
@@ -419,34 +616,40 @@ class GroupedStream(Checked):
         """Count the records of each key (BIGINT)."""
         return self._aggregate("count", {}, store, about)
 
-    def reduce(self, reducer: str, *, store: Store | None = None, **about: Unpack[About]) -> Table:
+    def reduce(
+        self, reducer: Expression, *, store: Store | None = None, **about: Unpack[About]
+    ) -> Table:
         """Combine the values of each key by an expression over `agg` and `value`."""
-        return self._aggregate("reduce", {"reducer": reducer}, store, about)
+        params = self._fold.reduced({"reducer": reducer}, about)
+        return self._aggregate("reduce", params, store, about)
 
     def aggregate(
         self,
         type: str,
         *,
-        initializer: str,
-        aggregator: str,
-        merger: str | None = None,
+        initializer: Expression,
+        aggregator: Expression,
+        merger: Expression | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Combine the values of each key into an aggregate of a Spark SQL type.
 
-        The aggregator is an expression over `agg`, `key`, `value` and `timestamp`. Session windows
-        need a `merger`, an expression over `key`, `left` and `right`.
+        The aggregator is an expression over `agg`, `key`, `value` and `timestamp`, or a function
+        of (key, value, agg). Session windows need a `merger`, an expression over `key`, `left` and
+        `right`.
         """
-        params = {
-            "type": type,
-            "initializer": initializer,
-            "aggregator": aggregator,
-            "merger": merger,
-        }
+        given = {"initializer": initializer, "aggregator": aggregator, "merger": merger}
+        params = self._fold.aggregated(type, given, about)
         return self._aggregate("aggregate", params, store, about)
 
-    def cogroup(self, aggregator: str, *, port: str = "in1") -> CogroupedStream:
+    @property
+    def _fold(self) -> Fold:
+        nodes = self._stream._nodes
+        window = self._window.parts["type"] if self._window else None
+        return Fold(nodes.functions, self._stream._end, self._by, window)
+
+    def cogroup(self, aggregator: Expression, *, port: str = "in1") -> CogroupedStream:
         """Start a cogroup, which combines several streams into one aggregate.
 
         `port`: name of the node's input.
@@ -475,34 +678,38 @@ class GroupedTable(Checked):
 
     def reduce(
         self,
-        reducer: str,
+        reducer: Expression,
         *,
-        subtractor: str,
+        subtractor: Expression,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Combine the values of each group; the subtractor removes an old value."""
-        params = {"reducer": reducer, "subtractor": subtractor}
+        params = self._fold.reduced({"reducer": reducer, "subtractor": subtractor}, about)
         return self._aggregate("reduce", params, store, about)
 
     def aggregate(
         self,
         type: str,
         *,
-        initializer: str,
-        aggregator: str,
-        subtractor: str,
+        initializer: Expression,
+        aggregator: Expression,
+        subtractor: Expression,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Aggregate the values of each group; the subtractor removes an old value."""
-        params = {
-            "type": type,
+        given = {
             "initializer": initializer,
             "aggregator": aggregator,
             "subtractor": subtractor,
         }
+        params = self._fold.aggregated(type, given, about)
         return self._aggregate("aggregate", params, store, about)
+
+    @property
+    def _fold(self) -> Fold:
+        return Fold(self._table._nodes.functions, self._table._end, self._by, None)
 
     def _aggregate(
         self, kind: str, params: dict[str, Any], store: Store | None, about: About
@@ -516,12 +723,12 @@ class CogroupedStream(Checked):
     """Several grouped streams that are combined into one aggregate."""
 
     def __init__(
-        self, inputs: list[tuple[str, GroupedStream, str]], window: Window | None = None
+        self, inputs: list[tuple[str, GroupedStream, Expression]], window: Window | None = None
     ) -> None:
         self._inputs, self._window = inputs, window
 
     def cogroup(
-        self, grouped: GroupedStream, aggregator: str, *, port: str | None = None
+        self, grouped: GroupedStream, aggregator: Expression, *, port: str | None = None
     ) -> CogroupedStream:
         """Add a grouped stream with its own aggregator."""
         named = port or f"in{len(self._inputs) + 1}"
@@ -535,24 +742,27 @@ class CogroupedStream(Checked):
         self,
         type: str,
         *,
-        initializer: str,
-        merger: str | None = None,
+        initializer: Expression,
+        merger: Expression | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Aggregate into a Spark SQL type. Session windows need a `merger`."""
-        listed = [
-            {"port": port, "aggregator": aggregator}
-            | ({"group_by": grouped._by} if grouped._by else {})
-            for port, grouped, aggregator in self._inputs
-        ]
-        params = {
-            "type": type,
-            "initializer": initializer,
-            "inputs": listed,
-            "merger": merger,
-            "window": self._window.parts if self._window else None,
-        }
+        window = self._window.parts["type"] if self._window else None
+        folds = [replace(grouped._fold, window=window) for _, grouped, _ in self._inputs]
+        given = {"initializer": initializer, "merger": merger}
+        params = folds[0].aggregated(type, given, about, method="cogroup")
+        listed = []
+        for (port, grouped, aggregator), fold in zip(self._inputs, folds, strict=True):
+            own = fold.aggregated(
+                type,
+                {"initializer": params["initializer"], "aggregator": aggregator},
+                about,
+                method="cogroup",
+            )
+            by = {"group_by": grouped._by} if grouped._by else {}
+            listed.append({"port": port, "aggregator": own["aggregator"], **by})
+        params |= {"inputs": listed, "window": self._window.parts if self._window else None}
         first_port, first, _ = self._inputs[0]
         others = [(grouped._stream, port) for port, grouped, _ in self._inputs[1:]]
         made = first._stream._add(

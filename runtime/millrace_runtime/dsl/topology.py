@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from millrace_compiler.document import FORMAT
+from millrace_compiler.program.functions import RECORD
 
 from millrace_runtime.dsl.code import ProcessorSource, code_of
+from millrace_runtime.dsl.functions import Expression, Site
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
@@ -76,7 +78,7 @@ class Topology(Checked):
         df: Frame | None = None,
         reader: Reader | None = None,
         partitions: int | None = None,
-        timestamp: str | None = None,
+        timestamp: Expression | None = None,
         invalid_timestamp: InvalidTimestamp = "fail",
         start: Start = "earliest",
         **about: Unpack[About],
@@ -104,7 +106,7 @@ class Topology(Checked):
             "topics": list(topics) or None,
             "topic_pattern": pattern,
             **({"reader": GIVEN} if df is not None else reader.params if reader else {}),
-            **_read(key, value, timestamp, invalid_timestamp, start),
+            **self._read(key, value, timestamp, invalid_timestamp, start, about),
         }
         node = self._nodes.add("source.stream", params, [], about)
         if partitions is not None:
@@ -119,14 +121,15 @@ class Topology(Checked):
         *,
         key: Format,
         value: Format,
-        timestamp: str | None = None,
+        timestamp: Expression | None = None,
         invalid_timestamp: InvalidTimestamp = "fail",
         start: Start = "earliest",
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Read a topic as a table: the latest value for each key."""
-        params = {"topic": topic, **_read(key, value, timestamp, invalid_timestamp, start)}
+        read = self._read(key, value, timestamp, invalid_timestamp, start, about)
+        params = {"topic": topic, **read}
         stores = [store] if store else []
         return Table(self._nodes, self._nodes.add("source.table", params, [], about, stores))
 
@@ -166,6 +169,27 @@ class Topology(Checked):
         params = {"topic": topic, "key": key, "value": value, **code.params}
         made = self._nodes.add("source.global_store", params, [], about, [store])
         self._nodes.outside.codes[made] = code
+
+    def _read(
+        self,
+        key: Format,
+        value: Format,
+        timestamp: Expression | None,
+        invalid_timestamp: str,
+        start: str,
+        about: About,
+    ) -> dict[str, Any]:
+        """The parameters of a source of records."""
+        functions = self._nodes.functions
+        columns = functions.source({"key": key, "value": value}) if timestamp is not None else {}
+        site = Site("stream", "timestamp", columns, RECORD)
+        return {
+            "key": key,
+            "value": value,
+            "timestamp": functions.text(timestamp, site, about.get("name")),
+            "invalid_timestamp": None if invalid_timestamp == "fail" else invalid_timestamp,
+            "start": None if start == "earliest" else start,
+        }
 
     def add_store(self, store: Store) -> None:
         """Add a store that is not yet connected to an operator."""
@@ -306,15 +330,3 @@ class Topology(Checked):
         document["nodes"] = self._nodes.documented(labels=self._labels)
         document["edges"] = [dict(edge) for edge in self._nodes.edges]
         return document
-
-
-def _read(
-    key: Format, value: Format, timestamp: str | None, invalid_timestamp: str, start: str
-) -> dict[str, Any]:
-    return {
-        "key": key,
-        "value": value,
-        "timestamp": timestamp,
-        "invalid_timestamp": None if invalid_timestamp == "fail" else invalid_timestamp,
-        "start": None if start == "earliest" else start,
-    }

@@ -25,6 +25,7 @@ from millrace_compiler.parts import (
     signature_of,
 )
 from millrace_compiler.ports import InPort, Port
+from millrace_compiler.program.functions import REKEYING, RESULTS, Called, called_function
 from millrace_compiler.program.words import Call, Input, Processor, call, parts
 from millrace_compiler.steps import Handle, Keeps
 
@@ -181,7 +182,7 @@ class ProcessorNode(Operator):
         return [
             call(
                 self.kind,
-                Processor(self.code, self.class_name, self.arguments),
+                Processor(self.code, self.class_name, self.arguments, self._called(output)),
                 key_type=parts(output, "key"),
                 value_type=parts(output, "value"),
                 outputs=list(outputs) if outputs != ("out",) else None,
@@ -189,6 +190,19 @@ class ProcessorNode(Operator):
                 also=self._further() or None,
             )
         ]
+
+    def _called(self, output: object) -> Called | None:
+        """The function that the class only calls, if a program can show it in place of the class.
+
+        The types must be those that a program gives such a function.
+        """
+        found = called_function(self.code, self.class_name)
+        alone = not (self.connected or self.arguments or self._further())
+        if found is None or not alone or self.outputs() != ("out",):
+            return None
+        rekeys = found.method in REKEYING
+        given = {name for name in ("key", "value") if parts(output, name) is not None}
+        return found if rekeys == self.rekeys and given == set(RESULTS[found.method]) else None
 
     def _further(self) -> list[Input] | dict[str, list[Input]]:
         """The inputs after the first one, by method if there are several methods."""

@@ -1,0 +1,396 @@
+"""Python functions and Columns of Spark as arguments of a topology's methods."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from millrace_compiler import ExpressionRequest
+from millrace_compiler.diagnostics import Diagnostics
+from millrace_compiler.document import FORMAT, read_document
+from millrace_compiler.graph import Graph
+from millrace_compiler.infer import infer_ports
+from millrace_compiler.ports import METADATA, Port
+from millrace_compiler.program.classes import bound_names, in_place, own_code
+from millrace_compiler.program.functions import (
+    Binding,
+    bound,
+    class_code,
+    class_name_of,
+)
+from millrace_compiler.types import DataType, NoType, parse_type
+
+from millrace_runtime.dsl.code import ProcessorCode, beside
+from millrace_runtime.dsl.places import calling
+from millrace_runtime.errors import ProgramError
+from millrace_runtime.functions import returned
+from millrace_runtime.functions.known_types import KnownTypes
+from millrace_runtime.functions.source import (
+    NoSource,
+    Source,
+    dedented,
+    named,
+    plain_function,
+    source_of,
+)
+from millrace_runtime.functions.spark_columns import NoText, column_text, is_column
+from millrace_runtime.functions.terms import NotTranslated
+from millrace_runtime.functions.translate import Column, translated
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+
+#: A Spark SQL expression: its text, a Python function, or a Column of Spark.
+Expression: TypeAlias = "str | Callable[..., Any] | SparkColumn"
+#: The columns of an expression with their types, and whether they may be None.
+Columns = Mapping[str, Column]
+
+
+@dataclass(frozen=True)
+class Site:
+    """The parameter of a node that a function is an argument of.
+
+    `binding`: what the parameters of a function stand for. `expects`: the type that is needed;
+    `CONDITION`: any, of which only the truth counts. `element`, `pairs`: see `translated`.
+    """
+
+    method: str
+    parameter: str
+    columns: Columns
+    binding: Binding
+    expects: DataType | None = None
+    element: int | None = None
+    pairs: bool = False
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A function that is not translated, because of `reason`."""
+
+    source: Source
+    columns: tuple[str, ...]
+    reason: str
+
+
+class Nodes(Protocol):
+    """The nodes and edges of a topology so far."""
+
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, str]]
+
+    def free_id(self, base: str) -> str:
+        """The id that a node of this name gets by default."""
+
+
+class End(Protocol):
+    """An output port of a node."""
+
+    @property
+    def node(self) -> str:
+        """The id of the node."""
+
+    @property
+    def port(self) -> str:
+        """The name of the port."""
+
+
+class Functions:
+    """The functions of a topology: their columns, texts and code."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._types = KnownTypes()
+        self._ports: tuple[int, Mapping[tuple[str, str], Port]] = (-1, {})
+
+    def port(self, end: End) -> Port:
+        """The role and types of an output port, as far as they are known without Spark."""
+        count = len(self._nodes.nodes)
+        if self._ports[0] != count:
+            self._ports = (count, self._inferred(self._nodes.nodes, self._nodes.edges))
+        return self._ports[1].get((end.node, end.port)) or Port("stream", None, None)
+
+    def source(self, params: Mapping[str, Any]) -> Columns:
+        """The columns of a source's records."""
+        given = {name: each for name, each in params.items() if name in ("key", "value")}
+        node = {"id": "a", "kind": "source.table", "params": {"topic": "a", **given}}
+        port = self._inferred([node], []).get(("a", "out")) or Port("stream", None, None)
+        return record(port)
+
+    def type_of(self, sql: Any, port: Port) -> DataType | None:
+        """The type of an expression over a record, if it is known without Spark."""
+        if not isinstance(sql, str):
+            return None
+        columns = tuple((name, each.text) for name, each in port.record() if each is not None)
+        [found] = self._types.analyze([ExpressionRequest(sql, columns)])
+        return None if found.type is None else parse_type(found.type)
+
+    def _inferred(self, nodes: list[Any], edges: list[Any]) -> Mapping[tuple[str, str], Port]:
+        report = Diagnostics()
+        raw = {"format": FORMAT, "name": "functions", "nodes": nodes, "edges": edges}
+        return infer_ports(Graph(read_document(raw, report), report), self._types, report)
+
+    def text(self, given: Any, site: Site, node: str | None = None) -> Any:
+        """The text of an expression. Raises ProgramError for a function that is not translated.
+
+        What is neither a function nor a Column is returned as it is.
+        """
+        found = self.text_or_runs(given, site, node)
+        if not isinstance(found, Runs):
+            return found
+        raise self.error(
+            site,
+            node,
+            f"{shown(found.source)} cannot be an expression, because {found.reason}, and this "
+            "cannot run in Python. Change the function, compute the value in map_values before, "
+            "or write a Spark SQL expression.",
+        )
+
+    def text_or_runs(self, given: Any, site: Site, node: str | None = None) -> Any:
+        """The text of an expression, or the function that has to run in Python."""
+        if isinstance(given, str) or given is None:
+            return given
+        if is_column(given):
+            return self._column(given, site, node)
+        if not callable(given):
+            return given
+        source, columns = self.read(given, site, node)
+        if site.method == "peek":
+            return Runs(source, columns, "it acts")
+        seen = {
+            name: site.columns.get(of, Column(of, None))
+            for name, of in zip(source.parameters, columns, strict=True)
+        }
+        try:
+            made = translated(
+                source, seen, expects=site.expects, element=site.element, pairs=site.pairs
+            )
+        except NotTranslated as error:
+            return Runs(source, columns, str(error))
+        known = {each.name: each.type for each in site.columns.values() if each.type is not None}
+        self._types.note(made.sql, known, made.type)
+        return made.sql
+
+    def _column(self, given: Any, site: Site, node: str | None) -> str:
+        """The text of a Column of Spark."""
+        try:
+            return column_text(given)
+        except NoText as error:
+            message = f"This Column of Spark has no text, because of {error}. Write it as text."
+            raise self.error(site, node, message) from None
+
+    def read(self, given: Any, site: Site, node: str | None) -> tuple[Source, tuple[str, ...]]:
+        """The source of a function, and the columns that its parameters stand for."""
+        try:
+            source = source_of(given)
+            plain_function(source)
+        except NoSource as error:
+            raise self.error(site, node, f"{_name(given)} cannot be read: {error}.") from None
+        columns = bound(source.parameters, site.binding)
+        if columns is None:
+            listed = ", ".join(source.parameters)
+            raise self.error(
+                site, node, f"A function of {site.binding} is needed, not of ({listed})."
+            )
+        return source, columns
+
+    def error(self, site: Site, node: str | None, message: str) -> ProgramError:
+        """The error of an argument, with its place in the program."""
+        id_ = node or self._nodes.free_id(site.method.replace("_", "-"))
+        place = calling()
+        return ProgramError(
+            "function", f"{place}, {id_}.{site.parameter}: {message}", node=id_,
+            parameter=site.parameter,
+        )  # fmt: skip
+
+    # ---- functions that run in Python ------------------------------------------------------------
+
+    def code(self, runs: Runs, site: Site, node: str | None) -> ProcessorCode:
+        """The code of the processor that calls a function. Raises ProgramError."""
+        id_ = node or self._nodes.free_id(site.method.replace("_", "-"))
+        try:
+            return _code(runs, site.method, id_)
+        except NoSource as error:
+            message = (
+                f"{shown(runs.source)} cannot be an expression, because {runs.reason}; and "
+                f"it cannot run in Python, because {error}."
+            )
+            raise self.error(site, node, message) from None
+
+    def returns(self, runs: Runs, site: Site, node: str | None, given: str | None) -> DataType:
+        """The type of what a function returns: given, annotated, or that of samples."""
+        if given is not None:
+            try:
+                return parse_type(given)
+            except NoType as error:
+                raise self.error(site, node, f"returns={given!r} is not a type: {error}.") from None
+        pairs = site.pairs or site.method == "map"
+        function = runs.source.function
+        known = [site.columns.get(name, Column(name, None)).type for name in runs.columns]
+        found = returned.annotated(function, pairs=pairs) or returned.sampled(
+            function, known, pairs=pairs
+        )
+        if found is not None:
+            return found
+        raise self.error(
+            site,
+            node,
+            f"{shown(runs.source)} runs in Python, because {runs.reason}. The type of what it "
+            'returns is not clear: annotate it, or give the Spark SQL type with returns="...".',
+        )
+
+
+def record(port: Port, *, present: bool = False) -> dict[str, Column]:
+    """The columns of a record. `present`: its value is never null, as in an update of a table."""
+    found = {
+        "key": Column("key", port.key, none=port.role == "stream"),
+        "value": Column("value", port.value, none=not present),
+    }
+    for name, type_ in METADATA:
+        if name != "headers":
+            found[name] = Column(name, type_, none=name == "topic")
+    return found
+
+
+def typed(
+    site: Site, returns: str | None, given: Any, functions: Functions, node: str | None
+) -> Site:
+    """The site, with the type that a function returns, if it is given."""
+    if returns is None:
+        return site
+    if isinstance(given, str):
+        raise TypeError("returns= is the type of a function; an expression has its own")
+    try:
+        return replace(site, expects=parse_type(returns))
+    except NoType as error:
+        raise functions.error(site, node, f"returns={returns!r} is not a type: {error}.") from None
+
+
+def joined(columns: tuple[str, ...]) -> str:
+    """The joiner that keeps what a function of both sides needs, which then runs in Python."""
+    return f"named_struct({', '.join(f'{each!r}, {each}' for each in columns)})"
+
+
+def output_of(method: str, type_: DataType) -> dict[str, str] | None:
+    """The types of key and value, from the type of what a function returns; None if unfit."""
+    if method in ("map_values", "joiner"):
+        return {"value": type_.text}
+    if method == "select_key":
+        return {"key": type_.text}
+    inner = type_ if method == "map" else type_.inner[0] if type_.name == "ARRAY" else None
+    if inner is None:
+        return None
+    if method == "flat_map_values":
+        return {"value": inner.text}
+    if inner.name == "STRUCT" and len(inner.inner) == 2:
+        return {"key": inner.inner[0].text, "value": inner.inner[1].text}
+    return None
+
+
+def shown(source: Source) -> str:
+    """A function in a message: its name and line."""
+    name = source.name or "The lambda"
+    return f"{name} ({Path(source.file).name}, line {source.line})"
+
+
+def _name(given: Any) -> str:
+    return str(getattr(given, "__qualname__", type(given).__name__))
+
+
+def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
+    """The code of a function with what it uses, and of the class that calls it."""
+    source = runs.source
+    module = "".join(source.lines)
+    top = _at_top(source)
+    taken = bound_names(module)
+    name = source.name or _free(node.replace("-", "_"), taken)
+    captured = source.captured
+    whole = module
+    if not top:
+        if source.name in taken:
+            raise NoSource(f"the name {name} is used at the top of its file as well")
+        for each, value in captured.items():
+            if each == name:
+                raise NoSource(f"{name} calls itself; define it at the top of its file")
+            if not _is_literal(value):
+                raise NoSource(f"{each} of the enclosing function is not a literal")
+            if each in taken:
+                raise NoSource(f"the name {each} is used at the top of its file as well")
+        whole = f"{module.rstrip()}\n\n\n{named(captured)}\n\n{_definition(source, name)}"
+    text = own_code(whole, name)
+    if text is None:
+        raise NoSource("its file is not valid Python")
+    class_name = class_name_of(name, sorted(bound_names(text)))
+    made = class_code(method, name, runs.columns, class_name)
+    lines = _in_place(source, name, whole, top=top)
+    if not top:
+        lines += named(captured)
+    return ProcessorCode(
+        f"{text.rstrip()}\n\n\n{made}", class_name, source.file, f"{lines}\n\n{made}",
+        beside(Path(source.file), text),
+    )  # fmt: skip
+
+
+def _at_top(source: Source) -> bool:
+    node = source.node
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    body = ast.parse("".join(source.lines)).body
+    return any(
+        isinstance(each, ast.FunctionDef) and (each.name, each.lineno) == (node.name, node.lineno)
+        for each in body
+    )
+
+
+def _definition(source: Source, name: str) -> str:
+    """The function as a definition at the top of a file."""
+    node = source.node
+    if isinstance(node, ast.FunctionDef):
+        return dedented(source)
+    body = source.segment(node.body)
+    body = f"({body})" if "\n" in body else body
+    return f"def {name}({_signature(source)}):\n    return {body}\n"
+
+
+def _signature(source: Source) -> str:
+    for each, value in source.defaults.items():
+        if not _is_literal(value):
+            raise NoSource(f"the default of {each} is not a literal")
+    defaults = [f"{each}={value!r}" for each, value in source.defaults.items()]
+    return ", ".join([*source.parameters, *defaults])
+
+
+def _in_place(source: Source, name: str, whole: str, *, top: bool) -> str:
+    """The code at its lines in the file, for the lines of errors."""
+    kept = in_place(whole, name).split("\n")
+    if top:
+        return "\n".join(kept)
+    node = source.node
+    kept = kept[: len(source.lines)]
+    kept += [""] * (len(source.lines) - len(kept))
+    if isinstance(node, ast.FunctionDef):
+        made, first = dedented(source).rstrip("\n"), node.lineno
+    else:
+        first = node.body.lineno
+        made = f"def {name}({_signature(source)}): return ({source.segment(node.body)})"
+    made_lines = made.split("\n")
+    kept[first - 1 : first - 1 + len(made_lines)] = made_lines
+    return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def _free(base: str, taken: set[str]) -> str:
+    for number in itertools.count(1):
+        made = base if number == 1 else f"{base}_{number}"
+        if made not in taken and made.isidentifier():
+            return made
+    raise AssertionError
+
+
+def _is_literal(value: Any) -> bool:
+    try:
+        return bool(ast.literal_eval(repr(value)) == value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False

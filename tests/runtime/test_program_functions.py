@@ -1,0 +1,320 @@
+"""Python functions in programs: what becomes of them in the document, and their errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_compiler import compile_document
+from millrace_runtime import json, string
+from millrace_runtime.dsl.topology import Topology
+from millrace_runtime.errors import MillraceError, ProgramError
+from millrace_runtime.program import load_program
+
+from tests.compiler.kit import OneTypeAnalyzer
+from tests.runtime.functions_kit import refusal, translation
+
+HEAD = """import math
+from millrace_runtime import Topology, json, long, string
+
+LIMIT = 10
+topology = Topology("shop")
+orders = topology.stream("orders", key=string(), value=json("item STRING, n INT, price DOUBLE"))
+"""
+
+
+def program(folder: Path, text: str) -> Path:
+    file = folder / "shop.py"
+    file.write_text(HEAD + text, encoding="utf-8")
+    return file
+
+
+def nodes(folder: Path, text: str) -> dict[str, Any]:
+    """The nodes of a program's document by id."""
+    made = load_program(program(folder, text)).document()["nodes"]
+    return {each["id"]: each for each in made}
+
+
+# ---- functions that are translated ---------------------------------------------------------------
+
+
+def test_a_lambda_becomes_the_text_of_an_expression(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        'orders.filter(lambda key, value: value is not None and value["n"] is not None '
+        'and value["n"] > LIMIT)\n',
+    )
+    assert made["filter"]["kind"] == "filter"
+    assert made["filter"]["params"]["predicate"] == (
+        "value IS NOT NULL AND value.n IS NOT NULL AND value.n > 10"
+    )
+
+
+def test_none_fails_in_the_expression_as_in_python() -> None:
+    assert translation('lambda value: value["i"] > 10').sql == (
+        "coalesce(value.i > 10, raise_error('TypeError: None in value[\"i\"] > 10'))"
+    )
+
+
+def test_a_function_with_statements_and_helpers_is_translated(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+def tier(n, high=100):
+    return "high" if n > high else "low"
+
+def enrich(value):
+    n = value["n"] or 0
+    if n > LIMIT:
+        return {"tier": tier(n), "n": n}
+    return {"tier": "none", "n": n}
+
+orders.map_values(enrich)
+""",
+    )
+    assert made["map-values"]["kind"] == "map_values"
+    assert "'high'" in made["map-values"]["params"]["value"]
+
+
+def test_every_argument_of_the_methods_takes_a_function(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+items = topology.table("items", key=string(), value=json("category STRING, at BIGINT"),
+                       timestamp=lambda value: value["at"])
+owners = topology.table("owners", key=string(), value=string())
+per_item = orders.select_key(lambda value: value["item"]).join(
+    items, joiner=lambda order, item: {"category": item["category"], "n": order["n"]})
+table = per_item.group_by(lambda value: value["category"]).aggregate(
+    "BIGINT", initializer=lambda: 0, aggregator=lambda key, value, total: total + value["n"])
+table.filter(lambda value: value > 5, name="many").to_stream().map(
+    lambda key, value: (key + "!", value)).to(
+    topic_expression=lambda key, value: "out-" + key, partition=lambda value: 0)
+items.join(owners, joiner=lambda left, right: right, foreign_key=lambda value: value["category"])
+orders.map_values(lambda value: value["n"]).group_by_key().reduce(lambda a, b: a + b)
+orders.split({"big": lambda value: value["n"] > 5}, default="small")
+orders.flat_map(lambda key, value: [(word, 1) for word in value["item"].split()])
+""",
+    )
+    assert made["items"]["params"]["timestamp"].endswith("value.at)")
+    assert made["join"]["params"]["joiner"] == (
+        "named_struct('category', right.category, 'n', left.n)"
+    )
+    assert made["aggregate"]["params"]["initializer"] == "0L"
+    assert made["aggregate"]["params"]["aggregator"].startswith("coalesce(agg + value.n, ")
+    assert made["many"]["params"]["predicate"] == "value > 5"
+    assert made["map"]["params"]["value"] == "value"
+    assert made["out"]["params"]["partition"] == "0"
+    assert made["join-2"]["params"]["foreign_key"] == "value.category"
+    assert made["reduce"]["params"]["reducer"] == "agg + value"
+    assert made["split"]["params"]["branches"][0]["predicate"].startswith("coalesce(value.n > 5")
+    assert made["flat-map"]["kind"] == "flat_map"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("lambda value: round(value.d)", "round is not a function"),
+        ("lambda value: int(value.s)", "int is not a function"),
+        ("lambda value: str(value.d)", "a DOUBLE as text"),
+        ('lambda value: f"{value.d:.2f}"', "format"),
+        ("lambda value: value.l / value.i", "greater than 2^53"),
+        ("lambda value: value.l == value.d", "beyond 2^53"),
+        ("lambda value: value.l * value.l * value.l", "38 digits"),
+        ("lambda value: value.d // 2", "operator that is not translated"),
+        ("lambda value: value.i // value.j", "positive constant"),
+        ("lambda value: value.i ** 2", "operator that is not translated"),
+        ("lambda value: value.s * 3", "not arithmetic"),
+        ("lambda value: value.s == value.i", "compares a STRING with a INT"),
+        ("lambda value: value.b + 1", "not arithmetic"),
+        ("lambda value: value.b < value.b", "part that can fail"),
+        ("lambda value: value.s.title()", ".title of a text"),
+        ("lambda value: value.s.split(None, 1)", ".split of a text"),
+        ("lambda value: value.s.upper().lower()", "twice"),
+        ("lambda value: value.nothing", "has no field 'nothing'"),
+        ("lambda value: value.items", ".items is not a field"),
+        ('lambda value: value["S"]', "has no field 'S'"),
+        ("lambda value: value.ts == []", "is not a form"),
+        ("lambda value: value.i is value.j", "identities"),
+        ("lambda value: sum(n / 2 for n in value.ns)", "not a sum of integers"),
+        ("lambda value: any([t for t in value.ts])", "is not a form"),
+        ("lambda value: value.s[::-1]", "is not a form"),
+        ("lambda value: value.s[:-1]", "slice that is not translated"),
+        ("lambda value: {**value, 'S': 1}", "differ only in case"),
+        ("lambda value: {}", "empty dict"),
+        ("lambda value: None", "only None"),
+        ("lambda value: undefined(value)", "undefined is not defined"),
+        ("lambda value: (lambda x: x)(value)", "is not a form"),
+        ("lambda value: 1 if value.b else 'a'", "in one place"),
+        ("lambda value: (y := value.i)", "is not a form"),
+        ("def f(value):\n    for n in value.ns:\n        return n\n", "is not a form"),
+        ("def f(value):\n    x = value.i + 1\n    return 2\n", "x is not used"),
+        ("def f(value):\n    if value.b:\n        x = 1\n    return x\n", "x is not assigned"),
+        ("def f(value):\n    try:\n        return value.i\n    except TypeError:\n"
+         "        return 0\n", "is not a form"),
+        ("def f(value):\n    return f(value)\n", "too deeply"),
+    ],
+)  # fmt: skip
+def test_what_could_differ_from_python_is_not_translated(text: str, reason: str) -> None:
+    assert reason in refusal(text)
+
+
+# ---- functions that run in Python ----------------------------------------------------------------
+
+
+def test_other_functions_become_processors_with_what_they_use(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+def root(n: int) -> float:
+    return math.sqrt(n + LIMIT)
+
+def enrich(value):
+    return {**value, "root": root(value["n"])}
+
+rooted = orders.map_values(enrich)
+rooted.filter(lambda v: round(v["root"]) > 2, name="wide").peek(lambda value: print(value))
+""",
+    )
+    node = made["map-values"]
+    assert node["kind"] == "process_values"
+    assert node["params"]["code"].startswith("import math\n")
+    assert "LIMIT = 10\n" in node["params"]["code"]
+    assert node["params"]["code"].count("\ndef ") == 2
+    assert node["params"]["output"] == {
+        "value": "STRUCT<item: STRING, n: INT, price: DOUBLE, root: DOUBLE>"
+    }
+    assert 'def wide(v):\n    return round(v["root"]) > 2\n' in made["wide"]["params"]["code"]
+    assert made["peek"]["kind"] == "process_values"
+
+
+@pytest.mark.parametrize(
+    ("function", "returned"),
+    [
+        ("def f(value) -> float: return math.sqrt(value['n'])", "DOUBLE"),
+        ("def f(value) -> 'list[str] | None': return sorted(value['item'])", "ARRAY<STRING>"),
+        ("def f(value): return sorted(value['item'])", "ARRAY<STRING>"),
+        ("def f(value): return {'a': round(value['price']), 'item': value['item']}",
+         "STRUCT<a: BIGINT, item: STRING>"),
+        ("def f(value): return round(value['n'], 1) if value['n'] % 2 else 0.5", "DOUBLE"),
+    ],
+)  # fmt: skip
+def test_types_come_from_annotations_or_samples(
+    tmp_path: Path, function: str, returned: str
+) -> None:
+    made = nodes(tmp_path, f"{function}\norders.map_values(f)\n")
+    assert made["map-values"]["params"]["output"] == {"value": returned}
+
+
+def test_values_of_enclosing_functions_are_kept(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+def build(limit):
+    names = ["a", "b"]
+    def keep(value, more=3):
+        return round(value["price"]) > limit + more and value["item"] in names
+    return orders.filter(keep)
+build(5)
+""",
+    )
+    code = made["filter"]["params"]["code"]
+    assert "limit = 5\n" in code
+    assert "names = ['a', 'b']\n" in code
+    assert "def keep(value, more=3):\n" in code
+
+
+def test_a_function_groups_and_joins_streams_in_python(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+items = topology.table("items", key=string(), value=string())
+orders.group_by(lambda value: "%05d" % value["n"]).count()
+orders.join(items, joiner=lambda left, right: "%s %s" % (left["item"], right), name="named")
+""",
+    )
+    assert made["select-key"]["kind"] == "process"
+    assert made["named"]["params"]["joiner"] == "named_struct('left', left, 'right', right)"
+    assert 'record.value["left"]' in made["named-joiner"]["params"]["code"]
+
+
+def test_a_program_of_a_document_shows_the_function_again(tmp_path: Path) -> None:
+    text = """
+def enrich(value):
+    return {**value, "root": math.sqrt(value["n"] + LIMIT)}
+
+def wide(value):
+    return value["root"] > 2 and round(value["root"]) > 2
+
+orders.map_values(enrich).filter(wide).select_key(lambda key, value: "%d" % value["n"]).to("out")
+"""
+    document = load_program(program(tmp_path, text)).document()
+    compilation = compile_document(document, OneTypeAnalyzer())
+    code = (compilation.require().code or {})["job.py"]
+    assert list(compilation.code or {}) == ["job.py"]
+    assert ".map_values(" in code
+    assert "enrich," in code
+    assert ".filter(wide)" in code
+    assert "def select_key(key, value):\n" in code
+    assert "class " not in code
+    (tmp_path / "job.py").write_text(code, encoding="utf-8")
+    again = load_program(tmp_path / "job.py").document()
+    assert [(n["id"], n["kind"], n["params"]) for n in again["nodes"]] == [
+        (n["id"], n["kind"], n["params"]) for n in document["nodes"]
+    ]
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("orders.filter(lambda a, b, c: True, name='keep')",
+         "shop.py, line 7, keep.predicate: A function of (value) or (key, value) is needed, not of "
+         "(a, b, c)."),
+        ("orders.map_values(len)", "map-values.value: len cannot be read: a "
+         "builtin_function_or_method has no Python source; write a lambda or a def that calls it."),
+        ("orders.to_table().filter(lambda value: round(value['price']) > 1)",
+         "filter.predicate: The lambda (shop.py, line 7) cannot be an expression, because round is "
+         "not a function that is translated, and this cannot run in Python."),
+        ("orders.map_values(lambda value: eval(value['item']))",
+         "The type of what it returns is not clear: annotate it, or give the Spark SQL type with "
+         'returns="..."'),
+        ("orders.map_values(lambda value: round(value['n']), returns='NUMBER')",
+         "returns='NUMBER' is not a type"),
+        ("orders.filter(lambda *values: True)", "it takes any number of arguments"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_line_and_node(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(MillraceError) as found:
+        load_program(program(tmp_path, text + "\n"))
+    assert message in str(found.value)
+    assert "shop.py, line 7" in str(found.value)
+
+
+def test_the_error_of_a_function_is_a_program_error() -> None:
+    topology = Topology("errors")
+    orders = topology.stream("orders", key=string(), value=json("n INT"))
+    with pytest.raises(ProgramError, match=r"keep\.predicate") as found:
+        orders.to_table().filter(lambda value: round(value["n"]) > 1, name="keep")
+    assert (found.value.node, found.value.parameter) == ("keep", "predicate")
+
+
+def test_a_column_without_a_session_is_refused_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark import SparkContext
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    text = (
+        'from pyspark.sql import functions as F\norders.map_values(F.upper(F.col("value.item")))\n'
+    )
+    with pytest.raises(MillraceError, match=r"shop\.py, line 8: .*needs an active Spark session"):
+        load_program(program(tmp_path, text))
+
+
+def test_a_function_of_peek_always_acts(tmp_path: Path) -> None:
+    made = nodes(tmp_path, 'orders.peek(lambda value: value["item"])\n')
+    assert made["peek"]["kind"] == "process_values"

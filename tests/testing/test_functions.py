@@ -1,0 +1,102 @@
+"""Programs with Python functions in the test driver: translated ones, and ones run in Python."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from millrace_runtime import Topology, json, long, string
+from millrace_runtime.testing import RecordFailed, TopologyTestDriver
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+Create = Callable[..., TopologyTestDriver]
+
+LIMIT = 10
+
+
+def with_root(value: Any) -> Any:
+    return {**value, "root": math.isqrt(value["n"] + LIMIT)}
+
+
+def orders_of(topology: Topology) -> Any:
+    return topology.stream("orders", key=string(), value=json("item STRING, n INT"))
+
+
+def test_translated_and_other_functions_run_in_one_program(topology_test_driver: Create) -> None:
+    topology = Topology("functions")
+    big = orders_of(topology).filter(lambda key, value: value["n"] > LIMIT, name="big")
+    big.peek(lambda value: print("saw", value["n"])).map_values(with_root).to("roots")
+    big.flat_map(lambda key, value: [(w, 1) for w in value["item"].split()]).to("words")
+    big.group_by(lambda value: f"{value['n']:03d}").count().to_stream().to("counts", value=long())
+    totals = big.group_by(lambda value: value["item"].upper()).aggregate(
+        "STRUCT<total: BIGINT, count: BIGINT>",
+        initializer=lambda: {"total": 0, "count": 0},
+        aggregator=lambda key, value, agg: {
+            "total": agg["total"] + value["n"], "count": agg["count"] + 1
+        },
+    )  # fmt: skip
+    totals.map_values(lambda value: value["total"] // 2).to_stream().to("halves", value=long())
+    driver = topology_test_driver(topology)
+    orders = driver.input_topic("orders")
+    orders.pipe("a", {"item": "pen red", "n": 15})
+    orders.pipe("b", {"item": "ink", "n": 10})
+    orders.pipe("c", {"item": "Pen red", "n": 90})
+    assert driver.output_topic("roots").read_key_values() == [
+        ("a", {"item": "pen red", "n": 15, "root": 5}),
+        ("c", {"item": "Pen red", "n": 90, "root": 10}),
+    ]
+    words = driver.output_topic("words").read_key_values()
+    assert [word for word, _ in words] == ["pen", "red", "Pen", "red"]
+    assert driver.output_topic("counts").read_key_values() == [("015", 1), ("090", 1)]
+    assert driver.output_topic("halves").read_key_values() == [("PEN RED", 7), ("PEN RED", 52)]
+
+
+def test_an_exception_fails_the_record_in_both_ways(topology_test_driver: Create) -> None:
+    topology = Topology("failing", processing_handler="continue")
+    orders = orders_of(topology)
+    orders.filter(lambda key, value: value["n"] > LIMIT, name="translated").to("a")
+    orders.filter(lambda key, value: round(value["n"]) > LIMIT, name="python").to("b")
+    driver = topology_test_driver(topology)
+    driver.input_topic("orders").pipe("x", {"item": "pen", "n": None})
+    driver.input_topic("orders").pipe("y", {"item": "pen", "n": 11})
+    for topic in ("a", "b"):
+        assert [key for key, _ in driver.output_topic(topic).read_key_values()] == ["y"]
+    assert {drop.node for drop in driver.drops} == {"translated", "python"}
+
+
+def test_a_function_in_python_names_the_line_of_its_program(topology_test_driver: Create) -> None:
+    topology = Topology("lines")
+    orders_of(topology).map_values(with_root, name="root").to("out")
+    driver = topology_test_driver(topology)
+    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 20\)"):
+        driver.input_topic("orders").pipe("x", {"item": "pen", "n": -11})
+
+
+def test_a_function_joins_streams_in_python(topology_test_driver: Create) -> None:
+    topology = Topology("joined")
+    items = topology.table("items", key=string(), value=string())
+    orders = orders_of(topology).select_key(lambda value: value["item"])
+    orders.left_join(items, joiner=lambda left, right: f"{left['n']:d} {right}").to("out")
+    driver = topology_test_driver(topology)
+    driver.input_topic("items").pipe("pen", "blue")
+    driver.input_topic("orders").pipe("x", {"item": "pen", "n": 1})
+    driver.input_topic("orders").pipe("y", {"item": "ink", "n": 2})
+    assert driver.output_topic("out").read_key_values() == [("pen", "1 blue"), ("ink", "2 None")]
+
+
+def test_columns_of_spark_are_expressions(topology_test_driver: Create) -> None:
+    from millrace_runtime.testing.sessions import session
+    from pyspark.sql import functions as F  # noqa: N812
+
+    session()
+    topology = Topology("columns")
+    value = F.struct(F.upper(F.col("value.item")).alias("item"), (F.col("value.n") * 2).alias("n"))
+    kept = (F.col("value.n") > LIMIT) & F.col("value.item").isin("pen", "it's")
+    orders_of(topology).filter(kept, name="kept").map_values(value).to("out")
+    params = {node["id"]: node["params"] for node in topology.document()["nodes"]}
+    assert params["kept"]["predicate"] == ("((value.n > 10) AND (value.item IN ('pen', 'it\\'s')))")
+    driver = topology_test_driver(topology)
+    driver.input_topic("orders").pipe("x", {"item": "it's", "n": 11})
+    assert driver.output_topic("out").read_value() == {"item": "IT'S", "n": 22}
