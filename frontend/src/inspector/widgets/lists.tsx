@@ -233,6 +233,25 @@ export function CogroupInputsWidget(props: WidgetProps) {
               />
             )}
           </PartField>
+          <PartField
+            title={t("Repartition topic")}
+            path={`${place}.repartition`}
+            diagnostics={props.diagnostics}
+          >
+            {(id) => (
+              <TextInput
+                id={id}
+                value={asText(asObject(item).repartition)}
+                placeholder={OBJECTS.portOf(item)}
+                readOnly={props.readOnly}
+                spellCheck={false}
+                classNames={{ input: "m-mono" }}
+                onChange={(event) =>
+                  change(withPart(item, "repartition", event.currentTarget.value || undefined))
+                }
+              />
+            )}
+          </PartField>
         </>
       )}
     </PortList>

@@ -60,6 +60,7 @@ export const inspector = {
   Port: "端口",
   "value.amount > 10": "value.amount > 10",
   "Add a branch": "添加分支",
+  "Repartition topic": "重新分区主题",
   Aggregator: "聚合表达式",
   "Add an input": "添加输入",
   "Add an output": "添加输出",
