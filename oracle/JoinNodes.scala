@@ -108,7 +108,8 @@ trait JoinNodes extends BuildContext {
         val r = in(n, "right") match { case g: G => g; case _ => n.fail("right", "must be a global table") }
         val key = fn(n, "key", record(l), Some(r.key.seen)); val g = mapper(key)
         val km: KeyValueMapper[Any, Any, Any] = (k, v) => g(k, v)
-        if (kind == "inner") l.stream.join[Any, Any, Any](r.table, km, joiner, named(if (late) n.id + "-pairs" else n.id))
+        if (kind == "inner")
+          l.stream.join[Any, Any, Any](r.table, km, joiner, named(if (late) n.id + "-pairs" else n.id))
         else l.stream.leftJoin[Any, Any, Any](r.table, km, joiner, named(if (late) n.id + "-pairs" else n.id))
     }
     val result =

@@ -112,7 +112,8 @@ trait SourceNodes extends BuildContext {
           .opt(p)
           .map { _ =>
             val f = Format.parse(n, p, Some(t))
-            if (f.name != "json" && f.dataType != t) n.fail(p, s"format ${f.name} does not fit ${t.catalogString}")
+            if (f.name != "json" && f.dataType != t && !f.name.endsWith("_windowed"))
+              n.fail(p, s"format ${f.name} does not fit ${t.catalogString}")
             if (f.name == "json") new Format("json", t) else f
           }
           .getOrElse(Format.of(t))

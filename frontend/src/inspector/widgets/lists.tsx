@@ -240,7 +240,7 @@ export function CogroupInputsWidget(props: WidgetProps) {
           >
             {(id) => (
               <TextInput
-                id={id}
+                aria-labelledby={id}
                 value={asText(asObject(item).repartition)}
                 placeholder={OBJECTS.portOf(item)}
                 readOnly={props.readOnly}
@@ -249,6 +249,7 @@ export function CogroupInputsWidget(props: WidgetProps) {
                 onChange={(event) =>
                   change(withPart(item, "repartition", event.currentTarget.value || undefined))
                 }
+                onBlur={props.onDone}
               />
             )}
           </PartField>

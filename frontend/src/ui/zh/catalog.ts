@@ -178,10 +178,14 @@ export const catalog: Readonly<Record<string, string>> = {
   JSON: "JSON",
   Avro: "Avro",
   "Protocol Buffers": "Protocol Buffers",
+  "Key and window": "键和窗口",
+  "Key and session": "键和会话",
 
   bytes: "字节",
   ms: "毫秒",
 
+  nodes: "节点标识",
+  kafka_streams: "Kafka Streams",
   at_least_once: "至少一次",
   exactly_once: "恰好一次",
   earliest: "最早",

@@ -61,6 +61,8 @@ export const inspector = {
   "value.amount > 10": "value.amount > 10",
   "Add a branch": "添加分支",
   "Repartition topic": "重新分区主题",
+  "Inner format": "内部格式",
+  "Window size": "窗口大小",
   Aggregator: "聚合表达式",
   "Add an input": "添加输入",
   "Add an output": "添加输出",
