@@ -10,9 +10,16 @@ import scala.jdk.CollectionConverters._
 
 /** Aggregations of streams and tables, their windows, and the suppression of their results. */
 trait AggregationNodes extends BuildContext {
-  protected def grouped(n: Node, i: S, by: Option[JsonNode], name: String): (KGroupedStream[Any, Any], KeyType) =
+  protected def grouped(
+      n: Node,
+      i: S,
+      by: Option[JsonNode],
+      name: String,
+      given: Option[String]
+  ): (KGroupedStream[Any, Any], KeyType) = {
+    val topic = given.getOrElse(nameOf(name))
     by match {
-      case None => (i.stream.groupByKey(Grouped.`with`[Any, Any](name, i.key.serde, valueSerde(i.value))), i.key)
+      case None => (i.stream.groupByKey(Grouped.`with`[Any, Any](topic, i.key.serde, valueSerde(i.value))), i.key)
       case Some(j) =>
         if (j.get("value") != null) n.fail("group_by", "a stream is grouped by a key only")
         val f = fnOf(Node(n.id, n.kind, j).text("key"), n, "group_by", record(i), None); val g = mapper(f)
@@ -21,10 +28,11 @@ trait AggregationNodes extends BuildContext {
         (
           i.stream
             .selectKey[Any](((k: Any, v: Any) => g(k, v)): KeyValueMapper[Any, Any, Any], named(name + "-key"))
-            .groupByKey(Grouped.`with`[Any, Any](name, key.serde, valueSerde(i.value))),
+            .groupByKey(Grouped.`with`[Any, Any](topic, key.serde, valueSerde(i.value))),
           key
         )
     }
+  }
 
   protected def window(n: Node): Option[(WindowSpec, AnyRef)] = n.opt("window").map { _ =>
     val w = n.sub("window")
@@ -86,7 +94,7 @@ trait AggregationNodes extends BuildContext {
     case t: T => tableAggregation(n, t)
     case i: S =>
       if (n.opt("subtractor").isDefined) n.fail("subtractor", "is for tables")
-      val (g, key) = grouped(n, i, n.opt("group_by"), n.id)
+      val (g, key) = grouped(n, i, n.opt("group_by"), n.id, n.textOpt("repartition"))
       val w = window(n); val e = emit(n)
       if (n.kind == "aggregate" && n.opt("merger").isDefined != w.exists(_._1.kind == "session"))
         n.fail("merger", "is needed for sessions, and only there")
@@ -100,10 +108,13 @@ trait AggregationNodes extends BuildContext {
       lazy val adder = aggregator(n.text("aggregator"), n, "aggregator", key, i.value, agg)
       lazy val reducer = reduction(n, "reducer", agg)
       val name = named(n.id)
+      // With a Materialized that has no name, a count takes one number more.
+      val counts = unnamed && doc.stores(n).isEmpty && !doc.isRead(n)
       val result: KTable[Any, Any] = (w.map(_._2) match {
         case None =>
           val m = materialized(n, key, agg)
           n.kind match {
+            case "count" if counts => g.count()
             case "count" => g.count(name, m.asInstanceOf[Materialized[Any, java.lang.Long, KV]])
             case "reduce" => g.reduce(reducer, name, m)
             case _ => g.aggregate[Any](init, adder, name, m)
@@ -112,6 +123,7 @@ trait AggregationNodes extends BuildContext {
           var ws = g.windowedBy(s); e.foreach(x => ws = ws.emitStrategy(x))
           val m = windowStore[SS](n, "store.session", key, agg)
           n.kind match {
+            case "count" if counts => ws.count()
             case "count" => ws.count(name, m.asInstanceOf[Materialized[Any, java.lang.Long, SS]])
             case "reduce" => ws.reduce(reducer, name, m)
             case _ => ws.aggregate[Any](init, adder, merger(n, key, agg), name, m)
@@ -126,6 +138,7 @@ trait AggregationNodes extends BuildContext {
           e.foreach(x => ws = ws.emitStrategy(x))
           val m = windowStore[WS](n, "store.window", key, agg)
           n.kind match {
+            case "count" if counts => ws.count()
             case "count" => ws.count(name, m.asInstanceOf[Materialized[Any, java.lang.Long, WS]])
             case "reduce" => ws.reduce(reducer, name, m)
             case _ => ws.aggregate[Any](init, adder, name, m)
@@ -158,7 +171,7 @@ trait AggregationNodes extends BuildContext {
         Any,
         KeyValue[Any, Any]
       ],
-      Grouped.`with`[Any, Any](n.id, key.serde, valueSerde(fv.dataType))
+      Grouped.`with`[Any, Any](n.textOpt("repartition").getOrElse(nameOf(n.id)), key.serde, valueSerde(fv.dataType))
     )
     val agg: DataType = n.kind match {
       case "count" => LongType; case "reduce" => fv.dataType; case _ => Sql.parseType(n.text("type"), n, "type")
@@ -186,7 +199,7 @@ trait AggregationNodes extends BuildContext {
     val parts = n.req("inputs").elements.asScala.map(Node(n.id, n.kind, _)).toSeq
     val groups = parts.map { p =>
       val i = stream(n, p.text("port"))
-      val (g, key) = grouped(n, i, p.opt("group_by"), s"${n.id}-${p.text("port")}")
+      val (g, key) = grouped(n, i, p.opt("group_by"), s"${n.id}-${p.text("port")}", p.textOpt("repartition"))
       (g, key, aggregator(p.text("aggregator"), n, "aggregator", key, i.value, agg))
     }
     if (groups.isEmpty) n.fail("inputs", "are missing")
@@ -230,18 +243,19 @@ trait AggregationNodes extends BuildContext {
     }
     def strict: Suppressed.StrictBufferConfig =
       if (eager == null) Suppressed.BufferConfig.unbounded() else eager.shutDownWhenFull()
+    val name = nameOf(n.id)
     val s: Suppressed[Any] = until match {
       case "window_closes" =>
         if (n.opt("limit").isDefined) n.fail("limit", "is for time_limit")
         if (i.key.window.isEmpty) n.fail("until", "window_closes needs a windowed table")
         if (full == "emit") n.fail("when_full", "must be fail with window_closes")
-        Suppressed.untilWindowCloses(strict).withName(n.id).asInstanceOf[Suppressed[Any]]
+        Suppressed.untilWindowCloses(strict).withName(name).asInstanceOf[Suppressed[Any]]
       case _ =>
         val limit = n.duration("limit").getOrElse(n.fail("limit", "is missing"))
         val buffered =
           if (full == "fail" || eager == null) Suppressed.untilTimeLimit[Any](ms(limit), strict)
           else Suppressed.untilTimeLimit[Any](ms(limit), eager.emitEarlyWhenFull())
-        buffered.withName(n.id)
+        buffered.withName(name)
     }
     done(n, i.copy(table = i.table.suppress(s)))
   }

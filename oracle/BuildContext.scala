@@ -94,7 +94,18 @@ abstract class BuildContext(val doc: Doc) {
 
   // ---- serdes, names, stores ------------------------------------------------------------------------------------
 
-  protected val named = (id: String) => Named.as(id)
+  /** Whether Kafka Streams names what the document does not name. */
+  protected lazy val unnamed: Boolean =
+    doc.settings.oneOf("names", "nodes", "nodes", "kafka_streams") == "kafka_streams"
+  protected def nameOf(id: String): String = if (unnamed) null else id
+  protected def nextName(prefix: String): String = {
+    val f = classOf[StreamsBuilder].getDeclaredField("internalStreamsBuilder"); f.setAccessible(true)
+    f.get(builder)
+      .asInstanceOf[org.apache.kafka.streams.kstream.internals.InternalNameProvider]
+      .newProcessorName(prefix)
+  }
+  protected val named: String => Named = (id: String) =>
+    if (unnamed) org.apache.kafka.streams.kstream.internals.NamedInternal.empty() else Named.as(id)
 
   /**
    * Sets the serdes of an output. Kafka Streams forgets them after some operators and falls back to a default serde,

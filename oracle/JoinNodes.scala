@@ -61,7 +61,10 @@ trait JoinNodes extends BuildContext {
         val a = keyed(lt, "left")
         val extractor = Release.foreignKey(fk, (k, v) => fk(KeyType.see(k), plain(v)))
         val m = materialized(n, lt.key, f.dataType)
-        val tj = TableJoined.as[Any, Any](n.id)
+        val tj = n.textOpt("repartition").orElse(Option(nameOf(n.id))) match {
+          case Some(name) => TableJoined.as[Any, Any](name)
+          case None => TableJoined.`with`[Any, Any](null, null)
+        }
         val result =
           if (kind == "inner") a.join[Any, Any, Any](rt.table, extractor, joiner, tj, m)
           else a.leftJoin[Any, Any, Any](rt.table, extractor, joiner, tj, m)
@@ -75,7 +78,7 @@ trait JoinNodes extends BuildContext {
     val late = f.columns("timestamp") // the joiner reads the result's timestamp, so it runs after the join
     val joiner: ValueJoinerWithKey[Any, Any, Any, Any] = (k, a, b) =>
       if (late) Both(a, b) else f(KeyType.see(k), a, b, null)
-    val name = if (late) n.id + "-pairs" else n.id
+    val name = n.textOpt("repartition").getOrElse(nameOf(if (late) n.id + "-pairs" else n.id))
     val joined: KStream[Any, Any] = n.kind match {
       case "join.stream_stream" =>
         val r = stream(n, "right")
@@ -86,8 +89,9 @@ trait JoinNodes extends BuildContext {
           .ofTimeDifferenceAndGrace(ms(Seq(before, after, 0L).max), ms(grace))
           .before(ms(before))
           .after(ms(after))
-        val sj =
+        var sj =
           StreamJoined.`with`[Any, Any, Any](l.key.serde, valueSerde(l.value), valueSerde(r.value)).withName(name)
+        n.textOpt("store_name").foreach(s => sj = sj.withStoreName(s))
         kind match {
           case "inner" => l.stream.join[Any, Any](r.stream, joiner, w, sj)
           case "left" => l.stream.leftJoin[Any, Any](r.stream, joiner, w, sj)
@@ -104,8 +108,9 @@ trait JoinNodes extends BuildContext {
         val r = in(n, "right") match { case g: G => g; case _ => n.fail("right", "must be a global table") }
         val key = fn(n, "key", record(l), Some(r.key.seen)); val g = mapper(key)
         val km: KeyValueMapper[Any, Any, Any] = (k, v) => g(k, v)
-        if (kind == "inner") l.stream.join[Any, Any, Any](r.table, km, joiner, named(name))
-        else l.stream.leftJoin[Any, Any, Any](r.table, km, joiner, named(name))
+        if (kind == "inner")
+          l.stream.join[Any, Any, Any](r.table, km, joiner, named(if (late) n.id + "-pairs" else n.id))
+        else l.stream.leftJoin[Any, Any, Any](r.table, km, joiner, named(if (late) n.id + "-pairs" else n.id))
     }
     val result =
       if (!late) joined
@@ -120,7 +125,7 @@ trait JoinNodes extends BuildContext {
                   }
                 }
           ): FixedKeyProcessorSupplier[Any, Any, Any],
-          named(n.id)
+          Named.as(n.id) // takes no number
         )
     done(n, S(result, l.key, f.dataType))
   }

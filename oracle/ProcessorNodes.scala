@@ -44,17 +44,19 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
       edges.filter(_.sourcePort == port).map(e => s"${n.id}-${e.sourcePort}-${e.index}")
     val ctx = new ProcessorSpec(n, key.dataType, value, names, port => if (direct) Nil else children(port))
     val fixed = n.kind == "process_values"
+    // Without a name, process() asks for the next one and passes it on.
+    def nodeName(kind: String): Named = if (!unnamed) named(n.id) else Named.as(nextName(s"KSTREAM-$kind-"))
     val s: KStream[Any, Any] =
       if (fixed)
         i.stream.processValues[Any](
           (() => Processors.fixed(twin, ctx)): FixedKeyProcessorSupplier[Any, Any, Any],
-          named(n.id),
+          nodeName("PROCESSVALUES"),
           connected: _*
         )
       else
         i.stream.process[Any, Any](
           (() => Processors.make(twin, ctx)): ProcessorSupplier[Any, Any, Any, Any],
-          named(n.id),
+          nodeName("PROCESSOR"),
           connected: _*
         )
     val k = if (fixed) i.key else key

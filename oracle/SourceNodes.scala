@@ -53,7 +53,7 @@ trait SourceNodes extends BuildContext {
         }
     }
     val consumed = Release.startingAt(
-      Consumed.`with`[Any, Any](kf.serde, vf.serde).withName(n.id).withTimestampExtractor(extractor),
+      Consumed.`with`[Any, Any](kf.serde, vf.serde).withName(nameOf(n.id)).withTimestampExtractor(extractor),
       n.oneOf("start", "earliest", "earliest", "latest") == "latest"
     )
     n.kind match {
@@ -106,19 +106,20 @@ trait SourceNodes extends BuildContext {
     all.zipWithIndex.foreach { case (i, j) =>
       val s = i.stream
       val name = if (all.size > 1) s"${n.id}-$j" else n.id
-      if (n.kind == "sink.print") s.foreach((_: Any, _: Any) => (), Named.as(name))
+      if (n.kind == "sink.print") s.foreach((_: Any, _: Any) => (), named(name))
       else {
         def format(p: String, t: DataType) = n
           .opt(p)
           .map { _ =>
             val f = Format.parse(n, p, Some(t))
-            if (f.name != "json" && f.dataType != t) n.fail(p, s"format ${f.name} does not fit ${t.catalogString}")
+            if (f.name != "json" && f.dataType != t && !f.name.endsWith("_windowed"))
+              n.fail(p, s"format ${f.name} does not fit ${t.catalogString}")
             if (f.name == "json") new Format("json", t) else f
           }
           .getOrElse(Format.of(t))
         var produced = Produced
           .`with`[Any, Any](new SinkSerde(format("key", i.key.seen)), new SinkSerde(format("value", i.value)))
-          .withName(name)
+          .withName(nameOf(name))
         val partition = n.textOpt("partition").map(_ => fn(n, "partition", record(i), Some(IntegerType)))
         partition.foreach(f =>
           produced = Release.partitioned(produced, (k, v, _) => f.row(row(f, k, v)).asInstanceOf[Integer])

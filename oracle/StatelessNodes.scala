@@ -10,6 +10,9 @@ import scala.jdk.CollectionConverters._
 
 /** Nodes that process one record at a time. */
 trait StatelessNodes extends BuildContext {
+
+  /** Whether the shortest call says it all. Others take a number for a store that is not there. */
+  private def plain(n: Node): Boolean = unnamed && doc.stores(n).isEmpty && !doc.isRead(n)
   protected def stateless(n: Node): Unit = n.kind match {
     case "filter" | "filter_not" =>
       in(n) match {
@@ -17,10 +20,16 @@ trait StatelessNodes extends BuildContext {
           val p = predicate(n, "predicate", i);
           done(n, i.copy(stream = if (n.kind == "filter") s.filter(p, named(n.id)) else s.filterNot(p, named(n.id))))
         case i @ T(t, k, v) =>
-          val p = predicate(n, "predicate", i); val m = materialized(n, k, v)
+          val p = predicate(n, "predicate", i)
+          lazy val m = materialized(n, k, v)
+          val kept = !plain(n)
           done(
             n,
-            i.copy(table = if (n.kind == "filter") t.filter(p, named(n.id), m) else t.filterNot(p, named(n.id), m))
+            i.copy(table =
+              if (n.kind == "filter") if (kept) t.filter(p, named(n.id), m) else t.filter(p)
+              else if (kept) t.filterNot(p, named(n.id), m)
+              else t.filterNot(p)
+            )
           )
         case _ => n.fail("in", "must be a stream or a table")
       }
@@ -38,18 +47,11 @@ trait StatelessNodes extends BuildContext {
           )
         case i @ T(t, k, _) =>
           val f = fn(n, "value", record(i)); val g = mapper(f)
-          done(
-            n,
-            T(
-              t.mapValues[Any](
-                ((k: Any, v: Any) => g(k, v)): ValueMapperWithKey[Any, Any, Any],
-                named(n.id),
-                materialized(n, k, f.dataType)
-              ),
-              k,
-              f.dataType
-            )
-          )
+          val each: ValueMapperWithKey[Any, Any, Any] = (k: Any, v: Any) => g(k, v)
+          val mapped =
+            if (plain(n)) t.mapValues[Any](each)
+            else t.mapValues[Any](each, named(n.id), materialized(n, k, f.dataType))
+          done(n, T(mapped, k, f.dataType))
         case _ => n.fail("in", "must be a stream or a table")
       }
     case "map" =>
@@ -122,7 +124,9 @@ trait StatelessNodes extends BuildContext {
       }
       done(
         n,
-        all.head.copy(stream = if (all.size == 1) all.head.stream.peek((_: Any, _: Any) => (), named(n.id)) else merged)
+        all.head.copy(stream =
+          if (all.size == 1 && !unnamed) all.head.stream.peek((_: Any, _: Any) => (), named(n.id)) else merged
+        )
       )
     case "split" =>
       val i = updates(n).head
@@ -137,11 +141,15 @@ trait StatelessNodes extends BuildContext {
         .textOpt("default_port")
         .map(p => split.defaultBranch(Branched.as[Any, Any](p)))
         .getOrElse(split.noDefaultBranch())
-      map.asScala.foreach { case (name, s) => done(n, i.copy(stream = s), name.stripPrefix(n.id + "-")) }
+      map.asScala.foreach { case (name, s) =>
+        done(n, i.copy(stream = s), name.drop(if (unnamed) "KSTREAM-BRANCH-0000000000".length else n.id.length + 1))
+      }
     case "repartition" =>
       val i = stream(n)
       var r =
-        Repartitioned.`with`[Any, Any](i.key.serde, valueSerde(i.value)).withName(n.textOpt("name").getOrElse(n.id))
+        Repartitioned
+          .`with`[Any, Any](i.key.serde, valueSerde(i.value))
+          .withName(n.textOpt("name").getOrElse(nameOf(n.id)))
       n.long("partitions")
         .foreach(p => if (p < 1) n.fail("partitions", "must be at least 1") else r = r.withNumberOfPartitions(p.toInt))
       done(n, i.copy(stream = i.stream.repartition(r)))

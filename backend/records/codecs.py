@@ -29,6 +29,8 @@ _NUMBERS = {
 #: whole numbers of eight bytes are expected to be smaller; other values are read as doubles
 _PLAUSIBLE = 1 << 53
 _BLANKS = "\t\n\r"
+#: milliseconds from 1980 to 2100, which eight bytes at the end of a windowed key contain
+_TIMES = range(315_532_800_000, 4_102_444_800_000)
 #: prefix that a schema registry's serializers write: a zero byte and the schema's id
 _SCHEMA_HEADER = struct.Struct(">bI")
 
@@ -111,7 +113,7 @@ def _number(raw: bytes, format: str) -> str:
     return str(struct.unpack(layout, raw)[0])
 
 
-def _guessed(raw: bytes) -> Decoded:
+def _guessed(raw: bytes, *, windowed: bool = True) -> Decoded:
     size = len(raw)
     try:
         text: str | None = raw.decode()
@@ -123,15 +125,39 @@ def _guessed(raw: bytes) -> Decoded:
         return Decoded(RecordFormat.INTEGER, text_of(raw, RecordFormat.INTEGER), size)
     if size == 8:
         whole = abs(struct.unpack(">q", raw)[0]) < _PLAUSIBLE
-        number = RecordFormat.LONG if whole else RecordFormat.DOUBLE
-        return Decoded(number, text_of(raw, number), size)
+        kind = RecordFormat.LONG if whole else RecordFormat.DOUBLE
+        return Decoded(kind, text_of(raw, kind), size)
+    found = _windowed(raw) if windowed else None
+    if found is not None:
+        return found
     if raw in {b"\x00", b"\x01"}:
         return Decoded(RecordFormat.BOOLEAN, text_of(raw, RecordFormat.BOOLEAN), size)
     schema_id = None
     if size > _SCHEMA_HEADER.size:
-        magic, found = _SCHEMA_HEADER.unpack_from(raw)
-        schema_id = found if magic == 0 else None
+        magic, number = _SCHEMA_HEADER.unpack_from(raw)
+        schema_id = number if magic == 0 else None
     return Decoded(RecordFormat.BYTES, raw.hex(), size, schema_id=schema_id)
+
+
+def _windowed(raw: bytes) -> Decoded | None:
+    """Decode a key with the bounds of its window, in milliseconds; None for other bytes.
+
+    The key must be text or a whole number: arbitrary bytes may end like a time.
+    """
+    for name, count in (("session_windowed", 2), ("time_windowed", 1)):
+        inner, bounds = raw[: -8 * count], raw[-8 * count :]
+        if len(bounds) < 8 * count:
+            continue
+        times = struct.unpack(f">{count}q", bounds)
+        if not all(time in _TIMES for time in times) or times[0] < times[-1]:
+            continue
+        key = _guessed(inner, windowed=False) if inner else None
+        if key is None or key.format in {RecordFormat.BYTES, RecordFormat.DOUBLE}:
+            continue
+        window = {"start": times[-1], **({"end": times[0]} if count == 2 else {})}
+        text = json.dumps({"key": key.value, "window": window}, ensure_ascii=False)
+        return Decoded(name, text, len(raw))
+    return None
 
 
 def _is_json(text: str) -> bool:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from millrace_compiler.examples import example
-from millrace_compiler.formats import DESCRIPTIONS, SIMPLE
+from millrace_compiler.formats import DESCRIPTIONS, PARTS, SIMPLE
 from millrace_compiler.operator import FAMILIES, Operator, registry
 from millrace_compiler.settings import SETTINGS
 
@@ -100,8 +100,4 @@ def _formats() -> list[dict[str, object]]:
 
 
 def _properties(name: str) -> list[str]:
-    if name in SIMPLE:
-        return []
-    if name == "json":
-        return ["schema"]
-    return ["schema", "registry", "subject"]
+    return list(PARTS.get(name, ()))

@@ -222,7 +222,7 @@ def compile_document(
     except AnalyzerUnavailable as error:
         report.add("analyzer", None, None, reason=str(error))
         ports = {}
-    physical = lower_graph(graph, ports)
+    physical = lower_graph(graph, ports, settings)
     plan = make_plan(graph, physical, report)
     _check_results(graph, plan, report)
     written = None

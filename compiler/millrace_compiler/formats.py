@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from millrace_compiler.avro import avro_type
 from millrace_compiler.diagnostics import shown
-from millrace_compiler.parameters import Faults, Parameter
+from millrace_compiler.durations import parse_duration, show_duration
+from millrace_compiler.parameters import Faults, Parameter, read_duration
+from millrace_compiler.parts import read_parts
 from millrace_compiler.protobuf import read_protobuf
 from millrace_compiler.types import (
     BIGINT,
@@ -20,6 +22,7 @@ from millrace_compiler.types import (
     DataType,
     NoType,
     parse_type,
+    windowed,
 )
 
 SIMPLE: dict[str, DataType] = {
@@ -31,9 +34,17 @@ SIMPLE: dict[str, DataType] = {
     "boolean": BOOLEAN,
     "bytes": BINARY,
 }
-NAMES = (*SIMPLE, "json", "avro", "protobuf")
-_PARTS = {"json": ("schema",), "avro": ("schema", "registry", "subject")}
-_PARTS["protobuf"] = _PARTS["avro"]
+#: Keys with a window, as Kafka's serializers of windowed keys write them.
+WINDOWED = ("time_windowed", "session_windowed")
+NAMES = (*SIMPLE, "json", "avro", "protobuf", *WINDOWED)
+#: The properties of each format.
+PARTS = {
+    "json": ("schema",),
+    "avro": ("schema", "registry", "subject"),
+    "protobuf": ("schema", "registry", "subject"),
+    "time_windowed": ("inner", "schema", "window_size"),
+    "session_windowed": ("inner", "schema"),
+}
 
 DESCRIPTIONS: dict[str, tuple[str, str]] = {
     "string": ("Text", "UTF-8 text."),
@@ -51,6 +62,15 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
     "protobuf": (
         "Protocol Buffers",
         "Binary Protobuf, plain or with a schema registry header.",
+    ),
+    "time_windowed": (
+        "Key and window",
+        "A key and the start of its time window (8 bytes), as Kafka's TimeWindowedSerde writes it.",
+    ),
+    "session_windowed": (
+        "Key and session",
+        "A key, and end and start of its session (8 bytes each), as Kafka's SessionWindowedSerde "
+        "writes it.",
     ),
 }
 
@@ -76,8 +96,29 @@ class Format:
         """The JSON form that the stream task reads, ``{"format": "json", "schema": "a INT"}``."""
         if self.name == "json":
             return {"format": "json", "schema": self.type.schema if self.type else ""}
+        if self.name in WINDOWED:
+            return self._windowed_json()
         message = {"message": self.message} if self.message else {}
         return {"format": self.name, **dict(self.properties), **message}
+
+    def of_windows(self, size: int) -> Format:
+        """The format of time windows of a size in ms, for those who read what a sink writes."""
+        if self.name != "time_windowed" or not size:
+            return self
+        others = [each for each in self.properties if each[0] != "window_size"]
+        return replace(
+            self, properties=tuple(sorted([*others, ("window_size", show_duration(size))]))
+        )
+
+    def _windowed_json(self) -> dict[str, object]:
+        """The same for a windowed key; the size of its window is in milliseconds."""
+        properties: dict[str, object] = dict(self.properties)
+        found: dict[str, object] = {"format": self.name, "inner": properties["inner"]}
+        if properties["inner"] == "json" and self.type and self.type.inner:
+            found["schema"] = self.type.inner[0].schema
+        if "window_size" in properties:
+            found["window_size"] = parse_duration(properties["window_size"])
+        return found
 
 
 def format_of(type_: DataType) -> Format:
@@ -96,9 +137,11 @@ class FormatOf(Parameter[Format]):
 
     widget = "format"
 
-    def __init__(self, title: str, help: str, *, of_data: bool = False) -> None:
+    def __init__(
+        self, title: str, help: str, *, of_data: bool = False, of_key: bool = False
+    ) -> None:
         super().__init__(title, help)
-        self.of_data = of_data
+        self.of_data, self.of_key = of_data, of_key
 
     def neutral(self) -> Format:
         return Format("unknown")
@@ -111,7 +154,9 @@ class FormatOf(Parameter[Format]):
         if not isinstance(name, str) or name not in NAMES:
             faults.add("format", path=".format", found=shown(name), choices=", ".join(NAMES))
             return self.neutral()
-        known = _PARTS.get(name, ())
+        if name in WINDOWED:
+            return self._windowed(name, raw, faults)
+        known = PARTS.get(name, ())
         properties: dict[str, str] = {}
         for part, value in raw.items():
             if part == "format" or value is None:
@@ -127,6 +172,34 @@ class FormatOf(Parameter[Format]):
         if name in SIMPLE:
             return Format(name, SIMPLE[name])
         return self._typed(Format(name, None, tuple(sorted(properties.items()))), faults)
+
+    def _windowed(self, name: str, raw: dict[str, object], faults: Faults) -> Format:
+        """The format of a key with a window: the one of the key, and the size of windows."""
+        if not self.of_key:
+            faults.add("format_windowed_value", path=".format", format=name)
+            return self.neutral()
+        parts = read_parts(raw, faults, "", ("format", *PARTS[name]))
+        inner, size = parts.get("inner"), parts.get("window_size")
+        if inner not in (*SIMPLE, "json"):
+            choices = ", ".join((*SIMPLE, "json"))
+            faults.add("format", path=".inner", found=shown(inner), choices=choices)
+            return self.neutral()
+        properties = [("inner", str(inner))]
+        if size is not None:
+            properties.append(
+                ("window_size", show_duration(read_duration(size, faults, 1, ".window_size")))
+            )
+        elif name == "time_windowed" and not self.of_data:
+            faults.add("format_window_size", path=".window_size")
+        key = SIMPLE.get(str(inner))
+        if key is None:
+            schema = parts.get("schema")
+            given = {"format": "json", **({"schema": schema} if schema is not None else {})}
+            key = self.parse(given, faults).type
+            if isinstance(schema, str):
+                properties.append(("schema", schema))
+        type_ = windowed(key) if key else None
+        return Format(name, type_, tuple(sorted(properties)))
 
     def _typed(self, found: Format, faults: Faults) -> Format:
         properties = dict(found.properties)

@@ -8,6 +8,7 @@ by a new key adds a repartition topic [RP1].
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from millrace_compiler.ports import Port
 from millrace_compiler.steps import (
@@ -120,7 +121,7 @@ class NodeLowering:
             known,
             links,
             role,
-            keeps=keeps,
+            keeps=replace(keeps, stores=tuple(self._store(each) for each in keeps.stores)),
             reads=reads,
             writes=writes,
             stores_read=stores_read or {},
@@ -140,31 +141,39 @@ class NodeLowering:
         through: str = "in",
     ) -> Handle:
         """Writes a stream to a repartition topic and reads it back [RP1][RP2][RP5]."""
-        topic = f"{name}-repartition"
+        id_ = f"{name}-repartition"
+        topic = self.graph.names.topic(id_)
         writer = self.step(
             "repartition",
             stream,
-            id=topic,
+            id=id_,
             partitions=Partitions(topic),
             keep_null_keys=self.relaxed,
+            topic=self.other(topic, id_),
             writes=Writes(topic, repartition=True),
         )
         self.shuffled(through)
-        return self.receive("repartitioned", topic, writer, partitions)
+        return self.receive("repartitioned", id_, writer, partitions)
 
     def receive(
         self,
         op: str,
-        topic: str,
+        id_: str,
         writer: Handle,
         partitions: int | None = None,
         role: StepRole = "stream",
     ) -> Handle:
-        """Adds the step that reads a repartition topic."""
+        """Adds the step that reads a repartition topic, by the topic's default name."""
+        topic = self.graph.names.topic(id_)
         reads = Reads((topic,))
-        reader = self.step(op, Link(writer, "hop"), id=f"{topic}-source", role=role, reads=reads)
+        reader = self.step(op, Link(writer, "hop"), id=f"{id_}-source", role=role, reads=reads)
         self.topic(topic, writer.step, reader.step, partitions)
         return reader
+
+    @staticmethod
+    def other(name: str, default: str) -> str | None:
+        """The parameter of a step that states another name than the default one."""
+        return None if name == default else name
 
     def topic(self, topic: str, writer: str, reader: str, partitions: int | None = None) -> None:
         """Registers a repartition topic; the plan reports a name that is used twice."""
@@ -175,7 +184,26 @@ class NodeLowering:
 
     def keyed(self, stream: Handle, name: str, through: str = "in") -> Handle:
         """The stream partitioned by its key: repartitioned if the key has changed."""
-        return self.repartition(stream, name, through=through) if stream.key_changed else stream
+        if not stream.key_changed:
+            return stream
+        return self._shared(stream, name, through) or self.repartition(
+            stream, name, through=through
+        )
+
+    def _shared(self, stream: Handle, name: str, through: str) -> Handle | None:
+        """The stream behind its repartition topic, if a join before has made one without a name.
+
+        Kafka Streams' joins of one stream share it; only then are the names equal.
+        """
+        made = self.graph.topics.get(self.graph.names.topic(f"{name}-repartition"))
+        if made is None or not self.graph.names.kafka_streams:
+            return None
+        writer = self.graph.steps[made.writer]
+        if writer.op != "repartition" or writer.links[0].handle != stream:
+            return None
+        writer.params["keep_null_keys"] = bool(writer.params["keep_null_keys"]) or self.relaxed
+        self.shuffled(through)
+        return Handle(made.reader, "out", "stream", frozenset([made.reader]))
 
     def together(self, *handles: Handle, parameter: str = "right") -> None:
         """Requires that the inputs of the handles are co-partitioned [RP4]."""
@@ -205,4 +233,7 @@ class NodeLowering:
         for name in table.readers:
             step = self.graph.steps[name]
             if step.keeps.on_demand:
-                step.keeps = Keeps((step.node,))
+                step.keeps = Keeps((self.graph.names.store(step.node, step.node),))
+
+    def _store(self, default: str) -> str:
+        return self.graph.names.store(self.node, default)

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, cast, overload
 
 from millrace_compiler.diagnostics import Diagnostic, Diagnostics, Position, kind_of, shown
 from millrace_compiler.document import TOPIC_NAME
@@ -169,6 +169,11 @@ class Name(Text):
 
     pattern = re.compile(r"[A-Za-z0-9._-]{1,200}")
     needed = "a name of at most 200 letters, digits, “.”, “_” and “-”"
+
+
+def is_name(raw: object) -> TypeGuard[str]:
+    """Whether a value is valid for a :class:`Name`."""
+    return isinstance(raw, str) and Name.pattern.fullmatch(raw) is not None
 
 
 class Topic(Text):

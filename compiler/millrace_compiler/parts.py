@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from millrace_compiler.diagnostics import Position, kind_of
-from millrace_compiler.parameters import Faults, Parameter, read_expression
+from millrace_compiler.parameters import Faults, Name, Parameter, is_name, read_expression
 from millrace_compiler.types import DataType, NoType, parse_type
 
 PORT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -179,6 +179,7 @@ class CogroupInput:
     port: str
     aggregator: str
     group_by: Grouping | None
+    repartition: str | None = None
 
 
 class CogroupInputs(Parameter[tuple[CogroupInput, ...]]):
@@ -191,7 +192,7 @@ class CogroupInputs(Parameter[tuple[CogroupInput, ...]]):
 
     def parse(self, raw: object, faults: Faults) -> tuple[CogroupInput, ...]:
         inputs: list[CogroupInput] = []
-        what, known = "inputs with port and aggregator", ("group_by", "aggregator")
+        what, known = "inputs with port and aggregator", ("group_by", "aggregator", "repartition")
         for path, port, parts in read_ports(raw, faults, what, known):
             aggregator = read_expression(parts.get("aggregator"), faults, f"{path}.aggregator")
             by = None
@@ -199,8 +200,12 @@ class CogroupInputs(Parameter[tuple[CogroupInput, ...]]):
                 by = read_grouping(parts["group_by"], faults, f"{path}.group_by")
                 if by.value is not None:
                     faults.add("group_by_value", path=f"{path}.group_by.value")
+            topic = parts.get("repartition")
+            if topic is not None and not is_name(topic):
+                faults.shape(topic, Name.needed, f"{path}.repartition")
+                topic = None
             if port:
-                inputs.append(CogroupInput(port, aggregator, by))
+                inputs.append(CogroupInput(port, aggregator, by, topic))
         return tuple(inputs)
 
     def expression(self) -> dict[str, object]:

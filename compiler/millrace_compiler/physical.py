@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from millrace_compiler.graph import Graph
 from millrace_compiler.infer import Ports
+from millrace_compiler.internal_names import Inputs, InternalNames
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Operator
 from millrace_compiler.ports import Port
-from millrace_compiler.steps import Handle, Physical
+from millrace_compiler.steps import Handle, Names, Physical
 
 
 class _Ids:
@@ -27,9 +29,14 @@ class _Ids:
         return name
 
 
-def lower_graph(graph: Graph, ports: Ports) -> Physical:
+def lower_graph(
+    graph: Graph, ports: Ports, settings: Mapping[str, object] | None = None
+) -> Physical:
     """Lowers all nodes whose inputs are valid; skips other nodes and their descendants."""
-    physical = Physical()
+    kafka_streams = (settings or {}).get("names") == "kafka_streams"
+    physical = Physical(names=Names(kafka_streams))
+    read = {table.id for each in graph.operators.values() for table in each.read_tables}
+    names = InternalNames(physical.names, frozenset(read))
     ids = _Ids({node.id for node in graph.document.nodes})
     relaxed = keeping_null_keys(graph)
     for id_ in graph.order:
@@ -37,12 +44,14 @@ def lower_graph(graph: Graph, ports: Ports) -> Physical:
         if id_ in graph.merged and (graph.merged[id_], "out") in physical.handles:
             physical.aliases[id_] = graph.merged[id_]
             physical.handles[id_, "out"] = physical.handles[graph.merged[id_], "out"]
+            names.add(operator, {})
             continue
         inputs = _inputs(graph, operator, ports, physical)
         tables = {each.id: physical.handles.get((each.id, "out")) for each in operator.read_tables}
         known = {id_: handle for id_, handle in tables.items() if handle is not None}
         if inputs is None or len(known) < len(tables):
             continue
+        names.add(operator, _sources(graph, operator, inputs))
         outputs = {port: ports[id_, port] for port in operator.outputs() if (id_, port) in ports}
         lowering = NodeLowering(
             physical,
@@ -56,6 +65,20 @@ def lower_graph(graph: Graph, ports: Ports) -> Physical:
         for port, handle in operator.lower(lowering).items():
             physical.handles[id_, port] = handle
     return physical
+
+
+def _sources(
+    graph: Graph, operator: Operator, inputs: Mapping[str, list[tuple[Handle, Port]]]
+) -> Inputs:
+    """The inputs with the node and port that they come from."""
+    edges = graph.inputs[operator.id]
+    return {
+        port: [
+            (handle, (edge.source, edge.source_port))
+            for (handle, _), edge in zip(found, edges[port], strict=False)
+        ]
+        for port, found in inputs.items()
+    }
 
 
 def _inputs(

@@ -88,7 +88,10 @@ def make_plan(graph: Graph, physical: Physical, report: Diagnostics) -> Plan:
     document = graph.document
     for node, topic in physical.clashes:
         name = topic.removesuffix("-repartition")
-        report.add("repartition_name_twice", node, "name", name=name, topic=topic)
+        found = graph.operators[node].parameters
+        known = next((each for each in ("repartition", "name", "inputs") if each in found), "in")
+        report.add("repartition_name_twice", node, known, name=name, topic=topic)
+    _check_store_names(graph, physical, report)
     groups = _group(physical)
     subs = _number(physical, groups)
     of_step = {step.id: sub.id for sub in subs for step in sub.steps}
@@ -106,6 +109,20 @@ def make_plan(graph: Graph, physical: Physical, report: Diagnostics) -> Plan:
         _changelogs(graph, subs),
         [step for step in physical.steps.values() if step.is_global],
     )
+
+
+def _check_store_names(graph: Graph, physical: Physical, report: Diagnostics) -> None:
+    """Reports a join whose stores have the names of other ones."""
+    users: dict[str, str] = {}
+    for step in sorted(physical.steps.values(), key=lambda step: bool(_store_name(graph, step))):
+        for name in step.keeps.stores:
+            first = users.setdefault(name, step.node)
+            if first != step.node and _store_name(graph, step):
+                report.add("store_name_twice", step.node, "store_name", name=name, other=first)
+
+
+def _store_name(graph: Graph, step: Step) -> object:
+    return graph.operators[step.node].values.get("store_name")
 
 
 # ---- sub-topologies -----------------------------------------------------------------------

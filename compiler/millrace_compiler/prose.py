@@ -218,6 +218,18 @@ PROSE: dict[str, Prose] = {
     ),
     "format": Prose("Unknown format {found}.", "Known formats: {choices}."),
     "format_part": Prose("The format {format} has no property {part}.", "Remove it."),
+    "format_windowed_value": Prose(
+        "{format} is a format of keys.",
+        "Choose another format for the value, such as “json”.",
+    ),
+    "format_window_size": Prose(
+        "The size of the windows is missing. The bytes of a key only contain a window's start.",
+        "Enter the size of the windows, such as “5 minutes”.",
+    ),
+    "sink_key_window": Prose(
+        "The keys have windows of type {window}, but {format} is for others.",
+        "Choose “{other}”.",
+    ),
     "format_schema": Prose(
         "The {format} format needs a schema.",
         "Add one in Spark DDL, such as “item STRING, quantity INT”.",

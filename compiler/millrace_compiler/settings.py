@@ -53,6 +53,13 @@ class _Settings:
         "Receives the source record's original bytes, with headers that describe the error [EH4].",
         required=False,
     )
+    names = Choice(
+        "Internal names",
+        "Names of repartition topics and of stores without a name: the ids of nodes, or those that "
+        "Kafka Streams gives them.",
+        ("nodes", "kafka_streams"),
+        default="nodes",
+    )
 
 
 SETTINGS: dict[str, Parameter[Any]] = {

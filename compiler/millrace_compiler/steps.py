@@ -156,6 +156,32 @@ class Copartition:
 
 
 @dataclass
+class Names:
+    """The names of internal topics and stores that differ from the default ones.
+
+    Default names come from the ids of nodes, and so do the ids of steps, which state depends on: a
+    name changes nothing but what people and expressions see. ``kafka_streams``: see the setting
+    ``names``.
+    """
+
+    kafka_streams: bool = False
+    topics: dict[str, str] = field(default_factory=dict)
+    stores: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def topic(self, default: str) -> str:
+        """The name of an internal topic, by its default name."""
+        return self.topics.get(default, default)
+
+    def store(self, node: str, default: str) -> str:
+        """The name of a store of a node, by its default name."""
+        return self.stores.get((node, default), default)
+
+    def repartition(self, default: str, name: str) -> None:
+        """Names a repartition topic; the suffix is not doubled."""
+        self.topics[f"{default}-repartition"] = f"{name.removesuffix('-repartition')}-repartition"
+
+
+@dataclass
 class Physical:
     """The physical graph, in the order in which its steps were made."""
 
@@ -167,6 +193,7 @@ class Physical:
     shuffled: set[tuple[str, str]] = field(default_factory=set)
     clashes: list[tuple[str, str]] = field(default_factory=list)
     node_steps: dict[str, list[str]] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
 
     def sources_of(self, step: Step) -> frozenset[str]:
         """The input steps from which the records of a step come without a repartition."""

@@ -79,6 +79,11 @@ class Window:
         }[self.type]
         return span + self.part("grace")
 
+    @property
+    def length(self) -> int:
+        """The time from the start to the end of a window, in ms; 0 if it differs or has no end."""
+        return self.part("size") or self.part("difference")
+
     def to_json(self) -> dict[str, object]:
         """The JSON form of documents, with all durations in ms."""
         return {"type": self.type, **dict(self.parts)}

@@ -58,7 +58,9 @@ if TYPE_CHECKING:
         json,
         long,
         protobuf,
+        session_windowed,
         string,
+        time_windowed,
     )
     from millrace_runtime.processor import (
         STREAM_TIME,
@@ -126,7 +128,9 @@ _HOMES = {
         "json",
         "long",
         "protobuf",
+        "session_windowed",
         "string",
+        "time_windowed",
     ),
     "processor": (
         "STREAM_TIME",
@@ -201,10 +205,12 @@ __all__ = [
     "protobuf",
     "reader",
     "session_store",
+    "session_windowed",
     "sessions",
     "sliding",
     "spark_session",
     "string",
+    "time_windowed",
     "tumbling",
     "unlimited",
     "until_time_limit",

@@ -80,6 +80,31 @@ def protobuf(
     return _schema_format("protobuf", schema, registry, subject)
 
 
+@checked
+def time_windowed(inner: Format, window_size: int | str | None = None) -> Format:
+    """STRUCT<key, window: STRUCT<start, end>>: a key of the format `inner` and its time window.
+
+    Written as by Kafka's `TimeWindowedSerde`: the key's bytes, then the window's start. To read it,
+    `window_size` is required ("5 minutes"): the bytes do not contain the end.
+    """
+    size = {} if window_size is None else {"window_size": window_size}
+    return {**_windowed("time_windowed", inner), **size}
+
+
+@checked
+def session_windowed(inner: Format) -> Format:
+    """STRUCT<key, window: STRUCT<start, end>>: a key of the format `inner` and its session.
+
+    Written as by Kafka's `SessionWindowedSerde`: the key's bytes, the session's end, its start.
+    """
+    return _windowed("session_windowed", inner)
+
+
+def _windowed(name: str, inner: Format) -> Format:
+    parts = {key: value for key, value in inner.items() if key != "format"}
+    return {"format": name, "inner": inner["format"], **parts}
+
+
 def _schema_format(
     name: str, schema: str | None, registry: str | None, subject: str | None
 ) -> Format:

@@ -57,8 +57,22 @@ object Codec {
       case None if f == "json" =>
         val t = Option(j.get("schema")).filterNot(_.isNull).map(s => Expressions.parseType(s.asText)).orElse(default)
         make(f, t.getOrElse(throw new Expressions.Invalid("format json needs a schema", "SCHEMA")))
+      case None if f == "time_windowed" || f == "session_windowed" => windowed(f, j, default)
       case None => Formats.parse(f, j, default)
     }
+  }
+
+  /** A key with its window, as Kafka's serializers of windowed keys write it; the format of the key is `inner`. */
+  private def windowed(f: String, j: JsonNode, default: Option[DataType]): Codec = {
+    val key = default.collect { case s: StructType if s.nonEmpty => s.head.dataType }
+    val inner = Json.mapper.createObjectNode().put("format", j.path("inner").asText)
+    Option(j.get("schema")).foreach(s => inner.set[JsonNode]("schema", s))
+    val codec = parse(inner, key)
+    val size = j.path("window_size").asLong
+    // Without a size, the end of a window is not known.
+    val kind = if (f == "session_windowed") "session" else if (size > 0) "time" else "unlimited"
+    val window = WindowSpec(kind, size, 0L)
+    new WindowedCodec(codec, window, Windowed.typeOf(codec.dataType), f)
   }
 
   private[millrace] def make(name: String, t: DataType): Codec = name match {
@@ -131,9 +145,15 @@ object Codec {
 }
 
 /** Windowed keys: inner key, start (time, sliding, unlimited) or inner key, end, start (session), 8 bytes each. */
-private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, seen: DataType)
-    extends Codec("windowed", seen) {
+private[millrace] final class WindowedCodec(
+    inner: Codec,
+    window: WindowSpec,
+    seen: DataType,
+    name: String = "windowed"
+) extends Codec(name, seen) {
   override def write(v: Any): Array[Byte] = {
+    if (v.asInstanceOf[InternalRow].isNullAt(1))
+      throw new BadBytes(Why("key_without_window", "a windowed key needs a window, found null"))
     val k = inner.encode(Windowed.key(v, inner.dataType))
     val key = if (k == null) Array.emptyByteArray else k
     if (window.kind == "session") Bytes.concat(key, Windowed.endMs(v), Windowed.startMs(v))

@@ -88,7 +88,7 @@ abstract class HopSpec(b: Build) extends NodeSpec(b) {
   val external: Boolean = b.parentIds.isEmpty
 
   /** The name of the topic in Kafka Streams, without the application id. */
-  def topic: String = id
+  def topic: String = b.textOpt("topic").getOrElse(id)
   val partitions: Int = b.int("partitions")
   private[millrace] var receivers: Array[Int] = Array.empty
 }

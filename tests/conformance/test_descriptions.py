@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from millrace_runtime.comparing import differences
+from millrace_runtime.errors import MillraceError
 
-from cli.describing import described_scenario, verify_description
+from cli.describing import described_scenario, description, verify_description
 from cli.documents import analyzer
 from cli.oracle import Oracle
 
@@ -20,6 +23,49 @@ def test_random_topologies_are_described_as_kafka_streams_describes_them() -> No
             if found:
                 differing[scenario["id"]] = found
     assert differing == {}
+
+
+@pytest.mark.spark
+def test_internal_names_are_those_of_kafka_streams() -> None:
+    differing, same = {}, 0
+    with analyzer() as known, Oracle() as oracle:
+        for number in range(50):
+            scenario = described_scenario(77, number, wide=number % 2 == 1)
+            topology = scenario["topology"]
+            if _has_twin_with_other_calls(topology):
+                continue
+            topology["settings"] = {**topology.get("settings", {}), "names": "kafka_streams"}
+            try:
+                expected = oracle.run(scenario)
+            except MillraceError:
+                continue  # Kafka Streams cannot name two repartitions of a cogroup.
+            found = description(known, scenario)
+            if expected["error"] is None and found["error"] is None:
+                same += 1
+                if _names(found) != _names(expected):
+                    differing[scenario["id"]] = (_names(found), _names(expected))
+    assert differing == {}
+    assert same > 25
+
+
+def _names(described: dict[str, Any]) -> list[str]:
+    """Stores and repartition topics; changelogs have the names of their stores."""
+    topics = described["internal_topics"]
+    names = [topic["name"] for topic in topics if topic["kind"] == "repartition"]
+    return sorted([*names, *(each for sub in described["subtopologies"] for each in sub["stores"])])
+
+
+def _has_twin_with_other_calls(topology: dict[str, Any]) -> bool:
+    """Whether the oracle makes more calls: for joiners with the key, and several output ports."""
+    nodes = topology["nodes"]
+    return any(
+        (
+            node["kind"] in ("join.table_table", "join.foreign_key")
+            and "key" in str(node["params"]["joiner"])
+        )
+        or len(node["params"].get("outputs") or ()) > 1
+        for node in nodes
+    )
 
 
 def test_drawn_documents_show_what_only_a_description_shows() -> None:

@@ -122,7 +122,7 @@ class FormatSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="Its Spark SQL type; null if the schema determines it."
     )
     properties = serializers.ListField(
-        child=serializers.CharField(), help_text="Further properties: schema, registry, subject."
+        child=serializers.CharField(), help_text="Further properties, such as schema."
     )
 
 

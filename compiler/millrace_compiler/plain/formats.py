@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from millrace_compiler.formats import Format
+from millrace_compiler.formats import WINDOWED, Format
 from millrace_compiler.types import BIGINT, STRING, DataType, quote
 
-#: Formats that need a package beside pyspark, or a registry.
-FOREIGN = ("avro", "protobuf")
+#: Formats that need a package beside pyspark, a registry, or Kafka's serializers.
+FOREIGN = ("avro", "protobuf", *WINDOWED)
 CORRUPT = "_corrupt_record"
 _HEX_DIGITS = {"integer": 8, "long": 16, "float": 8, "double": 16}
 _KEEP_NULLS = "map('ignoreNullFields', 'false')"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from millrace_compiler.durations import show_duration
-from millrace_compiler.formats import Format
+from millrace_compiler.formats import WINDOWED, Format
 from millrace_compiler.program.functions import Called
 from millrace_compiler.windows import Window
 
@@ -74,6 +74,10 @@ def format_words(format_: Format | None) -> Call | None:
         return None
     function = _FUNCTIONS.get(format_.name, format_.name)
     properties = dict(format_.properties)
+    if format_.name in WINDOWED:
+        schema = (("schema", properties["schema"]),) if "schema" in properties else ()
+        inner = format_words(Format(properties["inner"], None, schema))
+        return call(function, inner, window_size=properties.get("window_size"))
     if format_.name == "json":
         return Call("json", (properties["schema"],) if "schema" in properties else ())
     return Call(function, (), tuple(properties.items()))

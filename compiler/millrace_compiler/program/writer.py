@@ -32,8 +32,9 @@ API = frozenset(
     {
         "Topology", "avro", "boolean", "bytes_", "double", "float_", "hopping", "integer", "json",
         "key_value_store", "long", "protobuf", "reader", "session_store", "sessions", "sliding",
-        "string", "topology", "tumbling", "unlimited", "until_time_limit", "until_window_closes",
-        "versioned_store", "window_store", "within", *GIVEN,
+        "session_windowed", "string", "time_windowed", "topology", "tumbling", "unlimited",
+        "until_time_limit", "until_window_closes", "versioned_store", "window_store", "within",
+        *GIVEN,
     }
 )  # fmt: skip
 

@@ -2721,7 +2721,7 @@ export interface components {
         Format: {
             description: string;
             format: string;
-            /** @description Further properties: schema, registry, subject. */
+            /** @description Further properties, such as schema. */
             properties: string[];
             title: string;
             /** @description Its Spark SQL type; null if the schema determines it. */

@@ -229,7 +229,18 @@ export const topicAddress = (ws: string, topic: string): string =>
   `/w/${ws}/topics/${encodeURIComponent(topic)}`;
 
 const VALUES: ReadonlySet<string> = new Set([
-  ...["json", "avro", "protobuf", "integer", "long", "float", "double", "boolean"],
+  ...[
+    "json",
+    "avro",
+    "protobuf",
+    "time_windowed",
+    "session_windowed",
+    "integer",
+    "long",
+    "float",
+    "double",
+    "boolean",
+  ],
 ]);
 
 /** A key or value as a JSON value; bytes as hexadecimal digits. */

@@ -357,18 +357,24 @@ class Stream(Records):
         """Convert to a table: the latest value of each key."""
         return Table(self._nodes, self._add("to_table", {}, about, stores=[store]))
 
-    def group_by(self, key: Expression, *, returns: str | None = None) -> GroupedStream:
-        """Group records by a new key."""
+    def group_by(
+        self, key: Expression, *, returns: str | None = None, repartition: str | None = None
+    ) -> GroupedStream:
+        """Group records by a new key.
+
+        `repartition`: the repartition topic is called `<repartition>-repartition` (default: the
+        name of the aggregation).
+        """
         site = self._site("select_key", "key")
         functions = self._nodes.functions
         found = functions.text_or_runs(key, typed(site, returns, key, functions, None), None)
         if isinstance(found, Runs):
-            return GroupedStream(self._run(found, site, returns, About()), None)
-        return GroupedStream(self, {"key": found})
+            return GroupedStream(self._run(found, site, returns, About()), None, repartition)
+        return GroupedStream(self, {"key": found}, repartition)
 
-    def group_by_key(self) -> GroupedStream:
-        """Group records by their key."""
-        return GroupedStream(self, None)
+    def group_by_key(self, *, repartition: str | None = None) -> GroupedStream:
+        """Group records by their key; `repartition` as in `group_by`, for a key that changed."""
+        return GroupedStream(self, None, repartition)
 
     def join(
         self,
@@ -378,6 +384,8 @@ class Stream(Records):
         joiner: Expression,
         key: Expression | None = None,
         grace: Duration | None = None,
+        repartition: str | None = None,
+        store_name: str | None = None,
         **about: Unpack[About],
     ) -> Stream:
         """Join with a stream, a table or a global table; records without a match are dropped.
@@ -387,8 +395,14 @@ class Stream(Records):
         table: the row of `key` is used, an expression over the record. The joiner is an expression
         over `key`, `left`, `right` and `timestamp`, or a function of (left, right) or (key, left,
         right).
+
+        `repartition` names the repartition topics of streams whose key has changed: with a table
+        `<repartition>-repartition`, with a stream `<repartition>-left-repartition` and
+        `-right-repartition`. `store_name` names the stores of a join of two streams:
+        `<store_name>-this-join-store` and so on.
         """
-        return self._join("inner", other, window, joiner, key, grace, about)
+        names = {"repartition": repartition, "store_name": store_name}
+        return self._join("inner", other, window, joiner, key, grace, names, about)
 
     def left_join(
         self,
@@ -398,16 +412,27 @@ class Stream(Records):
         joiner: Expression,
         key: Expression | None = None,
         grace: Duration | None = None,
+        repartition: str | None = None,
+        store_name: str | None = None,
         **about: Unpack[About],
     ) -> Stream:
         """Like `join`, but keep records without a match: `right` is null for them."""
-        return self._join("left", other, window, joiner, key, grace, about)
+        names = {"repartition": repartition, "store_name": store_name}
+        return self._join("left", other, window, joiner, key, grace, names, about)
 
     def outer_join(
-        self, other: Stream, window: JoinWindow, *, joiner: Expression, **about: Unpack[About]
+        self,
+        other: Stream,
+        window: JoinWindow,
+        *,
+        joiner: Expression,
+        repartition: str | None = None,
+        store_name: str | None = None,
+        **about: Unpack[About],
     ) -> Stream:
         """Join two streams and keep the records of both sides that have no match."""
-        return self._join("outer", other, window, joiner, None, None, about)
+        names = {"repartition": repartition, "store_name": store_name}
+        return self._join("outer", other, window, joiner, None, None, names, about)
 
     def _join(
         self,
@@ -417,9 +442,10 @@ class Stream(Records):
         joiner: Expression,
         key: Expression | None,
         grace: Duration | None,
+        names: Mapping[str, str | None],
         about: About,
     ) -> Stream:
-        params: dict[str, Any] = {"grace": in_milliseconds(grace)}
+        params: dict[str, Any] = {"grace": in_milliseconds(grace), **names}
         if type != "inner":
             params["type"] = type
         if isinstance(other, Stream):
@@ -504,13 +530,15 @@ class Table(Records):
         """Convert to a stream of the table's updates."""
         return Stream(self._nodes, self._add("to_stream", {}, about))
 
-    def group_by(self, key: Expression, value: Expression) -> GroupedTable:
-        """Group rows by a new key, with a new value."""
+    def group_by(
+        self, key: Expression, value: Expression, *, repartition: str | None = None
+    ) -> GroupedTable:
+        """Group rows by a new key, with a new value; `repartition` as for a stream."""
         by = {
             name: self._expression("group_by", name, each, About())
             for name, each in {"key": key, "value": value}.items()
         }
-        return GroupedTable(self, by)
+        return GroupedTable(self, by, repartition)
 
     def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:
         """Hold back updates: `until_window_closes()` or `until_time_limit("1 minute")`."""
@@ -522,14 +550,17 @@ class Table(Records):
         *,
         joiner: Expression,
         foreign_key: Expression | None = None,
+        repartition: str | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Join two tables by their keys, or by a foreign key.
 
         `foreign_key`: the key of the right row, an expression over the left `key` and `value`.
+        `repartition` then names the internal topics:
+        `<repartition>-subscription-registration-topic` and `-subscription-response-topic`.
         """
-        return self._join("inner", other, joiner, foreign_key, store, about)
+        return self._join("inner", other, joiner, foreign_key, store, about, repartition)
 
     def left_join(
         self,
@@ -537,11 +568,12 @@ class Table(Records):
         *,
         joiner: Expression,
         foreign_key: Expression | None = None,
+        repartition: str | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Like `join`, but keep left rows without a match: `right` is null for them."""
-        return self._join("left", other, joiner, foreign_key, store, about)
+        return self._join("left", other, joiner, foreign_key, store, about, repartition)
 
     def outer_join(
         self,
@@ -562,6 +594,7 @@ class Table(Records):
         foreign_key: Expression | None,
         store: Store | None,
         about: About,
+        repartition: str | None = None,
     ) -> Table:
         if not isinstance(other, Table):
             raise TypeError(f"a table joins a table, found {other!r}")
@@ -580,6 +613,7 @@ class Table(Records):
         params: dict[str, Any] = {
             "joiner": functions.text(joiner, Site(kind, "joiner", columns, JOINER), node),
             "foreign_key": functions.text(foreign_key, site, node),
+            "repartition": repartition,
         }
         if type != "inner":
             params["type"] = type
@@ -596,8 +630,10 @@ class GlobalTable(Handle):
 class GroupedStream(Checked):
     """A stream grouped by key, for aggregations."""
 
-    def __init__(self, stream: Stream, by: dict[str, str] | None) -> None:
-        self._stream, self._by = stream, by
+    def __init__(
+        self, stream: Stream, by: dict[str, str] | None, repartition: str | None = None
+    ) -> None:
+        self._stream, self._by, self._repartition = stream, by, repartition
         self._window: Window | None = None
         self._emit: str | None = None
         self._places = [calling()]
@@ -607,7 +643,7 @@ class GroupedStream(Checked):
 
         `emit`: every update, or one final result when the window closes.
         """
-        made = GroupedStream(self._stream, self._by)
+        made = GroupedStream(self._stream, self._by, self._repartition)
         made._window, made._emit = window, None if emit == "every_update" else emit
         made._places = [*self._places, calling()]
         return made
@@ -660,7 +696,13 @@ class GroupedStream(Checked):
         self, kind: str, params: dict[str, Any], store: Store | None, about: About
     ) -> Table:
         window = self._window.parts if self._window else None
-        node = {**params, "group_by": self._by, "window": window, "emit": self._emit}
+        node = {
+            **params,
+            "group_by": self._by,
+            "window": window,
+            "repartition": self._repartition,
+            "emit": self._emit,
+        }
         made = self._stream._add(kind, node, about, stores=[store], places=self._places)
         return Table(self._stream._nodes, made)
 
@@ -668,8 +710,8 @@ class GroupedStream(Checked):
 class GroupedTable(Checked):
     """A table grouped by a new key; aggregated with an adder and a subtractor."""
 
-    def __init__(self, table: Table, by: dict[str, str]) -> None:
-        self._table, self._by = table, by
+    def __init__(self, table: Table, by: dict[str, str], repartition: str | None = None) -> None:
+        self._table, self._by, self._repartition = table, by, repartition
         self._places = [calling()]
 
     def count(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
@@ -714,7 +756,7 @@ class GroupedTable(Checked):
     def _aggregate(
         self, kind: str, params: dict[str, Any], store: Store | None, about: About
     ) -> Table:
-        node: dict[str, Any] = {**params, "group_by": self._by}
+        node: dict[str, Any] = {**params, "group_by": self._by, "repartition": self._repartition}
         made = self._table._add(kind, node, about, stores=[store], places=self._places)
         return Table(self._table._nodes, made)
 
@@ -760,7 +802,9 @@ class CogroupedStream(Checked):
                 about,
                 method="cogroup",
             )
-            by = {"group_by": grouped._by} if grouped._by else {}
+            by: dict[str, Any] = {"group_by": grouped._by} if grouped._by else {}
+            if grouped._repartition:
+                by["repartition"] = grouped._repartition
             listed.append({"port": port, "aggregator": own["aggregator"], **by})
         params |= {"inputs": listed, "window": self._window.parts if self._window else None}
         first_port, first, _ = self._inputs[0]

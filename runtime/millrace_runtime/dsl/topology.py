@@ -38,7 +38,7 @@ class Topology(Checked):
     `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the name or
     variable of a node without a comment is its label on the canvas. The other arguments are
     settings of the document: the handlers of deserialization, processing and uncaught errors, the
-    dead letter topic and the processing guarantee.
+    dead letter topic, the processing guarantee and the names of internal topics.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Topology(Checked):
         processing_handler: Handler | None = None,
         uncaught_exception_handler: Literal["stop", "replace_thread"] | None = None,
         dead_letter_topic: str | None = None,
+        names: Literal["nodes", "kafka_streams"] | None = None,
     ) -> None:
         self.name = name
         self.description = description
@@ -64,6 +65,7 @@ class Topology(Checked):
             "processing_handler": processing_handler,
             "uncaught_exception_handler": uncaught_exception_handler,
             "dead_letter_topic": dead_letter_topic,
+            "names": names,
         }
         self.settings = {name: value for name, value in settings.items() if value is not None}
         self._nodes = Nodes(self._dataframe)

@@ -61,7 +61,7 @@ private[millrace] final class SubscribeSpec(b: Build) extends HopSpec(b) {
   private[millrace] val parentVersioned = left.outputVersioned
   left.enableSendingOldValues(force = true)
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(key, ForeignKey.subscription))
-  override def topic: String = s"$node-subscription-registration-topic"
+  override def topic: String = b.textOpt("topic").getOrElse(s"$node-subscription-registration-topic")
   override def create(): Node = new Subscribe(this)
 }
 
@@ -132,7 +132,7 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
     val codec = table match { case t: SourceSpec => t.valueCodec; case _ => Codec.of(right.value) }
     if (Set("string", "bytes", "protobuf")(codec.format)) v => codec.encode(v).length == 0 else _ => false
   }
-  override def topic: String = s"$node-subscription-response-topic"
+  override def topic: String = b.textOpt("topic").getOrElse(s"$node-subscription-response-topic")
 
   /** The node that subscribes: subscribers note the task of its sub-topology that waits for the answer. */
   private[millrace] val asker: NodeSpec = subscribe

@@ -260,13 +260,14 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
       val p =
         if (partition.isEmpty) null
         else Destination.partition(partition.get(r, context).asInstanceOf[java.lang.Integer])
-      val chooses = windowed match {
-        case Some(w: WindowedCodec) if p == null && r.key != null => w.innerBytes(r.key)
-        case _ => null
-      }
       sent += 1
       val k = if (widerKey.isEmpty) r.key else widerKey.get(r, context)
       val v = if (widerValue.isEmpty) r.value else widerValue.get(r, context)
+      val chooses = (keyCodec, windowed) match {
+        case (format: WindowedCodec, _) if p == null && k != null => format.innerBytes(k)
+        case (_, Some(w: WindowedCodec)) if p == null && r.key != null => w.innerBytes(r.key)
+        case _ => null
+      }
       context.emit(
         new Outgoing(
           index,

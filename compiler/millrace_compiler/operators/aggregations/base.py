@@ -9,7 +9,7 @@ from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.operators.stores.fit import check_store, window_stores
-from millrace_compiler.parameters import Choice, Expression, optional
+from millrace_compiler.parameters import Choice, Expression, Name, optional
 from millrace_compiler.parts import GroupBy, TypeOf
 from millrace_compiler.ports import Columns, InPort, OutPort, Port, table_of
 from millrace_compiler.program.words import Call, call, window_words
@@ -20,6 +20,10 @@ from millrace_compiler.windows import WindowOf
 GROUP_HELP = (
     "What records are grouped by. For a stream, the new key (default: the record's key). For a "
     "table, key and value; both are required."
+)
+REPARTITION_HELP = (
+    "Name of the repartition topic without “-repartition”, as with Grouped.as. Default: the node's "
+    "id."
 )
 WINDOW_HELP = (
     "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. "
@@ -94,6 +98,7 @@ class Aggregation(Windowed):
     for_tables: ClassVar[tuple[str, ...]] = ()
 
     group_by = optional(GroupBy("Group by", GROUP_HELP))
+    repartition = optional(Name("Repartition topic", REPARTITION_HELP))
     emit = Choice(
         "Emit",
         "Emit every update, or one final result when the window closes.",
@@ -183,20 +188,22 @@ class Aggregation(Windowed):
     def _lower_table(self, to: NodeLowering) -> Handle:
         table = to.input()
         to.materialize(table)
-        topic = f"{self.id}-repartition"
+        id_ = f"{self.id}-repartition"
+        topic = to.graph.names.topic(id_)
         by = self.group_by
         writer = to.step(
             "group_by",
             table,
-            id=topic,
+            id=id_,
             key=by.key if by else "",
             value=(by.value if by else None) or "",
             partitions=Partitions(topic),
+            topic=to.other(topic, id_),
             role="grouped",
             writes=Writes(topic, repartition=True),
         )
         to.shuffled("in")
-        rows = to.receive("grouped_table", topic, writer, role="grouped")
+        rows = to.receive("grouped_table", id_, writer, role="grouped")
         return to.step(
             self.kind,
             rows,
@@ -208,8 +215,12 @@ class Aggregation(Windowed):
 
     def words(self) -> list[Call]:
         by = self.group_by
-        grouping = call("group_by", by.key, *([by.value] if by.value else [])) if by else None
-        calls = [grouping or call("group_by_key")]
+        topic = self.repartition
+        if by is None:
+            calls = [call("group_by_key", repartition=topic)]
+        else:
+            value = [by.value] if by.value else []
+            calls = [call("group_by", by.key, *value, repartition=topic)]
         if self.window:
             emit = None if self.emit == "every_update" else self.emit
             calls.append(call("windowed_by", window_words(self.window), emit=emit))

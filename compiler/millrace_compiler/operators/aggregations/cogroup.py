@@ -102,7 +102,8 @@ class Cogroup(Folding):
     def words(self) -> list[Call]:
         calls: list[Call] = []
         for index, item in enumerate(self.inputs_):
-            by = call("group_by", item.group_by.key) if item.group_by else call("group_by_key")
+            key = [item.group_by.key] if item.group_by else []
+            by = call("group_by" if key else "group_by_key", *key, repartition=item.repartition)
             if index == 0:
                 calls += [by, call("cogroup", item.aggregator, port=item.port)]
             else:

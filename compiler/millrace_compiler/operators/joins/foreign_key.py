@@ -8,7 +8,7 @@ from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.stores.fit import check_store
-from millrace_compiler.parameters import Choice, Expression
+from millrace_compiler.parameters import Choice, Expression, Name, optional
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call
 from millrace_compiler.steps import Handle, Keeps, Link, Partitions, Reads, Writes
@@ -45,6 +45,14 @@ class JoinForeignKey(Join):
         columns="row",
     )
 
+    repartition = optional(
+        Name(
+            "Internal topics",
+            "Name of the internal topics without “-subscription-registration-topic” and "
+            "“-subscription-response-topic”, as with TableJoined.as. Default: the node's id.",
+        )
+    )
+
     def infer(self, scope: Scope) -> Inference:
         left, right = scope.one("left"), scope.one("right")
         columns = (("key", left.key), ("value", left.value))
@@ -61,6 +69,8 @@ class JoinForeignKey(Join):
         to.materialize(left)
         asking = f"{self.id}-subscription-registration"
         answering = f"{self.id}-subscription-response"
+        asked, answered = f"{asking}-topic", f"{answering}-topic"
+        asks, answers = to.graph.names.topic(asked), to.graph.names.topic(answered)
         subscribe = to.step(
             "foreign_key_subscribe",
             left,
@@ -68,8 +78,9 @@ class JoinForeignKey(Join):
             foreign_key=self.foreign_key,
             key_type=table.key.text if table.key else None,
             type=self.type,
-            partitions=Partitions(f"{asking}-topic"),
-            writes=Writes(f"{asking}-topic", repartition=True),
+            partitions=Partitions(asks),
+            topic=to.other(asks, asked),
+            writes=Writes(asks, repartition=True),
         )
         lookup = to.step(
             "foreign_key_lookup",
@@ -77,12 +88,13 @@ class JoinForeignKey(Join):
             to.lookup(right),
             id=answering,
             type=self.type,
-            partitions=Partitions(f"{answering}-topic"),
-            reads=Reads((f"{asking}-topic",)),
-            writes=Writes(f"{answering}-topic", repartition=True),
+            partitions=Partitions(answers),
+            topic=to.other(answers, answered),
+            reads=Reads((asks,)),
+            writes=Writes(answers, repartition=True),
             keeps=Keeps((f"{self.id}-subscription-store",)),
         )
-        to.topic(f"{asking}-topic", subscribe.step, lookup.step)
+        to.topic(asks, subscribe.step, lookup.step)
         to.together(right, lookup)
         handle = to.step(
             "foreign_key_resolve",
@@ -92,16 +104,16 @@ class JoinForeignKey(Join):
             joiner=self.joiner,
             store=self.store_json(),
             role="table",
-            reads=Reads((f"{answering}-topic",)),
+            reads=Reads((answers,)),
             keeps=self.keeps(),
         )
-        to.topic(f"{answering}-topic", lookup.step, handle.step)
+        to.topic(answers, lookup.step, handle.step)
         to.together(left, handle)
         to.shuffled("left")
         return {"out": handle}
 
     def words(self) -> list[Call]:
-        return self.joining(foreign_key=self.foreign_key)
+        return self.joining(foreign_key=self.foreign_key, repartition=self.repartition)
 
     def summary(self) -> str:
         return f"{self.type} join by {self.foreign_key}"

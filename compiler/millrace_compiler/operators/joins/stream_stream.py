@@ -10,7 +10,7 @@ from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Buffer, Inference, Scope
 from millrace_compiler.operators.joins.base import ALL_TYPES, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
-from millrace_compiler.parameters import Choice, Duration
+from millrace_compiler.parameters import Choice, Duration, Name, optional
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call, call, duration
 from millrace_compiler.steps import Handle, Keeps
@@ -59,6 +59,21 @@ class JoinStreamStream(Join):
         default=0,
     )
 
+    repartition = optional(
+        Name(
+            "Repartition topics",
+            "Name of the repartition topics without “-left-repartition” and “-right-repartition”, "
+            "as with StreamJoined.withName. Default: the node's id.",
+        )
+    )
+    store_name = optional(
+        Name(
+            "Store name",
+            "Name of the stores without “-this-join-store” and so on, as with "
+            "StreamJoined.withStoreName. Default: the node's id.",
+        )
+    )
+
     def check(self, report: Diagnostics) -> None:
         present = all(self.node.params.get(name) is not None for name in ("before", "after"))
         if not present:
@@ -101,7 +116,7 @@ class JoinStreamStream(Join):
         else:
             before, after = duration(self.before), duration(self.after)
             window = call("within", before=before, after=after, grace=grace)
-        return self.joining(window)
+        return self.joining(window, repartition=self.repartition, store_name=self.store_name)
 
     def summary(self) -> str:
         reach = f"{show_duration(self.before)} before to {show_duration(self.after)} after"

@@ -9,7 +9,7 @@ from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Buffer, Inference, Scope
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
-from millrace_compiler.parameters import Choice, Duration, optional
+from millrace_compiler.parameters import Choice, Duration, Name, optional
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call, duration
 from millrace_compiler.steps import Handle, Keeps
@@ -47,6 +47,14 @@ class JoinStreamTable(Join):
         )
     )
 
+    repartition = optional(
+        Name(
+            "Repartition topic",
+            "Name of the repartition topic without “-repartition”, as with Joined.as. Default: the "
+            "node's id.",
+        )
+    )
+
     def infer(self, scope: Scope) -> Inference:
         left, right = scope.one("left"), scope.one("right")
         same_keys(scope, left, right, "right")
@@ -74,7 +82,7 @@ class JoinStreamTable(Join):
         return {"out": handle}
 
     def words(self) -> list[Call]:
-        return self.joining(grace=duration(self.grace))
+        return self.joining(grace=duration(self.grace), repartition=self.repartition)
 
     def summary(self) -> str:
         wait = f", waits {show_duration(self.grace)}" if self.grace else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.formats import SIMPLE, Format, FormatOf, format_of
+from millrace_compiler.formats import SIMPLE, WINDOWED, Format, FormatOf, format_of
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.tables.updates import updates
@@ -14,7 +14,7 @@ from millrace_compiler.parameters import Expression, Topic, optional
 from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.words import Call, Input, format_words, with_keywords
 from millrace_compiler.steps import Handle, Writes
-from millrace_compiler.types import INT, STRING, DataType, widens
+from millrace_compiler.types import INT, STRING, DataType, widens, windowed
 
 
 class SinkTopic(Operator):
@@ -49,7 +49,9 @@ class SinkTopic(Operator):
         )
     )
     key = optional(
-        FormatOf("Key format", ("Default: the format that matches the type."), of_data=True)
+        FormatOf(
+            "Key format", "Default: the format that matches the type.", of_data=True, of_key=True
+        )
     )
     value = optional(
         FormatOf("Value format", ("Default: the format that matches the type."), of_data=True)
@@ -76,6 +78,7 @@ class SinkTopic(Operator):
             if self.partition:
                 asks.append(scope.ask("partition", self.partition, record, INT))
             self._check_format(scope, "key", self.key, port.key)
+            self._check_window(scope, port)
             self._check_format(scope, "value", self.value, port.value)
         yield asks
         return {}
@@ -89,6 +92,25 @@ class SinkTopic(Operator):
             needed = format_.type.text
             code = "sink_format" if part == "value" else "sink_key_format"
             scope.fault(code, part, format=format_.name, found=found.text, needed=needed)
+
+    def _check_window(self, scope: Scope, port: Port) -> None:
+        """Reports a windowed format for a key without a window, or with one of another kind."""
+        if self.key is None or self.key.name not in WINDOWED or port.key is None:
+            return
+        inner = port.key.inner[0] if port.key.inner else None
+        if inner is None or port.key != windowed(inner):
+            if self.key.type is None:
+                needed = "STRUCT<key, window: STRUCT<start: TIMESTAMP, end: TIMESTAMP>>"
+                found = port.key.text
+                scope.fault(
+                    "sink_key_format", "key", format=self.key.name, found=found, needed=needed
+                )
+            return
+        session = self.key.name == "session_windowed"
+        if port.window is not None and (port.window.type == "session") != session:
+            other = "time_windowed" if session else "session_windowed"
+            window = port.window.type
+            scope.fault("sink_key_window", "key", format=self.key.name, window=window, other=other)
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         streams = to.streams()
@@ -117,6 +139,8 @@ class SinkTopic(Operator):
             return given or Format("json")
         if given is None:
             return format_of(found)
+        if part == "key" and given.name in WINDOWED:
+            given = given.of_windows(port.window.length if port.window else 0)
         if given.type is None:
             return replace(given, type=found)
         return given

@@ -21,7 +21,7 @@ class Source(Operator):
     #: Whether several sources of this kind may read the same topic.
     may_share_topic: ClassVar[bool] = False
 
-    key = FormatOf("Key format", "Serialization format of the key.")
+    key = FormatOf("Key format", "Serialization format of the key.", of_key=True)
     value = FormatOf("Value format", "Serialization format of the value.")
 
     def formats(self) -> tuple[object, object]:

@@ -9,18 +9,26 @@ const PART_TITLES: Readonly<Record<string, Phrase>> = {
   schema: phrase("Schema"),
   registry: phrase("Schema registry"),
   subject: phrase("Subject"),
+  inner: phrase("Inner format"),
+  window_size: phrase("Window size"),
   message: phrase("Message"),
 };
 
 /** The serialization format of keys or values, and their type. */
 export function FormatWidget(props: WidgetProps) {
   const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
-  const formats = useDesigner((state) => state.catalog?.formats) ?? [];
+  const all = useDesigner((state) => state.catalog?.formats) ?? [];
+  // A format with an inner one is for keys: it adds their window.
+  const formats = all.filter((each) => path === "key" || !each.properties.includes("inner"));
+  const inners = formats.filter((each) => each.type !== null || each.format === "json");
   const now = asObject(value);
   const name = asText(now.format);
   const entry = formats.find((each) => each.format === name);
   const given = Object.keys(now).filter((part) => part !== "format");
-  const parts = [...new Set([...(entry?.properties ?? []), ...given])];
+  const takes = (entry?.properties ?? []).filter(
+    (part) => part !== "schema" || now.inner === undefined || now.inner === "json",
+  );
+  const parts = [...new Set([...takes, ...given])];
   const known = name === "" || formats.some((each) => each.format === name);
   return (
     <div className="parts">
@@ -78,6 +86,19 @@ export function FormatWidget(props: WidgetProps) {
                   error={at(diagnostics, place).length > 0}
                   onChange={(event) => change(event.currentTarget.value)}
                   onBlur={onDone}
+                />
+              ) : part === "inner" ? (
+                <Select
+                  data={inners.map((each) => ({ value: each.format, label: each.title }))}
+                  value={asText(now[part]) || null}
+                  placeholder={t("Choose…")}
+                  readOnly={readOnly}
+                  aria-labelledby={id}
+                  error={at(diagnostics, place).length > 0}
+                  onChange={(next) => {
+                    change(next ?? "");
+                    onDone();
+                  }}
                 />
               ) : part === "registry" ? (
                 <Autocomplete

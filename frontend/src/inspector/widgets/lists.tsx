@@ -233,6 +233,26 @@ export function CogroupInputsWidget(props: WidgetProps) {
               />
             )}
           </PartField>
+          <PartField
+            title={t("Repartition topic")}
+            path={`${place}.repartition`}
+            diagnostics={props.diagnostics}
+          >
+            {(id) => (
+              <TextInput
+                aria-labelledby={id}
+                value={asText(asObject(item).repartition)}
+                placeholder={OBJECTS.portOf(item)}
+                readOnly={props.readOnly}
+                spellCheck={false}
+                classNames={{ input: "m-mono" }}
+                onChange={(event) =>
+                  change(withPart(item, "repartition", event.currentTarget.value || undefined))
+                }
+                onBlur={props.onDone}
+              />
+            )}
+          </PartField>
         </>
       )}
     </PortList>

@@ -61,6 +61,7 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   bytes_size: "格式 {format} 需要 {needed} 个字节，但有 {found} 个。",
   bytes_unknown_schema: "模式注册中心没有记录所引用的模式 {id}。",
   bytes_varint: "varint 过长。",
+  key_without_window: "窗口键需要窗口，但窗口为空。",
   bytes_window: "窗口键至少需要 {needed} 个字节，但有 {found} 个。",
   bytes_wire: "字节不是 Protobuf（wire 类型 {found}）。",
   json_array: "{place} 处是数组，应为 {needed}。",

@@ -81,6 +81,12 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   format: ["未知的格式 {found}。", "已知的格式：{choices}。"],
   format_part: ["格式 {format} 没有属性 {part}。", "请删除它。"],
+  format_windowed_value: ["{format} 是键的格式。", "请为值选择其他格式，例如“json”。"],
+  format_window_size: [
+    "缺少窗口的大小。键的字节只包含窗口的起点。",
+    "请填写窗口的大小，例如“5 minutes”。",
+  ],
+  sink_key_window: ["键的窗口类型是 {window}，但 {format} 用于其他窗口。", "请选择“{other}”。"],
   format_schema: [
     "格式 {format} 需要模式。",
     "请用 Spark DDL 添加模式，例如“item STRING, quantity INT”。",

@@ -120,6 +120,18 @@ export const help: Readonly<Record<string, string>> = {
     "记录的分组依据。流：新的键（默认：记录的键）。表：键和值，两者都必填。",
   "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. Tumbling windows have a size, or are days, weeks, months, quarters or years of a time zone. Without a window there is one result per key.":
     "流还可按时间分组：滚动、跳跃、滑动、会话或无限窗口。没有窗口时每个键一个结果。",
+  "Name of the repartition topic without “-repartition”, as with Grouped.as. Default: the node's id.":
+    "重新分区主题的名称，不含“-repartition”，同 Grouped.as。默认：节点的标识。",
+  "Name of the repartition topic without “-repartition”, as with Joined.as. Default: the node's id.":
+    "重新分区主题的名称，不含“-repartition”，同 Joined.as。默认：节点的标识。",
+  "Name of the repartition topics without “-left-repartition” and “-right-repartition”, as with StreamJoined.withName. Default: the node's id.":
+    "重新分区主题的名称，不含“-left-repartition”和“-right-repartition”，同 StreamJoined.withName。默认：节点的标识。",
+  "Name of the stores without “-this-join-store” and so on, as with StreamJoined.withStoreName. Default: the node's id.":
+    "存储的名称，不含“-this-join-store”等后缀，同 StreamJoined.withStoreName。默认：节点的标识。",
+  "Name of the internal topics without “-subscription-registration-topic” and “-subscription-response-topic”, as with TableJoined.as. Default: the node's id.":
+    "内部主题的名称，不含“-subscription-registration-topic”和“-subscription-response-topic”，同 TableJoined.as。默认：节点的标识。",
+  "Names of repartition topics and of stores without a name: the ids of nodes, or those that Kafka Streams gives them.":
+    "重新分区主题和未命名存储的名称：节点的标识，或 Kafka Streams 所给的名称。",
   "Emit every update, or one final result when the window closes.":
     "输出每次更新，或在窗口关闭时输出一个最终结果。",
   "Combines `agg`, the current result, and `value`.": "合并当前结果 `agg` 与 `value`。",
