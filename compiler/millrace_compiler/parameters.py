@@ -318,7 +318,7 @@ class Flag(Parameter[bool]):
 
 def choice_title(choice: str) -> str:
     """Return a choice as the page shows it: `window_close` is *Window close*."""
-    return choice.replace("_", " ").capitalize()
+    return choice.replace("_", " ").capitalize().replace("Kafka streams", "Kafka Streams")
 
 
 class Choice(Parameter[str]):

@@ -40,7 +40,8 @@ FAULTS = {"deserialization", "processing", "production", "registry", "timestamp"
 #: the operator for graphs that the compiler never makes: none reaches the page as a cause
 ELSEWHERE = {
     "bytes_unread", "cut_unknown", "dataframe_sinks", "document_dataframe", "document_function",
-    "document_import", "kind", "program_failed", "program_topology", "program_unreadable",
+    "document_import", "kind", "program_failed", "program_function", "program_topology",
+    "program_unreadable",
     "query_invalid", "request_invalid", "session_settings", "session_without_operator", "unknown",
 }  # fmt: skip
 #: expressions whose codes are collected where they originate

@@ -202,7 +202,7 @@ class Functions:
         id_ = node or self._nodes.free_id(site.method.replace("_", "-"))
         place = calling()
         return ProgramError(
-            "function", f"{place}, {id_}.{site.parameter}: {message}", node=id_,
+            "program_function", f"{place}, {id_}.{site.parameter}: {message}", node=id_,
             parameter=site.parameter,
         )  # fmt: skip
 
