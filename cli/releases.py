@@ -109,9 +109,13 @@ def _outcomes(
             yield oracle.release, "not run", answer["not_run"]
         elif "not_run" in expected:
             yield oracle.release, "differ", f"{oracles[0].release} did not run it"
+        elif _refused(answer) or _refused(expected):
+            equal = _refused(answer) and _refused(expected)
+            found = "refused" if _refused(answer) else "not refused"
+            yield oracle.release, "equal" if equal else "differ", "" if equal else found
         else:
-            found = differences({**scenario, "expected": expected}, answer, "each")
-            yield oracle.release, "differ" if found else "equal", found[0] if found else ""
+            others = differences({**scenario, "expected": expected}, answer, "each")
+            yield oracle.release, "differ" if others else "equal", others[0] if others else ""
 
 
 def _answer(oracle: Oracle, question: dict[str, Any]) -> dict[str, Any]:
@@ -122,6 +126,10 @@ def _answer(oracle: Oracle, question: dict[str, Any]) -> dict[str, Any]:
         if error.code != "oracle_cannot":
             raise
         return {"not_run": error.message}
+
+
+def _refused(answer: dict[str, Any]) -> bool:
+    return (answer.get("error") or {}).get("kind") == "refused"
 
 
 def described(release: str, document: dict[str, Any]) -> str:

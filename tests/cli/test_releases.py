@@ -70,6 +70,12 @@ def test_results_of_two_releases_are_compared(
     assert "Kafka Streams 4.4: 1 equal, 0 differ, 0 not run" in told
     assert "Kafka Streams 4.3: 1 equal, 0 differ, 0 not run" in told
 
+    # A topology that every release refuses.
+    refused = {**scenario["topology"], "settings": {"processing_guarantee": "twice"}}
+    document.write_text(json.dumps(refused), encoding="utf-8")
+    assert verify(str(document), "--inputs", str(inputs), *releases) == 0
+    assert "Kafka Streams 4.3: 1 equal" in capsys.readouterr().err
+
     # Recorded results that no release gives.
     lost = scenario["expected"]["outputs"].pop()
     (tmp_path / "recorded").mkdir()
