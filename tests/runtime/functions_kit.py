@@ -7,6 +7,7 @@ import json
 import linecache
 import random
 import unicodedata
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,7 +50,9 @@ def function(text: str) -> Callable[..., Any]:
     text = text if text.startswith("def ") else f"f = {text}"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     space: dict[str, Any] = dict(NAMES)
-    exec(compile(text + "\n", name, "exec"), space)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # "a" is None
+        exec(compile(text + "\n", name, "exec"), space)
     made: Callable[..., Any] = space["f"]
     return made
 
