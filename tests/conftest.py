@@ -16,6 +16,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from checks import chromium as chromium_of_this_machine
 from launcher import java
@@ -49,6 +50,15 @@ def chromium() -> str:
     if found is None:
         pytest.skip(os.environ.get("MILLRACE_NO_CHROMIUM", "no Chromium was found on this machine"))
     return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """A real Chromium."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 def unused_port() -> int:

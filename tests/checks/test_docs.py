@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser
 
 from checks import docs
 from checks.steps import environment
@@ -63,20 +63,20 @@ def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "page"), [("three failures", "three-failures.html"), ("墓碑", "latest-value.html")]
 )
-def test_pages_opened_as_files_find_words(chromium: str, site: Path, words: str, page: str) -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        tab = browser.new_page()
-        asked: list[str] = []
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto((site / "index.html").as_uri())
-        tab.click(".md-search__input")
-        tab.keyboard.type(words)
-        tab.keyboard.press("End")  # pasted Chinese has no key of its own
-        tab.wait_for_selector(
-            f".md-search-result__link[href*='{page}']", state="attached", timeout=10_000
-        )
-        browser.close()
+def test_pages_opened_as_files_find_words(
+    browser: Browser, site: Path, words: str, page: str
+) -> None:
+    tab = browser.new_page()
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto((site / "index.html").as_uri())
+    tab.click(".md-search__input")
+    tab.keyboard.type(words)
+    tab.keyboard.press("End")  # pasted Chinese has no key of its own
+    tab.wait_for_selector(
+        f".md-search-result__link[href*='{page}']", state="attached", timeout=10_000
+    )
+    tab.close()
     assert {url.partition(":")[0] for url in asked} <= {"file", "data", "blob"}
 
 

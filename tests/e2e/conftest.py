@@ -12,7 +12,6 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     StorageState,
-    sync_playwright,
 )
 
 from tests.conftest import unused_port
@@ -24,15 +23,6 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A running Millrace with an empty workspace."""
     with running_system(tmp_path_factory.mktemp("millrace"), unused_port()) as found:
         yield found
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    """A real Chromium."""
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="session")

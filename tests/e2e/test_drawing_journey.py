@@ -116,7 +116,7 @@ def test_labels_do_not_collide_and_text_has_ten_pixels(
             for each in api.call("GET", "/templates")
         }
         if layer == "design":
-            for number in (0, 1, 2, 60, 61, 62, 63):
+            for number in (0, 60, 61, 62, 63):
                 document = {"format": "millrace.topology/1", "name": f"R{number}", **RANDOM[number]}
                 body = {"name": f"Random {number}", "document": document}
                 documents[f"random {number}"] = api.call(
