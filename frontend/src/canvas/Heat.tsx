@@ -78,7 +78,7 @@ export function HeatSwitch() {
     };
   }, [figure]);
   return (
-    <>
+    <div className="heat-place">
       <Select
         className="heat-switch"
         aria-label={t("Heat")}
@@ -90,12 +90,12 @@ export function HeatSwitch() {
         ]}
         w={190}
       />
-      {figure === "none" ? null : <Legend figure={figure} />}
       {figure === "skew" ? (
         <Button variant="subtle" onClick={showKeys} data-testid="hottest-keys">
           {t("Hottest keys")}
         </Button>
       ) : null}
-    </>
+      {figure === "none" ? null : <Legend figure={figure} />}
+    </div>
   );
 }
