@@ -34,12 +34,18 @@ KNOWN: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def compare_releases(arguments: argparse.Namespace) -> int:
-    """Run scenarios on each release of `--kafka`; exit code 1 if results differ.
+    """Run scenarios on each release of `--kafka`; exit code 1 if results differ or none ran.
 
     The results of a release are compared with those recorded in the scenario, else with those of
     the newest given release.
     """
     releases = _ordered(arguments.kafka)
+    _refuse_others(arguments)
+    if len(releases) < 2 and not arguments.recorded:
+        raise MillraceError(
+            "option_missing",
+            "Pass --kafka twice or more: the results of one release are compared with another's.",
+        )
     counts: Counter[tuple[str, str]] = Counter()
     scenarios = _scenarios(arguments)
     with ExitStack() as stack:
@@ -57,7 +63,32 @@ def compare_releases(arguments: argparse.Namespace) -> int:
     for release in releases:
         figures = [f"{counts[release, each]} {each}" for each in ("equal", "differ", "not run")]
         print(f"Kafka Streams {release}: {', '.join(figures)}", file=sys.stderr)
-    return 1 if any(counts[release, "differ"] for release in releases) else 0
+    differ = any(counts[release, "differ"] for release in releases)
+    ran = all(counts[release, "equal"] for release in releases)
+    return 0 if ran and not differ else 1
+
+
+def _refuse_others(arguments: argparse.Namespace) -> None:
+    """Refuse options of a comparison with Spark, and a second choice of what is run."""
+    ignored = {
+        "--cut": arguments.cut != "each",
+        "--restart-each": arguments.restart_each,
+        "--dialect": arguments.dialect != "exact",
+        "--unbatched": arguments.unbatched,
+        "--describe": arguments.describe,
+        "--program": arguments.program,
+        "--keep": arguments.keep is not None,
+    }
+    given = [option for option, is_given in ignored.items() if is_given]
+    if given:
+        raise MillraceError(
+            "option_conflict", f"{given[0]} is for a comparison with Spark; --kafka runs no Spark."
+        )
+    chosen = [arguments.recorded, arguments.document, arguments.random is not None]
+    if sum(map(bool, chosen)) > 1:
+        raise MillraceError(
+            "option_conflict", "Pass only one of a document, --random N and --recorded DIR."
+        )
 
 
 def _ordered(given: list[str]) -> list[str]:
@@ -92,9 +123,23 @@ def _recorded(folder: Path) -> list[dict[str, Any]]:
     files = sorted(folder.rglob("*.json"))
     if not files:
         raise MillraceError("no_scenarios", f"{folder} contains no scenarios.")
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    found = [_scenario(file) for file in files]
     # Scenarios of refusals and descriptions have no results.
     return [each for each in found if each.get("compare") not in ("refused", "describe")]
+
+
+def _scenario(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise MillraceError("scenario_invalid", f"{file} is not JSON: {error}.") from None
+    missing = [name for name in ("id", "topology", "inputs") if name not in found]
+    if not isinstance(found, dict) or missing:
+        raise MillraceError(
+            "scenario_invalid",
+            f"{file} is not a scenario: it has no {missing[0] if missing else 'fields'}.",
+        )
+    return found
 
 
 def _outcomes(

@@ -37,6 +37,8 @@ def verify_command(arguments: argparse.Namespace) -> int:
     """
     if arguments.kafka:
         return compare_releases(arguments)
+    if arguments.recorded:
+        raise MillraceError("option_missing", "--recorded needs --kafka RELEASE.")
     cut = Cut.parse(arguments.cut)
     plain = arguments.dialect == "plain"
     if plain and (arguments.describe or arguments.program):

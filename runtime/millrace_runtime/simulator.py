@@ -125,7 +125,8 @@ _MESSAGES = {
     "start": (
         "process_not_started",
         "No process could be started for this.",
-        "The log of the service (simulator or store reader) has the reason. It is tried again.",
+        "The reason is in the log of the simulator or of the store reader. The next request tries "
+        "again.",
     ),
 }
 #: the same for requests to read stores

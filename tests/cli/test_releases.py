@@ -41,8 +41,39 @@ def test_an_unknown_release_is_refused_with_the_known_ones(
 
 
 def test_releases_need_something_to_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert verify("--kafka", "4.4") != 0
+    assert verify("--kafka", "4.4", "--kafka", "4.3") == 2
     assert "--inputs IN.jsonl, --random N or --recorded DIR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--random", "1", "--kafka", "4.4"], "Pass --kafka twice"),
+        (["--random", "1", "--recorded", "x", "--kafka", "4.4"], "only one of"),
+        (["--random", "1", "--kafka", "4.4", "--kafka", "4.3", "--keep", "x"], "--keep is for"),
+        (["--random", "1", "--kafka", "4.4", "--cut", "all"], "--cut is for"),
+        (["--recorded", "x"], "--recorded needs --kafka"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verify(*options) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{", "is not JSON"), ("{}", "it has no id"), ("[]", "is not a scenario")],
+)
+def test_a_file_that_is_no_scenario_is_named(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.json").write_text(text, encoding="utf-8")
+    assert verify("--recorded", str(tmp_path), "--kafka", "4.4") == 2
+    found = capsys.readouterr().err
+    assert "other.json" in found
+    assert told in found
 
 
 def test_a_known_change_is_named_on_the_releases_before_it() -> None:
