@@ -7,6 +7,9 @@ import importlib
 
 from launcher.commands import CLI, COMMANDS
 
+#: of a search for a difference
+MOST_SECONDS = 3_600
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands. Names and help come from launcher/commands.py."""
@@ -181,6 +184,31 @@ def compare_state_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("new", metavar="NEW_DOC", help="document of the topology that replaces it")
     p.add_argument("--json", action="store_true", help="as JSON")
     p.set_defaults(command=Lazily("changing", "compare_state_command"))
+
+
+def compare_results_options(p: argparse.ArgumentParser) -> None:
+    """Options of `compare-results`."""
+    p.add_argument("old", metavar="OLD_DOC", help="a topology document or a program (job.py)")
+    p.add_argument("new", metavar="NEW_DOC", help="the version to compare with it")
+    p.add_argument(
+        "--seconds",
+        type=_seconds,
+        default=30.0,
+        help="maximum duration of the search (default: 30)",
+    )
+    p.add_argument("--tests", metavar="DIR", help="begin with the inputs of these tests")
+    p.add_argument("--inputs", metavar="IN.jsonl", help="begin with these input lines")
+    p.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    p.add_argument("--write", metavar="OUT.jsonl", help="write the found input, for `simulate`")
+    p.add_argument("--json", action="store_true", help="as JSON")
+    p.set_defaults(command=Lazily("results_of_versions", "compare_results_command"))
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"must be above 0 and at most {MOST_SECONDS:,.0f}")
+    return value
 
 
 def state_options(p: argparse.ArgumentParser) -> None:

@@ -25,6 +25,7 @@ from launcher import residents
 
 #: commands that a resident process runs; the attributes are paths of documents or programs
 DOCUMENTS: dict[str, tuple[str, ...]] = {
+    "compare-results": ("old", "new"),
     "compare-state": ("old", "new"),
     "compile": ("document",),
     "describe": ("document",),

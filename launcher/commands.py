@@ -116,6 +116,12 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "Show what happens to each store when NEW replaces OLD.",
         ),
         Command(
+            "compare-results",
+            CLI,
+            "OLD_DOC NEW_DOC [--tests DIR]",
+            "Search for the shortest input on which two versions differ.",
+        ),
+        Command(
             "state",
             CLI,
             "DEPLOYMENT_OR_CHECKPOINT [STORE]",

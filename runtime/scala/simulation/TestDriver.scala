@@ -19,10 +19,12 @@ import org.apache.spark.unsafe.types.UTF8String
  * processors use ([[Wire]]).
  *
  *   - `feed(lines)`: processes records, in the form of [[Simulation.add]]; records of the topic `$control` go to all
- *     tasks. Returns `{"rows": [...], "drops": [{"node", "reason", "count"}], "logs": [{"level", "node", "message"}]}`.
- *     Rows are in the order in which they reach the topics: `{"dest", "topic", "partition", "timestamp", "headers":
- *     [[name, base64]], "key_bytes", "value_bytes", "partition_key": base64}`. If a record stopped a task, the last row
- *     has the dest -1 and its "fault"
+ *     tasks. Returns `{"rows": [...], "drops": [{"node", "reason", "count"}], "logs": [{"level", "node", "message"}],
+ *     "nodes": [[node, records in, records out]]}`. Rows are in the order in which they reach the topics: `{"dest",
+ *     "merge": of the record that caused it, "topic", "partition", "timestamp", "headers": [[name, base64]],
+ *     "key_bytes", "value_bytes", "partition_key": base64}`. If a record stopped a task, the last row has the dest -1
+ *     and its "fault"
+ *   - `play(lines)`: the same, but each record is a micro-batch of its own, and the first that stops a task is the last
  *   - `mark()`: begins a step; `undo()`: ends the tasks, and restores their stores and clocks at the begin of the step
  *   - `failure()`: the fault of a node that did not start, or null
  *   - `stores()`: `[{"name", "kind", "named", "tasks", "global", "types": {"key", "value"}}]`
@@ -67,13 +69,22 @@ final class TestDriver private[millrace] (
   def mark(): Unit = chain.mark()
   def undo(): Unit = { chain.undo(); reports.clear() }
 
-  def feed(lines: String): String = {
-    val out = chain.run(Simulation.parse(lines).flatMap(addressed).toArray)
+  def feed(lines: String): String = answered(processed(Simulation.parse(lines).flatMap(addressed)))
+
+  def play(lines: String): String = {
+    val records = Simulation.parse(lines).iterator
+    val out = mutable.ArrayBuffer[Simulation.Out]()
+    while (records.hasNext && !out.exists(_.fault != null)) out ++= processed(addressed(records.next()))
+    answered(out)
+  }
+
+  private def processed(rows: Seq[InternalRow]): Seq[Simulation.Out] =
+    Simulation.ordered(chain.run(rows.toArray).flatMap(r => SinkRow.met(SinkRow.of(r), settings, statistics)))
+
+  private def answered(out: Iterable[Simulation.Out]): String = {
     val answer = figures()
     val rows = answer.putArray("rows")
-    Simulation
-      .ordered(out.flatMap(r => SinkRow.met(SinkRow.of(r), settings, statistics)))
-      .foreach(o => describe(o, rows.addObject()))
+    out.foreach(o => describe(o, rows.addObject()))
     Json.mapper.writeValueAsString(answer)
   }
 
@@ -116,6 +127,7 @@ final class TestDriver private[millrace] (
 
   private def describe(o: Simulation.Out, row: ObjectNode): Unit = {
     row.put("dest", o.dest)
+    row.put("merge", o.merge)
     row.put("topic", o.outTopic)
     row.put("partition", o.outPartition)
     row.put("timestamp", o.timestamp)
@@ -132,7 +144,9 @@ final class TestDriver private[millrace] (
     val answer = Json.mapper.createObjectNode()
     val drops = answer.putArray("drops")
     val logs = answer.putArray("logs")
+    val nodes = answer.putArray("nodes")
     reports.foreach { r =>
+      r.nodes.toSeq.sortBy(_._1).foreach { case (node, c) => nodes.addArray().add(node).add(c.in).add(c.out) }
       r.drops.toSeq.sortBy(_._1).foreach { case ((node, reason), n) =>
         drops.addObject().put("node", node).put("reason", reason).put("count", n)
       }

@@ -1,0 +1,112 @@
+"""`compare-results`: the shortest input on which two versions give different results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from millrace_compiler import Compilation, Refused
+from millrace_runtime.counterexamples import Found, Searched, search
+
+from cli.documents import read_document, read_lines, show_diagnostics
+from cli.simulating import Warm
+from cli.topology_tests import find_tests
+
+
+def compare_results_command(arguments: argparse.Namespace) -> int:
+    """Search and print what is found. Exit code 0: no difference; 1: one; 2: refused or invalid."""
+    old, new = (read_document(path) for path in (arguments.old, arguments.new))
+    seeds = [test["inputs"] for test in find_tests(arguments.new, arguments.tests)] if (
+        arguments.tests
+    ) else []  # fmt: skip
+    if arguments.inputs:
+        seeds.append(read_lines(arguments.inputs))
+    warm = Warm()
+    try:
+        refused = [
+            {**each.to_json(), "document": path}
+            for path, document in ((arguments.old, old), (arguments.new, new))
+            for each in _errors(warm, document)
+        ]
+        if refused:
+            show_diagnostics(refused, as_json=arguments.json)
+            return 2
+        searched = search(
+            warm.spark, warm.analyzer, old, new,
+            seeds=seeds, seconds=arguments.seconds, seed=arguments.seed,
+        )  # fmt: skip
+    finally:
+        warm.close()
+    if arguments.write and searched.found:
+        lines = (f"{json.dumps(each, ensure_ascii=False)}\n" for each in searched.found.inputs)
+        Path(arguments.write).write_text("".join(lines), encoding="utf-8")
+    if arguments.json:
+        print(json.dumps(searched.to_json(), ensure_ascii=False))
+    else:
+        print("\n".join(text_of(searched)))
+    return 1 if searched.found else 0
+
+
+def _errors(warm: Warm, document: dict[str, Any]) -> Iterable[Any]:
+    try:
+        compilation: Compilation = warm.compile(document)
+    except Refused as refused:
+        return refused.diagnostics
+    return [] if compilation.ok else compilation.diagnostics
+
+
+def text_of(searched: Searched) -> list[str]:
+    """Return the result of a search as lines of text."""
+    lines = []
+    for name, topics in (("old", searched.only_old), ("new", searched.only_new)):
+        if topics:
+            lines.append(f"Only the {name} version writes {', '.join(topics)}: not compared.")
+    tried = f"{searched.inputs:,} inputs in {searched.seconds:.1f} s"
+    if searched.found is not None:
+        lines += _found(searched.found, tried)
+    else:
+        lines.append(f"No difference in {tried}.")
+    missed = sum(map(len, searched.missed.values()))
+    reached = f"{searched.nodes - missed} of {searched.nodes} nodes of both versions got records"
+    lines.append(f"{reached}.")
+    for name, nodes in searched.missed.items():
+        if nodes:
+            lines.append(f"No record reached, in the {name} version: {', '.join(nodes)}.")
+    return lines
+
+
+def _found(found: Found, tried: str) -> list[str]:
+    count = len(found.inputs)
+    records = "1 record" if count == 1 else f"{count} records"
+    lines = [f"The versions differ after {records} (found in {tried}):", ""]
+    lines += [f"  {number:>2}  {_line(each)}" for number, each in enumerate(found.inputs, 1)]
+    for topic in found.topics:
+        lines += ["", f"  {topic}"]
+        for name, outputs in (("old", found.old), ("new", found.new)):
+            own = [each for each in outputs if each["topic"] == topic]
+            lines += [f"    {name}  after {each['after']:>2}  {_record(each)}" for each in own]
+            if not own:
+                lines.append(f"    {name}  nothing")
+    for name, stopped in (("old", found.old_stopped), ("new", found.new_stopped)):
+        if stopped is not None:
+            lines += ["", f"  Record {stopped} stops the {name} version."]
+    return [*lines, ""]
+
+
+def _line(line: dict[str, Any]) -> str:
+    if "advance_wall_clock" in line:
+        return f"the wall clock advances by {line['advance_wall_clock']:,} ms"
+    return f"{line['topic']}  {_record(line)}"
+
+
+def _record(line: dict[str, Any]) -> str:
+    key, value = (json.dumps(line.get(name), ensure_ascii=False) for name in ("key", "value"))
+    more = "".join(
+        f"  {name} {json.dumps(line[name], ensure_ascii=False)}"
+        for name in ("partition", "headers")
+        if line.get(name)
+    )
+    return f"{key} = {value} at {line.get('timestamp', 0):,} ms{more}"

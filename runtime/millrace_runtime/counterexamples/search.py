@@ -1,0 +1,208 @@
+"""The search itself: seeds, new inputs and variations of those that reached something new."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from millrace_compiler import Analyzer
+from pyspark.sql import SparkSession
+
+from millrace_runtime.counterexamples.inputs import Constants, Inputs, records_of
+from millrace_runtime.counterexamples.shrinking import shrink
+from millrace_runtime.counterexamples.version import Outcome, Version
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulator.simulation import Line
+
+#: seconds to reduce what was found, at most
+_SHRINKING = 20.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """An input on which the versions differ.
+
+    `inputs`: input lines. `topics`: topics with different records. `old`, `new`: outputs as result
+    lines; `old_stopped`, `new_stopped`: the number of the line that stopped the version, or None.
+    """
+
+    inputs: list[Line]
+    topics: list[str]
+    old: list[dict[str, Any]]
+    new: list[dict[str, Any]]
+    old_stopped: int | None
+    new_stopped: int | None
+
+
+@dataclass
+class Searched:
+    """The result of a search.
+
+    `found`: None if there is no difference among the inputs. `inputs`: their number. `missed`:
+    nodes, by version, that no record reached. `only_old`, `only_new`: topics that one version alone
+    writes; their records are not compared.
+    """
+
+    found: Found | None = None
+    inputs: int = 0
+    seconds: float = 0.0
+    nodes: int = 0
+    missed: dict[str, list[str]] = field(default_factory=dict)
+    only_old: list[str] = field(default_factory=list)
+    only_new: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        found = None if self.found is None else vars(self.found)
+        return {**vars(self), "found": found, "seconds": round(self.seconds, 2)}
+
+
+def search(
+    spark: SparkSession,
+    analyzer: Analyzer,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    *,
+    seeds: Iterable[Sequence[Mapping[str, Any]]] = (),
+    seconds: float = 30.0,
+    most: int = 20_000,
+    seed: int = 0,
+    stop: Callable[[], bool] = lambda: False,
+) -> Searched:
+    """Search for the shortest input on which two documents give different results.
+
+    `seeds`: inputs to begin with, such as those of tests. `seconds` and `most` limit the search;
+    `stop` ends it earlier. Topics are compared that both versions write, with partition, key,
+    value, timestamp and headers of their records in order; JSON by its content. The search is
+    repeatable except for its end by time.
+
+    Raises MillraceError if a document is refused or does not start, if they read no topic by name,
+    and for a seed whose values do not fit.
+    """
+    began = time.monotonic()
+    with Version(spark, analyzer, old) as before, Version(spark, analyzer, new) as after:
+        for version in (before, after):
+            if version.failure is not None:
+                raise MillraceError("version_failed", "A node of one version does not start.")
+        pair = _Pair(before, after)
+        found = pair.first_difference(
+            seeds, seed, lambda: not stop() and time.monotonic() - began < seconds, most
+        )
+        result = pair.result
+        if found is not None:
+            end = time.monotonic() + _SHRINKING
+            lines = shrink(found, pair.differ, lambda: not stop() and time.monotonic() < end)
+            result.found = pair.shown(lines)
+    result.seconds = time.monotonic() - began
+    return result
+
+
+class _Pair:
+    """Two versions that get the same inputs."""
+
+    def __init__(self, old: Version, new: Version) -> None:
+        self._old, self._new = old, new
+        mine, other = set(old.sink_topics), set(new.sink_topics)
+        self._compared = mine & other
+        nodes = [
+            {node["id"] for node in version.document.get("nodes") or () if "id" in node}
+            for version in (old, new)
+        ]
+        self._nodes = nodes
+        self._steps: tuple[set[tuple[str, str]], set[tuple[str, str]]] = (set(), set())
+        self.result = Searched(
+            only_old=sorted(mine - other),
+            only_new=sorted(other - mine),
+        )
+
+    def first_difference(
+        self,
+        seeds: Iterable[Sequence[Mapping[str, Any]]],
+        seed: int,
+        more: Callable[[], bool],
+        most: int,
+    ) -> list[Line] | None:
+        """Return the first input that gives a difference."""
+        given = [list(records_of(lines)) for lines in seeds]
+        inputs = self._inputs(seed)
+        chance = random.Random(seed)  # noqa: S311 - a search is to be repeatable
+        kept: list[list[Line]] = []
+        try:
+            for lines in given:
+                if lines and self._try(lines, kept):
+                    return lines
+            while more() and self.result.inputs < most:
+                if kept and chance.random() < 0.6:
+                    base = kept[-1 - min(int(chance.expovariate(0.25)), len(kept) - 1)]
+                    lines = inputs.varied(base, chance.choice(kept))
+                else:
+                    lines = inputs.fresh()
+                if lines and self._try(lines, kept):
+                    return lines
+            return None
+        finally:
+            self._reached()
+
+    def _try(self, lines: list[Line], kept: list[list[Line]]) -> bool:
+        """Whether the versions differ; keep an input with which a node does something new."""
+        self.result.inputs += 1
+        old, new = self._old.run(lines), self._new.run(lines)
+        fresh = False
+        for known, outcome in zip(self._steps, (old, new), strict=True):
+            fresh = fresh or not outcome.steps <= known
+            known.update(outcome.steps)
+        if fresh or len(kept) < 2:
+            kept.append(lines)
+        return self._apart(old, new)
+
+    def differ(self, lines: list[Line]) -> bool:
+        """Whether the versions give different results."""
+        return self._apart(self._old.run(lines), self._new.run(lines))
+
+    def _apart(self, old: Outcome, new: Outcome) -> bool:
+        return (old.stopped is None) != (new.stopped is None) or bool(self._topics(old, new))
+
+    def _topics(self, old: Outcome, new: Outcome) -> list[str]:
+        written = set(old.topics) | set(new.topics)
+        chosen = written - set(self._old.sink_topics) - set(self._new.sink_topics)
+        return sorted(
+            topic
+            for topic in (written & self._compared) | chosen
+            if old.topics.get(topic) != new.topics.get(topic)
+        )
+
+    def shown(self, lines: list[Line]) -> Found:
+        """Return a found input with the outputs of both versions."""
+        old, new = self._old.run(lines), self._new.run(lines)
+        return Found(
+            lines,
+            self._topics(old, new),
+            self._old.outputs(old),
+            self._new.outputs(new),
+            old.stopped,
+            new.stopped,
+        )
+
+    def _inputs(self, seed: int) -> Inputs:
+        read = dict.fromkeys([*self._old.source_topics, *self._new.source_topics])
+        topics = {}
+        for topic in read:
+            formats = self._new.formats_of(topic) or self._old.formats_of(topic)
+            if formats is None:
+                continue
+            partitions = max(self._old.partitions(topic), self._new.partitions(topic))
+            topics[topic] = (formats, partitions)
+        if not topics:
+            raise MillraceError("no_topics", "The versions read no topic by name.")
+        constants = Constants.of((self._old.document, self._new.document))
+        return Inputs(topics, constants, seed)
+
+    def _reached(self) -> None:
+        """Note the nodes that no record reached."""
+        self.result.nodes = sum(map(len, self._nodes))
+        for name, nodes, steps in zip(("old", "new"), self._nodes, self._steps, strict=True):
+            reached = {node for node, _ in steps}
+            self.result.missed[name] = sorted(nodes - reached)

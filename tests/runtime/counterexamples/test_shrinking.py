@@ -1,0 +1,52 @@
+"""An input gets the fewest and simplest records that still show a difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from millrace_runtime.counterexamples.shrinking import shrink, simpler_values
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.sampled_from(["a", "b", "x=", "2020-01-01"]),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.sampled_from("xyz"), each),
+    max_leaves=8,
+)
+
+
+def always() -> bool:
+    return True
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=30), st.integers(0, 20))
+def test_only_the_records_that_matter_are_left(numbers: list[int], wanted: int) -> None:
+    lines = [{"topic": "t", "value": n, "timestamp": i} for i, n in enumerate(numbers)]
+
+    def shows(tried: list[dict[str, Any]]) -> bool:
+        return sum(line["value"] for line in tried) >= wanted
+
+    if not shows(lines):
+        return
+    small = shrink(lines, shows, always)
+    assert shows(small)
+    assert sum(line["value"] for line in small) == wanted
+    assert {line["timestamp"] for line in small} == {0}
+
+
+@given(VALUES)
+def test_values_become_simpler_in_finitely_many_steps(value: Any) -> None:
+    steps = 0
+    while (found := next(simpler_values(value), None)) is not None or steps == 0:
+        if steps == 0 and found is None:
+            return
+        value, steps = found, steps + 1
+        assert steps < 200
+
+
+def test_without_time_an_input_stays_as_it_is() -> None:
+    lines = [{"topic": "t", "value": n, "timestamp": n} for n in range(5)]
+    assert shrink(lines, lambda _: True, lambda: False) == lines
