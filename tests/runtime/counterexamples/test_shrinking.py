@@ -18,6 +18,11 @@ VALUES = st.recursive(
 )
 
 
+def total(lines: list[dict[str, Any]]) -> int:
+    """Return the sum of the values."""
+    return sum(int(line["value"]) for line in lines)
+
+
 def always() -> bool:
     return True
 
@@ -27,13 +32,13 @@ def test_only_the_records_that_matter_are_left(numbers: list[int], wanted: int) 
     lines = [{"topic": "t", "value": n, "timestamp": i} for i, n in enumerate(numbers)]
 
     def shows(tried: list[dict[str, Any]]) -> bool:
-        return sum(line["value"] for line in tried) >= wanted
+        return total(tried) >= wanted
 
     if not shows(lines):
         return
     small = shrink(lines, shows, always)
     assert shows(small)
-    assert sum(line["value"] for line in small) == wanted
+    assert total(small) == wanted
     assert {line["timestamp"] for line in small} == {0}
 
 
