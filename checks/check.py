@@ -28,6 +28,7 @@ def fmt() -> int:
         Step("ruff format", [str(BIN / "ruff"), "format", "--quiet", "."]),
         Step("biome", ["npm", "run", "--silent", "format", "--workspace", "frontend"]),
         Step("scalafmt", [sys.executable, "-m", "checks.scala"]),
+        Step("json files", [sys.executable, "-m", "checks.json_files"]),
     ]
     return 0 if run_all(steps, at_once=1) else 1
 
@@ -46,6 +47,9 @@ def check() -> int:
             "biome", ["npm", "run", "--silent", "lint", "--workspace", "frontend"], "./millrace fmt"
         ),
         Step("scalafmt", [sys.executable, "-m", "checks.scala", "--check"], "./millrace fmt"),
+        Step(
+            "json files", [sys.executable, "-m", "checks.json_files", "--check"], "./millrace fmt"
+        ),
         Step("import-linter", [str(BIN / "lint-imports"), "--no-cache"]),
         Step("ruff check", [str(BIN / "ruff"), "check", "."], "./millrace fmt fixes most of them"),
         Step("ruff format", [str(BIN / "ruff"), "format", "--check", "."], "./millrace fmt"),

@@ -1,11 +1,13 @@
-"""Options of the commands on documents, in a function `NAME_options` for each command."""
+"""Options of the commands on documents, in a function `NAME_options` for each command.
+
+The commands themselves are declared in launcher/commands.py.
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib
 
-from launcher.commands import CLI, COMMANDS
+from launcher.commands import COMMANDS
 
 #: of a search for a difference
 MOST_SECONDS = 3_600
@@ -16,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="millrace", description="Kafka Streams on Spark.")
     parsers = made.add_subparsers(dest="name", required=True, metavar="COMMAND")
     for command in COMMANDS.values():
-        if command.module == CLI:
+        if command.on_documents:
             options = globals()[f"{command.name.replace('-', '_')}_options"]
             options(parsers.add_parser(command.name, help=command.help, description=command.help))
     return made
@@ -34,7 +36,6 @@ def compile_options(p: argparse.ArgumentParser) -> None:
     )
     _dialect(p)
     _kubernetes(p)
-    p.set_defaults(command=Lazily("compiling", "compile_command"))
 
 
 def _kubernetes(p: argparse.ArgumentParser) -> None:
@@ -77,7 +78,6 @@ def document_options(p: argparse.ArgumentParser) -> None:
     """Options of `document`."""
     p.add_argument("program", metavar="PROGRAM", help="a job.py, or the folder that contains it")
     p.add_argument("-o", "--output", metavar="DOC", help="output file (default: standard output)")
-    p.set_defaults(command=Lazily("documenting", "document_command"))
 
 
 def describe_options(p: argparse.ArgumentParser) -> None:
@@ -89,7 +89,6 @@ def describe_options(p: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also show how each node runs and what it guarantees",
     )
-    p.set_defaults(command=Lazily("compiling", "describe_command"))
 
 
 def simulate_options(p: argparse.ArgumentParser) -> None:
@@ -101,7 +100,6 @@ def simulate_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--output", metavar="OUT.jsonl", help="output file (default: standard output)")
     _cutting(p)
     _dialect(p)
-    p.set_defaults(command=Lazily("simulating", "simulate_command"))
 
 
 def conformance_options(p: argparse.ArgumentParser) -> None:
@@ -120,7 +118,6 @@ def conformance_options(p: argparse.ArgumentParser) -> None:
     )
     _cutting(p)
     _dialect(p)
-    p.set_defaults(command=Lazily("simulating", "conformance_command"))
 
 
 def _dialect(p: argparse.ArgumentParser) -> None:
@@ -175,7 +172,6 @@ def run_options(p: argparse.ArgumentParser) -> None:
         "expression computes new values from `old` (repeatable)",
     )
     _dialect(p)
-    p.set_defaults(command=Lazily("running", "run_command"))
 
 
 def compare_state_options(p: argparse.ArgumentParser) -> None:
@@ -183,7 +179,6 @@ def compare_state_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("old", metavar="OLD_DOC", help="document of the running topology")
     p.add_argument("new", metavar="NEW_DOC", help="document of the topology that replaces it")
     p.add_argument("--json", action="store_true", help="as JSON")
-    p.set_defaults(command=Lazily("changing", "compare_state_command"))
 
 
 def compare_results_options(p: argparse.ArgumentParser) -> None:
@@ -201,7 +196,6 @@ def compare_results_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     p.add_argument("--write", metavar="OUT.jsonl", help="write the found input, for `simulate`")
     p.add_argument("--json", action="store_true", help="as JSON")
-    p.set_defaults(command=Lazily("results_of_versions", "compare_results_command"))
 
 
 def _seconds(text: str) -> float:
@@ -249,7 +243,6 @@ def state_options(p: argparse.ArgumentParser) -> None:
         help="number of rows, at most 1000 (default: 100)",
     )
     p.add_argument("--json", action="store_true", help="as JSON")
-    p.set_defaults(command=Lazily("state", "state_command"))
 
 
 def test_topology_options(p: argparse.ArgumentParser) -> None:
@@ -261,7 +254,6 @@ def test_topology_options(p: argparse.ArgumentParser) -> None:
         help="folder of the tests, *.json (default: tests beside the document)",
     )
     p.add_argument("--json", action="store_true", help="print results as JSON")
-    p.set_defaults(command=Lazily("topology_tests", "test_topology_command"))
 
 
 def verify_options(p: argparse.ArgumentParser) -> None:
@@ -319,17 +311,3 @@ def verify_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--recorded", metavar="DIR", help="with --kafka: the scenarios in a folder")
     _cutting(p)
     _dialect(p)
-    p.set_defaults(command=Lazily("verifying", "verify_command"))
-
-
-class Lazily:
-    """A command's function, imported when it is called, so that `--help` does not load Spark."""
-
-    def __init__(self, module: str, function: str) -> None:
-        self.module = module
-        self.function = function
-
-    def __call__(self, arguments: argparse.Namespace) -> int:
-        module = importlib.import_module(f"cli.{self.module}")
-        code: int = getattr(module, self.function)(arguments)
-        return code

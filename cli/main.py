@@ -15,6 +15,7 @@ from cli.arguments import parser
 from cli.documents import diagnostics_of, show_diagnostics
 from cli.programs import programs
 from launcher import processes
+from launcher.commands import COMMANDS
 
 
 def main(argv: Sequence[str]) -> int:
@@ -24,8 +25,7 @@ def main(argv: Sequence[str]) -> int:
         answered = resident.ask(arguments, list(argv))
         if answered is not None:
             return answered
-        code: int = arguments.command(arguments)
-        return code
+        return COMMANDS[arguments.name].function()(arguments)
     except MillraceError as error:
         where = ""
         if error.node and not isinstance(error, ProgramError):

@@ -6,8 +6,11 @@ Uses only the standard library, because the script prints the usage before its e
 from __future__ import annotations
 
 import argparse
+import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
+#: runs the commands on documents
 CLI = "cli.main"
 #: column of the help texts in the usage
 COLUMN = 44
@@ -15,15 +18,33 @@ COLUMN = 44
 
 @dataclass(frozen=True)
 class Command:
-    """One command, and the module whose `main(arguments)` runs it and returns the exit code."""
+    """One command."""
 
     name: str
-    module: str
+    #: the module whose `main(arguments)` runs it and returns the exit code; for a command on
+    #: documents `MODULE:FUNCTION`, whose options are in cli/arguments.py
+    runs: str
     #: in the form of the usage
     arguments: str
     help: str
     #: False if the command does not start a Java
     java: bool = True
+
+    @property
+    def module(self) -> str:
+        """The module whose `main` dispatches the command."""
+        return CLI if self.on_documents else self.runs
+
+    @property
+    def on_documents(self) -> bool:
+        """Whether it takes a document or a program, so that the wheel has it too."""
+        return ":" in self.runs
+
+    def function(self) -> Callable[[argparse.Namespace], int]:
+        """Return the function of a command on documents; importing it may load Spark."""
+        module, _, name = self.runs.partition(":")
+        found: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(module), name)
+        return found
 
 
 #: in the order of the usage, an empty line between two groups
@@ -83,59 +104,69 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
         ),
     ),
     (
-        Command("compile", CLI, "DOC -o DIR", "Write the PySpark program of a topology."),
-        Command("document", CLI, "PROGRAM [-o DOC]", "Write the topology document of a program."),
+        Command(
+            "compile",
+            "cli.compiling:compile_command",
+            "DOC -o DIR",
+            "Write the PySpark program of a topology.",
+        ),
+        Command(
+            "document",
+            "cli.documenting:document_command",
+            "PROGRAM [-o DOC]",
+            "Write the topology document of a program.",
+        ),
         Command(
             "describe",
-            CLI,
+            "cli.compiling:describe_command",
             "DOC [--json]",
             "Show sub-topologies, tasks, stores and internal topics.",
         ),
         Command(
             "simulate",
-            CLI,
+            "cli.simulating:simulate_command",
             "DOC --inputs IN.jsonl",
             "Run a topology on input records with Spark, without Kafka.",
         ),
         Command(
             "run",
-            CLI,
+            "cli.running:run_command",
             "DOC --bootstrap-servers HOST:PORT",
             "Run a topology on a real broker, in the foreground.",
         ),
         Command(
             "conformance",
-            CLI,
+            "cli.simulating:conformance_command",
             "DIR --out RESULTS",
             "Run every scenario file of a folder in one session.",
         ),
         Command(
             "compare-state",
-            CLI,
+            "cli.changing:compare_state_command",
             "OLD_DOC NEW_DOC [--json]",
             "Show what happens to each store when NEW replaces OLD.",
         ),
         Command(
             "compare-results",
-            CLI,
+            "cli.results_of_versions:compare_results_command",
             "OLD_DOC NEW_DOC [--tests DIR]",
             "Search for the shortest input on which two versions differ.",
         ),
         Command(
             "state",
-            CLI,
+            "cli.state:state_command",
             "DEPLOYMENT_OR_CHECKPOINT [STORE]",
             "Show the rows of a store, as of the last committed batch.",
         ),
         Command(
             "test-topology",
-            CLI,
+            "cli.topology_tests:test_topology_command",
             "DOC [--tests DIR]",
             "Run the tests of a topology.",
         ),
         Command(
             "verify",
-            CLI,
+            "cli.verifying:verify_command",
             "DOC --inputs IN.jsonl",
             "Compare Spark with the real Kafka Streams library.",
         ),

@@ -59,6 +59,13 @@ def ensure_packages() -> None:
     echo("page: installing the locked packages (a minute the first time)")
     arguments = ("ci", "--no-audit", "--no-fund", "--loglevel=error")
     _npm("The packages of the page could not be installed", *arguments)
+    generate_types()
+
+
+def generate_types() -> None:
+    """Write the types of the API, `frontend/src/api/schema.d.ts`, from `backend/openapi.json`."""
+    arguments = ("run", "--silent", "generate", "--workspace", "codegen")
+    _npm("The types of the API could not be generated", *arguments)
 
 
 def _npm(problem: str, *arguments: str) -> None:
@@ -119,7 +126,7 @@ def _sources() -> str:
             sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else [root]
         )
         for file in files:
-            if file.exists() and ".test." not in file.name:
+            if file.exists() and ".test." not in file.name and not file.name.endswith(".d.ts"):
                 digest.update(f"{file.relative_to(places.REPOSITORY)}\n".encode())
                 digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from millrace_compiler.examples import example
 from millrace_compiler.formats import DESCRIPTIONS, PARTS, SIMPLE
+from millrace_compiler.json_text import text_of
 from millrace_compiler.operator import FAMILIES, Operator, registry
 from millrace_compiler.settings import SETTINGS
 
@@ -29,7 +30,7 @@ def catalog() -> dict[str, object]:
 
 def catalog_text() -> str:
     """The text of ``catalog.json``, which is committed."""
-    return json.dumps(catalog(), ensure_ascii=False, indent=1) + "\n"
+    return text_of(catalog())
 
 
 def _kind(cls: type[Operator]) -> dict[str, object]:

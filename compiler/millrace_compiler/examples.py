@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,13 +82,3 @@ def example(kind: str) -> Example:
     node = next(node for node in raw["topology"]["nodes"] if node["kind"] == kind)
     stores = {name: tuple(rows) for name, rows in (expected.get("stores") or {}).items()}
     return Example(raw["title"], raw["topology"], node, steps, stores)
-
-
-def example_text(raw: Json) -> str:
-    """The text of an example's file: indented, with each short object on one line."""
-    text = json.dumps(raw, ensure_ascii=False, indent=1)
-    return _SHORT.sub(lambda found: " ".join(found[0].split()), text) + "\n"
-
-
-# A short object or list without nested ones.
-_SHORT = re.compile(r"[{\[](?:[^{}\[\]\"]|\"(?:[^\"\\]|\\.){0,60}\"){0,160}[}\]]")

@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from accounts.choices import Role
+from millrace_backend.errors import Forbidden
+from millrace_compiler.kinds import python_kinds
+from millrace_compiler.operator import registry
+from topologies import actions
+from topologies.simulating import Simulation, simulated
 
 from tests.backend.conftest import Client, People, RecordedSimulator, document
 
@@ -111,14 +117,24 @@ def test_what_the_simulator_refuses_is_answered_in_its_words(
     assert (answer.status_code, error["code"], error["hint"]) == (status, code, "What to do.")
 
 
-def test_code_of_processors_is_run_for_those_who_may_deploy(
-    people: People, client_of: Client, simulator: RecordedSimulator
+def test_python_of_each_operator_runs_only_for_those_who_may_deploy(
+    people: People, simulator: RecordedSimulator
 ) -> None:
-    given = document("a")
-    given["nodes"][0]["kind"] = "process"
-    for person, status in ((people.editor, 403), (people.operator, 202)):
-        answer: Any = client_of(person).post(PATH, asked(given), format="json")
-        assert answer.status_code == status
+    saved = {}
+    for kind in registry():
+        saved[kind] = document("a", nodes=[{"id": "a", "kind": kind, "params": {}}])
+        topology = actions.create_topology(people.editor, people.workspace, kind, saved[kind])
+        actions.save_version(people.editor, topology, saved[kind], "", 1)
+    for role in Role:
+        refused = set()
+        for kind, given in saved.items():
+            try:
+                simulated(Simulation(given, []), people[role.value], people.workspace)
+            except Forbidden as error:
+                refused.add((kind, error.data["needed"]))
+        kinds = () if role.allows(Role.OPERATOR) else python_kinds()
+        assert refused == {(kind, Role.OPERATOR.value) for kind in kinds}, role
+    assert {"process", "process_values", "source.global_store"} == python_kinds()
 
 
 def test_a_viewer_simulates_saved_versions_only(

@@ -10,11 +10,13 @@ import pytest
 from millrace_compiler import catalog
 from millrace_compiler.catalog import CATALOG_FILE, catalog_text
 from millrace_compiler.examples import example
+from millrace_compiler.kinds import global_kinds, python_kinds
 from millrace_compiler.operator import FAMILIES, Operator, registry
 from millrace_compiler.pages import pages
 from millrace_compiler.parameters import Parameter
 from millrace_compiler.pictures import HUES
 from millrace_compiler.rules import RULES
+from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
 
 from tests.compiler.refused import REFUSED
 
@@ -130,3 +132,8 @@ def test_functions_that_a_replayed_record_would_see_differently_are_not_offered(
     names = {function["name"] for function in functions}
     assert {"upper", "concat", "named_struct", "transform"} <= names
     assert not names & {"rand", "uuid", "current_timestamp", "now"}
+
+
+def test_the_steps_that_run_python_are_those_of_the_kinds_that_run_python() -> None:
+    assert set(PYTHON_STEPS) == {kind.removeprefix("source.") for kind in python_kinds()}
+    assert set(GLOBAL_STEPS) == {kind.removeprefix("source.") for kind in global_kinds()}

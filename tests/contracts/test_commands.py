@@ -40,7 +40,7 @@ def test_the_options_in_the_usage_are_those_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for command in COMMANDS.values():
-        if command.module == commands.CLI:
+        if command.on_documents:
             with pytest.raises(SystemExit):
                 parser().parse_args([command.name, "--help"])
             assert_options(command, capsys.readouterr().out)
@@ -48,7 +48,7 @@ def test_the_options_in_the_usage_are_those_of_the_command(
 
 @pytest.mark.slow
 def test_help_of_the_other_commands_shows_their_options_and_starts_nothing() -> None:
-    others = [each for each in COMMANDS.values() if each.module != commands.CLI]
+    others = [each for each in COMMANDS.values() if not each.on_documents]
     with ThreadPoolExecutor(2) as pool:
         for command, shown in zip(others, pool.map(help_of, others), strict=True):
             assert_options(command, shown)

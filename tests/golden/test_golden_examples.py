@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from millrace_compiler.generate import main as write_pages
-from millrace_compiler.examples import FOLDER, example_text
+from millrace_compiler.examples import FOLDER
+from millrace_compiler.json_text import text_of
 from millrace_compiler.operator import registry
 
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
@@ -41,7 +42,7 @@ def test_golden_examples_are_what_kafka_streams_does() -> None:
             answer = oracle.run(example)
             if WRITING:
                 example["expected"] = answer
-                (FOLDER / f"{kind}.json").write_text(example_text(example), "utf-8")
+                (FOLDER / f"{kind}.json").write_text(text_of(example), "utf-8")
             else:
                 assert answer == example["expected"], kind
     if WRITING:

@@ -25,6 +25,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler.json_text import text_of
+
 from millrace_runtime import columns
 from millrace_runtime.jars import connector_jars
 from millrace_runtime.services.line_server import LineServer, serve
@@ -155,8 +157,7 @@ def main(argv: list[str] | None = None) -> int:
     spark = analyzer_session()
     try:
         if arguments.functions:
-            text = json.dumps(functions(spark), ensure_ascii=False, indent=1)
-            Path(arguments.functions).write_text(text + "\n", encoding="utf-8")
+            Path(arguments.functions).write_text(text_of(functions(spark)), encoding="utf-8")
             return 0
         analyzer = SparkAnalyzer(spark)
         analyzer.answer(_WARM_UP)

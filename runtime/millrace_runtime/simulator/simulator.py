@@ -57,8 +57,7 @@ from typing import Any
 import millrace_compiler
 from millrace_compiler.isolated import Limits, Pool
 from millrace_compiler.isolated.pool import Exceeded, Process
-from millrace_compiler.operator import registry
-from millrace_compiler.operators.processors.base import ProcessorNode
+from millrace_compiler.kinds import python_kinds
 
 from millrace_runtime.checkpoint.storage import S3_ENVIRONMENT
 from millrace_runtime.jars import PACKAGE, operator_jar
@@ -297,7 +296,7 @@ def _runs_code(request: dict[str, Any]) -> bool:
     if request.get("do") == "read_program":
         return True
     nodes = request["document"]["nodes"] if request.get("plain") else ()
-    return any(issubclass(registry().get(node["kind"], object), ProcessorNode) for node in nodes)
+    return any(node["kind"] in python_kinds() for node in nodes)
 
 
 def respond(pool: Simulators, request: dict[str, Any]) -> dict[str, Any]:

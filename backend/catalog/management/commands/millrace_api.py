@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -11,6 +10,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from millrace_backend.commands import ProjectCommand
 from millrace_backend.environment import REPOSITORY
+from millrace_compiler.json_text import text_of
 
 PATH = REPOSITORY / "backend" / "openapi.json"
 
@@ -23,7 +23,7 @@ def description() -> str:
     if GENERATOR_STATS:
         raise CommandError("The description is incomplete: see the warnings above.")
     validate(schema)
-    return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    return text_of(schema, sort_keys=True)
 
 
 class Command(ProjectCommand):
