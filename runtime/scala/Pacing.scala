@@ -14,13 +14,16 @@ object Pacing {
 
   /** The longest pause after a micro-batch, and the longest one while there are no records, in ms. */
   private[millrace] val longestMs = 200L
-  private[millrace] val longestIdleMs = 250L
+  private[millrace] val longestIdleMs = 800L
 
   /** The records a second from which on there is no pause. */
   private[millrace] val busy = 400.0
 
   /** An empty trigger takes at most this share of the time. */
   private val share = 20L
+
+  /** The time without records, in multiples of the pause. */
+  private val patience = 60L
 
   /** Until this query ends, lets it pause between its triggers (py4j). */
   def start(query: StreamingQuery): Unit = execution(query).foreach { own =>
@@ -60,9 +63,9 @@ object Pacing {
    * The pause after a trigger, in ms. `rows`: of its micro-batch, negative if there was none; `tookMs`: the time since
    * the previous pause; `idleMs`: the time since the last micro-batch.
    */
-  private[millrace] def pauseMs(rows: Long, tookMs: Long, idleMs: Long, rate: Double): Long =
+  def pauseMs(rows: Long, tookMs: Long, idleMs: Long, rate: Double): Long =
     if (rows >= 0) (longestMs * math.max(0.0, 1.0 - rate / busy)).toLong
-    else math.min(longestIdleMs, math.max(tookMs * share, idleMs / share))
+    else math.min(longestIdleMs, math.max(tookMs * share, idleMs / patience))
 }
 
 /** A clock that pauses when it is read, which the trigger does before each round. */
