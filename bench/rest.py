@@ -253,7 +253,7 @@ def main() -> int:
         data = Path(folder) / "data"
         os.environ["MILLRACE_DATA"] = str(data)
         began = time.monotonic()
-        with running_system(Path(folder), free_ports(1)[0]) as system:
+        with running_system(Path(folder), free_ports(1)[0], awake=False) as system:
             print(f"{'up: ready after':44}{time.monotonic() - began:9.2f} s", flush=True)
             if given.only != "deployment":
                 rows += platform(data, given.seconds)
