@@ -80,7 +80,7 @@ def test_few_records_are_collected_and_many_are_not_delayed(
     try:
         columns.gateway(spark.sparkContext).Pacing.start(running._jsq)
         # The rate is not known yet, so the first micro-batches begin without a pause.
-        for n in range(60):
+        for n in range(40):
             topics.produce(broker.address, source, [{"key": None, "value": f"{n}"}])
             time.sleep(0.03)
         before = len(arrived)
@@ -88,11 +88,11 @@ def test_few_records_are_collected_and_many_are_not_delayed(
             topics.produce(broker.address, source, [{"key": None, "value": f"{n}"}])
             time.sleep(0.03)
         deadline = time.monotonic() + 20
-        while sum(rows for _, rows in arrived) < 90 and time.monotonic() < deadline:
+        while sum(rows for _, rows in arrived) < 70 and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert sum(rows for _, rows in arrived) == 90
-        # One a record would be 30; one each 200 ms is 5 or 6.
-        assert len(arrived) - before <= 12
+        assert sum(rows for _, rows in arrived) == 70
+        # One a record would be 30; one each 200 ms is 5 to 10.
+        assert len(arrived) - before <= 15
     finally:
         running.stop()
 
