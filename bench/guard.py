@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from millrace_runtime import session
+from millrace_runtime.session import session
 
 from bench._broker import Broker
 from bench.throughput import documents, fill, on_spark

@@ -11,7 +11,7 @@ import select
 from pathlib import Path
 
 from millrace_compiler.local_services import INHERITED
-from millrace_runtime import line_server
+from millrace_runtime.services import line_server
 
 
 class Listener:

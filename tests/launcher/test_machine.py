@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from millrace_compiler import local_services
-from millrace_runtime import java_home
+from millrace_runtime.session import java_home
 
 from launcher import java, node, places, ports, up
 from launcher.console import Problem
