@@ -26,7 +26,7 @@ from bench.throughput import documents, fill, on_spark
 
 LIMITS = Path(__file__).with_name("guard.json")
 LOSS = 1.15
-ROUNDS = 5
+ROUNDS = 4
 #: rounds at the beginning that only warm up the JVM
 WARMING = 2
 ROWS = 400_000
@@ -69,7 +69,7 @@ def main() -> int:
     """Print a table. Return 1 if a topology exceeds its limit."""
     known = documents()
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=200_000)
+    parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--only", choices=sorted(known))
     parser.add_argument("--write", action="store_true", help="replace the limits")
     given = parser.parse_args()

@@ -388,7 +388,7 @@ async def test_a_service_with_a_socket_runs_from_the_first_connection_until_nobo
         await asleep()
         gone([first])
         # Requests that come together start one process, which answers all of them.
-        second = await asyncio.gather(answered(), answered())
+        second = list(await asyncio.gather(answered(), answered()))
         assert second == [pid_of(found, "lazy")] * 2
         assert second[0] != first
         assert running.restarts == 0
