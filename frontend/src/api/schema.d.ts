@@ -4157,7 +4157,7 @@ export interface components {
              *     * `latest` - Latest
              */
             start?: components["schemas"]["StartFrom"];
-            /** @description Milliseconds between micro-batches; 0: as soon as possible. */
+            /** @description Milliseconds between micro-batches; 0: as soon as possible, with pauses while there are few records. */
             trigger_ms?: number;
         };
         /** @description Settings of a deployment. */
@@ -4194,7 +4194,7 @@ export interface components {
              *     * `latest` - Latest
              */
             start?: components["schemas"]["StartFrom"];
-            /** @description Milliseconds between micro-batches; 0: as soon as possible. */
+            /** @description Milliseconds between micro-batches; 0: as soon as possible, with pauses while there are few records. */
             trigger_ms?: number;
         };
         /**
