@@ -99,6 +99,8 @@ def main() -> int:
         limits |= {name: round(cost, 3) for name, cost in found.items()}
         LIMITS.write_text(json.dumps(limits, indent=1) + "\n")
         return 0
+    if over:
+        print(f"more than {LOSS - 1:.0%} dearer, or without a limit: {', '.join(over)}")
     return 1 if over else 0
 
 
@@ -115,8 +117,6 @@ def show(found: dict[str, float], limits: dict[str, float]) -> list[str]:
         print(f"{name:44}{cost:8.2f}{'none' if before is None else f'{before:.2f}':>8}{change}")
         if before is None or cost > before * LOSS:
             over.append(name)
-    if over:
-        print(f"more than {LOSS - 1:.0%} dearer, or without a limit: {', '.join(over)}")
     return over
 
 
