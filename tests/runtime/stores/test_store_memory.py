@@ -118,7 +118,7 @@ def join_of_streams() -> tuple[dict[str, Any], Counter[tuple[str, str]]]:
         node("out", "sink.topic", topic="out"),
     ]  # fmt: skip
     edges = [*chain("left", "join.left"), *chain("right", "join.right"), *chain("join", "out")]
-    inputs = [
+    inputs: list[dict[str, Any]] = [
         {
             "topic": chance.choice("lr"),
             "key": f"k{chance.randrange(12)}",
