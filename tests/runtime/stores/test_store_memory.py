@@ -97,7 +97,8 @@ def test_a_topology_gives_what_kafka_streams_gives(name: str, unbatched: Warm) -
     assert rows(result["stores"]) == rows(expected["stores"])
 
 
-LINES = 3_200
+#: more than a thousand for each side: stores delete expired rows after so many
+LINES = 4_500
 
 
 def join_of_streams() -> tuple[dict[str, Any], Counter[tuple[str, str]]]:
@@ -138,16 +139,13 @@ def join_of_streams() -> tuple[dict[str, Any], Counter[tuple[str, str]]]:
     return {"id": "expiring", "topology": topology, "inputs": inputs}, found
 
 
-@pytest.mark.parametrize(
-    ("cut", "restart", "memory"),
-    [("all", False, "64"), ("random:1", False, "0"), ("random:2", True, "0")],
-)
+@pytest.mark.parametrize(("cut", "memory"), [("all", "64"), ("random:1", "64"), ("random:2", "0")])
 def test_a_join_finds_all_pairs_while_its_rows_expire(
-    cut: str, restart: bool, memory: str, unbatched: Warm, monkeypatch: pytest.MonkeyPatch
+    cut: str, memory: str, unbatched: Warm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MILLRACE_STORE_MEMORY_MB", memory)
     scenario, expected = join_of_streams()
-    result = run_scenario(unbatched, scenario, Cut.parse(cut), restart_each=restart)
+    result = run_scenario(unbatched, scenario, Cut.parse(cut))
     assert result["error"] is None
     assert Counter((each["key"], each["value"]) for each in result["outputs"]) == expected
 
