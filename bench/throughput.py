@@ -20,10 +20,12 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import psutil
+from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.job.job import Job
 from millrace_runtime.job.kafka import Kafka
@@ -34,11 +36,14 @@ from cli import oracle
 
 INPUT = "bench-orders"
 TABLE = "bench-items"
+PAYMENTS = "bench-payments"
 PARTITIONS = 4
 KEYS = 10_000
 ROUNDS = 3
 #: of every 60 seconds of records, the sessions use the first 30: three per key, 10 s apart
 BURST_EVERY, BURST = 60_000, 30_000
+#: ms between an order and its payment, and the window of their join: one payment for each order
+PAID_AFTER, PAID_WITHIN = 2_000, 5_000
 _ORDERS = {
     "id": "orders",
     "kind": "source.stream",
@@ -67,6 +72,15 @@ _ITEMS = {
         "value": {"format": "json", "schema": "city STRING, name STRING"},
     },
 }
+_PAYMENTS = {
+    "id": "payments",
+    "kind": "source.stream",
+    "params": {
+        "topics": [PAYMENTS],
+        "key": {"format": "string"},
+        "value": {"format": "json", "schema": "city STRING, name STRING"},
+    },
+}
 _UPDATES = {"id": "updates", "kind": "to_stream", "params": {}}
 
 
@@ -74,7 +88,7 @@ def documents() -> dict[str, dict[str, Any]]:
     """Return the measured documents by name.
 
     No state; a count by key; a count by key and minute; sessions, each emitted once when it has
-    closed; a lookup; a join of two tables by a foreign key.
+    closed; a lookup; a join of two streams; joins of two tables by their keys and by a foreign key.
     """
     stateless = [
         _step("big", "filter", predicate="value.amount > 10"),
@@ -92,7 +106,18 @@ def documents() -> dict[str, dict[str, Any]]:
     ]
     joined = "named_struct('amount', left.amount, 'city', right.city, 'n', left.n)"
     join = document_of("join", [_step("join", "join.stream_table", type="inner", joiner=joined)])
-    _with_items(join)
+    _with_right(join, _ITEMS)
+    within = {"before": PAID_WITHIN, "after": PAID_WITHIN, "grace": 0}
+    of_streams = document_of(
+        "stream-stream",
+        [_step("join", "join.stream_stream", type="inner", joiner=joined, **within)],
+    )
+    _with_right(of_streams, _PAYMENTS)
+    of_tables = document_of(
+        "table-table", [_step("join", "join.table_table", type="inner", joiner=joined), _UPDATES]
+    )
+    of_tables["nodes"][0] = _ORDERS_TABLE
+    _with_right(of_tables, _ITEMS)
     burst = {"type": "session", "gap": 15_000, "grace": 0}
     sessions = [
         _step("bursts", "filter", predicate=f"value.n % {BURST_EVERY} < {BURST}"),
@@ -106,23 +131,26 @@ def documents() -> dict[str, dict[str, Any]]:
         [_step("join", "join.foreign_key", foreign_key=foreign, joiner=joined), _UPDATES],
     )
     by_foreign_key["nodes"][0] = _ORDERS_TABLE
-    _with_items(by_foreign_key)
+    _with_right(by_foreign_key, _ITEMS)
     return {
         "stateless": document_of("stateless", stateless),
         "count": document_of("count", [_step("count", "count"), _UPDATES]),
         "windowed": document_of("windowed", windowed),
         "sessions": document_of("sessions", sessions),
         "join": join,
+        "stream-stream": of_streams,
+        "table-table": of_tables,
         "foreign-key": by_foreign_key,
     }
 
 
-def _with_items(document: dict[str, Any]) -> None:
-    """Make the table of items the right input of the node `join`."""
-    document["topics"][TABLE] = {"partitions": PARTITIONS}
-    document["nodes"].append(_ITEMS)
+def _with_right(document: dict[str, Any], source: dict[str, Any]) -> None:
+    """Make a source the right input of the node `join`."""
+    params = source["params"]
+    document["topics"][params.get("topic") or params["topics"][0]] = {"partitions": PARTITIONS}
+    document["nodes"].append(source)
     document["edges"][0]["target_port"] = "left"
-    document["edges"].append({"source": "items", "target": "join", "target_port": "right"})
+    document["edges"].append({"source": source["id"], "target": "join", "target_port": "right"})
 
 
 def _step(id: str, kind: str, **params: Any) -> dict[str, Any]:
@@ -145,19 +173,20 @@ def document_of(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def fill(address: str, records: int) -> None:
+def fill(address: str, records: int, topics: Collection[str] = (TABLE, PAYMENTS)) -> None:
     """Write the input: JSON values with ten thousand keys, timestamps a millisecond apart.
 
-    The table has a row for each key, older than all records that are joined with it.
+    The table has a row for each key, older than all records that are joined with it. Every order
+    has a payment. `topics`: those to write beside the orders.
     """
     from confluent_kafka import Producer
     from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
     keep = {"retention.ms": "-1"}
-    names = [INPUT, TABLE, *(f"bench-{name}" for name in documents())]
+    names = [INPUT, TABLE, PAYMENTS, *(f"bench-{name}" for name in documents())]
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
-    topics = [NewTopic(name, PARTITIONS, 1, config=keep) for name in names]
-    for future in admin.create_topics(topics).values():
+    made = [NewTopic(name, PARTITIONS, 1, config=keep) for name in names]
+    for future in admin.create_topics(made).values():
         future.result()
     producer = Producer(
         {"bootstrap.servers": address, "linger.ms": 20, "queue.buffering.max.messages": 500_000}
@@ -171,12 +200,21 @@ def fill(address: str, records: int) -> None:
             except BufferError:
                 producer.poll(0.1)
 
-    for n in range(KEYS):
+    for n in range(KEYS if TABLE in topics else 0):
         put(TABLE, n, f'{{"city":"city-{n % 313}","name":"name-{n}"}}', n % 1_000)
     for n in range(records):
         value = f'{{"amount":{n % 50},"item":"item-{n % 97}","n":{n}}}'
         put(INPUT, n * 7919 % KEYS, value, 1_000 + n)
+        if PAYMENTS in topics:
+            paid = f'{{"city":"city-{n % 313}","name":"name-{n % 97}"}}'
+            put(PAYMENTS, n * 7919 % KEYS, paid, 1_000 + n + PAID_AFTER)
     producer.flush(120)
+
+
+def read_of(document: dict[str, Any], records: int) -> int:
+    """Return how many records a document reads, of this number of orders."""
+    each = {INPUT: records, TABLE: KEYS, PAYMENTS: records}
+    return sum(each[topic] for topic in document["topics"])
 
 
 def on_spark(
@@ -203,6 +241,7 @@ def on_spark(
     query.awaitTermination()
     seconds, worked = time.monotonic() - began, sum(java.cpu_times()[:2]) - worked
     rows = sum(int(each["numInputRows"]) for each in query.recentProgress)
+    columns.gateway().StreamTasks.release(run)
     shutil.rmtree(checkpoint, ignore_errors=True)
     return figures(rows, seconds, worked)
 
@@ -256,10 +295,11 @@ def main() -> int:
         name: document for name, document in documents().items() if arguments.only in (None, name)
     }
     with Broker() as broker:
-        fill(broker.address, arguments.records)
+        read_by = {topic for document in chosen.values() for topic in document["topics"]}
+        fill(broker.address, arguments.records, read_by)
         found = {}
         for name, document in chosen.items():
-            read = arguments.records + (KEYS if TABLE in document["topics"] else 0)
+            read = read_of(document, arguments.records)
             found[name, "kafka-streams"] = on_kafka_streams(broker.address, document, read)
         spark = session.create(
             "millrace-bench",
@@ -274,7 +314,7 @@ def main() -> int:
             for name, document in chosen.items():
                 for _ in range(ROUNDS):
                     found[name, "millrace"] = on_spark(
-                        spark, broker.address, document, most=2 * arguments.records
+                        spark, broker.address, document, most=4 * arguments.records
                     )
         finally:
             spark.stop()

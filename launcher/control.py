@@ -51,7 +51,7 @@ def down(arguments: list[str]) -> int:
 
 
 def status(arguments: list[str]) -> int:
-    """Print the services; exit code 0 if all of them are running, 3 if none is, 1 otherwise."""
+    """Print the services; exit code 0 if all run or are asleep, 3 if none is, 1 otherwise."""
     parser = commands.parser("status")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
@@ -79,7 +79,7 @@ def status(arguments: list[str]) -> int:
         print(f"Resident process of the commands on documents: {', '.join(map(str, resident))}")
     if launcher is None:
         return 3
-    return 0 if all(one["state"] in {"running", "done"} for one in services) else 1
+    return 0 if all(one["state"] in {"running", "done", "asleep"} for one in services) else 1
 
 
 def logs(arguments: list[str]) -> int:

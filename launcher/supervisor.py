@@ -3,6 +3,9 @@
 A service is data (`Service`); its `ready` tests whether it responds. Each is a process group with
 its own log file. A service that ends is restarted after a pause that doubles each time; when the
 supervisor ends, all services end.
+
+A service with a socket is asleep until somebody connects to it (`launcher.activation`), and again
+after it has ended because nobody used it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Self
 
+from millrace_runtime.services.line_server import IDLE_LINE
+
 from launcher import drivers, processes
+from launcher.activation import Listener
 from launcher.console import Problem, echo
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
@@ -57,6 +63,11 @@ class Service:
     #: seconds between probes of a running service; None for no probes. A service that leaves three
     #: successive probes unanswered is restarted.
     probe: float | None = None
+    #: Unix socket of a service that starts with the first connection; it counts as started while it
+    #: is asleep
+    socket: Path | None = None
+    #: start it at once all the same
+    eager: bool = False
     #: advice that is appended to the problem if the service does not start
     hint: str = ""
     #: text that is removed from its log
@@ -77,10 +88,16 @@ class Running:
     answered_after: float | None = None
     lines: list[str] = field(default_factory=list)
     up: asyncio.Event = field(default_factory=asyncio.Event)
+    listener: Listener | None = None
 
     def printed(self, text: str) -> bool:
         """Return whether a line since its last start contains this text."""
         return any(text in line for line in self.lines)
+
+    @property
+    def fell_asleep(self) -> bool:
+        """Whether it ends, or has ended, because nobody used it."""
+        return self.listener is not None and self.printed(IDLE_LINE)
 
 
 class _Log:
@@ -138,7 +155,8 @@ class Supervisor:
             self._start_guardian()
         self._failed = asyncio.get_running_loop().create_future()
         for service in services:
-            self.services[service.name] = Running(service)
+            listener = None if service.socket is None else Listener(service.socket)
+            self.services[service.name] = Running(service, listener=listener)
         for service in services:
             self._keepers.append(asyncio.create_task(self._keep(self.services[service.name])))
         all_up = asyncio.create_task(self._all_up())
@@ -176,6 +194,9 @@ class Supervisor:
             await asyncio.gather(*(self._end(running) for running in layer))
             # Workers are in the first layer: once they have stopped, nothing restarts a driver.
             await asyncio.to_thread(drivers.stop, self.run / "drivers")
+        for running in self.services.values():
+            if running.listener is not None:
+                running.listener.close()
         (self.run / "state.json").unlink(missing_ok=True)
         if self._guardian is not None and self._guardian.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
@@ -189,7 +210,11 @@ class Supervisor:
             if need in self.services:
                 await self.services[need].up.wait()
         pause = FIRST_PAUSE / 2
+        asleep = running.listener is not None and not service.eager
         while not self.stopping():
+            if running.listener is not None:
+                await self._until_it_is_used(running, running.listener, asleep=asleep)
+            asleep = False
             try:
                 await self._spawn(running)
             except OSError as error:
@@ -219,21 +244,40 @@ class Supervisor:
             if first_time:
                 self._fail(running, self._how_it_failed(running))
                 return
+            if running.fell_asleep:
+                asleep = True
+                continue
             lived = time.monotonic() - running.started
             pause = FIRST_PAUSE if lived > HEALTHY_AFTER else min(pause * 2, LONGEST_PAUSE)
             running.restarts += 1
             self._note(running, "restarting")
+            if running.listener is not None and not answered:
+                running.listener.refuse()
             echo(
                 f"{service.name}: ended ({_ending(running.process.returncode)}); "
                 f"starting it again in {pause:.0f} s. Its log: {self._log(service.name)}"
             )
             await asyncio.sleep(pause)
 
+    async def _until_it_is_used(
+        self, running: Running, listener: Listener, *, asleep: bool
+    ) -> None:
+        """Count the service as started; if it is asleep, wait for a connection."""
+        if asleep:
+            self._note(running, "asleep")
+        running.up.set()
+        if asleep:
+            await listener.connection()
+
     async def _until_it_ends_or_hangs(self, running: Running) -> None:
         """Wait until the process ends, or has left `UNANSWERED` successive probes unanswered."""
         assert running.process is not None
         service, unanswered = running.service, 0
         while running.process.returncode is None:
+            if running.fell_asleep:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(_ended(running.process), service.grace)
+                return
             if service.probe is None:
                 await _ended(running.process)
                 return
@@ -249,12 +293,18 @@ class Supervisor:
         running.lines.clear()
         running.started = time.monotonic()
         running.answered_after = None
+        listener = running.listener
         running.process = await asyncio.create_subprocess_exec(
             *running.service.command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **running.service.environment},
+            env={
+                **os.environ,
+                **running.service.environment,
+                **(listener.environment if listener else {}),
+            },
+            pass_fds=(listener.descriptor,) if listener else (),
             process_group=0,
             preexec_fn=processes.end_with_parent,
             limit=1 << 20,
@@ -421,7 +471,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     Its own `wait` also waits for the pipe, which a child process may hold open.
     """
     while process.returncode is None:  # noqa: ASYNC110  (nothing sets an event)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.2)
 
 
 async def _group_ended(process: asyncio.subprocess.Process) -> None:

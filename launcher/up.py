@@ -20,6 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from millrace_compiler import local_services
+
 from launcher import archive, commands, jars, node, places, ports
 from launcher.console import Problem, echo
 from launcher.ports import HOST
@@ -64,6 +66,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--verbose", action="store_true", help="print the output of the services")
     options = parser.parse_args(arguments[1:])
     began = time.monotonic()
+    check_idle_seconds()
     make_folders()
     with only_one():
         web = ports.demand(8000 if options.port is None else options.port, "the page")
@@ -94,11 +97,12 @@ async def run(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, _asked_to_stop, supervisor)
     try:
-        services = selection(system, cluster=options.cluster)
+        sample = not options.no_sample and not _sample_made(system).exists()
+        services = selection(system, cluster=options.cluster, sample=sample)
         echo(f"starting: {', '.join(service.name for service in services)}")
         await supervisor.start(services)
         if not supervisor.stopping():
-            if not options.no_sample:
+            if sample:
                 await asyncio.to_thread(start_sample, system)
             echo(f"ready after {time.monotonic() - began:.1f} s")
             announce(supervisor, system)
@@ -116,15 +120,19 @@ async def run(
     return 0
 
 
-def selection(system: System, *, cluster: bool) -> list[Service]:
-    """The services of this start, in the order in which they are listed."""
+def selection(system: System, *, cluster: bool, sample: bool = False) -> list[Service]:
+    """The services of this start, in the order in which they are listed.
+
+    `sample`: the sample topology is going to be deployed.
+    """
     services = []
     if "broker" not in system.outside:
         services.append(broker.service(system))
     if "redis" not in system.outside:
         services.append(redis.service(system))
     services += [
-        analyzer.service(system),
+        # The sample is compiled as soon as the backend responds.
+        analyzer.service(system, eager=sample),
         setup.service(system),
         backend.service(system),
         celery.worker(system),
@@ -154,6 +162,7 @@ def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
         "MILLRACE_ANALYZER": str(places.socket("analyzer")),
         "MILLRACE_SIMULATOR": str(places.socket("simulator")),
         "MILLRACE_STORE_READER": str(places.socket(simulator.READER)),
+        "MILLRACE_GENERATORS": str(places.socket("generators")),
         "KAFKA_BOOTSTRAP_SERVERS": os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
         or f"{HOST}:{chosen['broker']}",
         "REDIS_URL": os.environ.get("REDIS_URL")
@@ -179,6 +188,14 @@ def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
         outside=frozenset(part for part in OUTSIDE if replaced(part)),
         environment=environment,
     )
+
+
+def check_idle_seconds() -> None:
+    """Raise Problem if the time after which unused services end is invalid."""
+    try:
+        local_services.idle_seconds()
+    except ValueError as error:
+        raise Problem(str(error)) from error
 
 
 def make_folders() -> None:
@@ -267,9 +284,7 @@ def build_operator() -> Path:
 
 def start_sample(system: System) -> None:
     """Create the sample *Word count* with its generator and deploy it, once per data folder."""
-    made = system.data / "sample-started"
-    if made.exists():
-        return
+    made = _sample_made(system)
     done = subprocess.run(
         [system.python, str(places.MANAGE), "millrace_sample"],
         env={**os.environ, **system.environment},
@@ -286,6 +301,10 @@ def start_sample(system: System) -> None:
         echo(
             f"sample: Word count could not be deployed: {lines[-1] if lines else 'no reason given'}"
         )
+
+
+def _sample_made(system: System) -> Path:
+    return system.data / "sample-started"
 
 
 def announce(supervisor: Supervisor, system: System) -> None:

@@ -15,7 +15,9 @@ import structlog
 from asgiref.sync import sync_to_async
 from deployments import runtime
 from deployments.logs import level_of
+from django.conf import settings
 from millrace_backend import redis as names
+from millrace_compiler import local_services
 from millrace_compiler.driver_events import DriverEvent, ProgressEvent, of_entry
 from redis.exceptions import RedisError
 from rest_framework.utils.encoders import JSONEncoder
@@ -71,6 +73,9 @@ class Feed:
         self.hub: Hub = hub()
         self.stream = names.live_stream(self.scope.workspace)
         self.subscription = self.hub.subscribe()
+        # Whoever opens a page soon has a document compiled.
+        if settings.MILLRACE_ANALYZER:
+            local_services.wake(settings.MILLRACE_ANALYZER)
 
     # -- the stream as bytes --------------------------------------------------------------------
     async def events(self, last_event_id: str) -> AsyncGenerator[bytes, None]:

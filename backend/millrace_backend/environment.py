@@ -36,6 +36,8 @@ class Environment:
     analyzer: str | None
     simulator: str | None
     store_reader: str | None
+    #: socket of the process that writes generated records, if a connection starts it
+    generators: str | None
     public_url: str
     debug: bool
     hosts: tuple[str, ...]
@@ -76,6 +78,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         analyzer=environ.get("MILLRACE_ANALYZER") or None,
         simulator=environ.get("MILLRACE_SIMULATOR") or None,
         store_reader=environ.get("MILLRACE_STORE_READER") or None,
+        generators=environ.get("MILLRACE_GENERATORS") or None,
         public_url=(environ.get("MILLRACE_PUBLIC_URL") or "http://127.0.0.1:8000").rstrip("/"),
         debug=environ.get("MILLRACE_DEBUG", "").lower() in {"1", "true", "yes"},
         hosts=tuple(_listed(environ.get("MILLRACE_HOSTS", ""))),

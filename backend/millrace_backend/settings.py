@@ -25,6 +25,7 @@ MILLRACE_ANALYZER = ENVIRONMENT.analyzer
 MILLRACE_SIMULATOR = ENVIRONMENT.simulator
 #: the simulator that reads stores of checkpoints and runs no documents
 MILLRACE_STORE_READER = ENVIRONMENT.store_reader
+MILLRACE_GENERATORS = ENVIRONMENT.generators
 MILLRACE_PAGE = ENVIRONMENT.page
 MILLRACE_OPERATOR_JAR = ENVIRONMENT.operator_jar
 REDIS_URL = ENVIRONMENT.redis_url

@@ -12,11 +12,13 @@ from accounts.choices import Role
 from accounts.events import audit
 from accounts.models import User, Workspace
 from accounts.permissions import require
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 from millrace_backend.errors import Conflict, cause
 from millrace_backend.quotas import require_room
+from millrace_compiler import local_services
 from topologies.models import Topology
 
 from records.choices import GeneratorState
@@ -162,12 +164,25 @@ def _starting(workspace: Workspace, topic: str, but: int | None = None) -> Itera
             Workspace.objects.select_for_update().get(pk=workspace.pk)
             require_generators(workspace, 1, but)
             yield
+            transaction.on_commit(wake_writer)
     except IntegrityError as error:
         raise Conflict(
             "already_generated",
             f"A generator is already writing to the topic {topic}.",
             "Stop it first, or choose another topic.",
         ) from error
+
+
+def wake_writer() -> None:
+    """Start the process that writes generated records, or let it look for new generators."""
+    if settings.MILLRACE_GENERATORS:
+        local_services.wake(settings.MILLRACE_GENERATORS)
+
+
+def wake_writer_if_needed() -> None:
+    """Start the process that writes generated records if a generator runs since before."""
+    if Generator.objects.filter(state=GeneratorState.RUNNING).exists():
+        wake_writer()
 
 
 def require_generators(workspace: Workspace, number: int, but: int | None = None) -> None:

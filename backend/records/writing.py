@@ -6,6 +6,8 @@ another continues from there; records whose delivery was in progress may be writ
 
 from __future__ import annotations
 
+import select
+import socket
 import threading
 import time
 from collections import deque
@@ -152,10 +154,19 @@ class Lane:
 
 
 class Writer:
-    """Writes the records of all generators until ``stopped`` returns true."""
+    """Writes the records of all generators until ``stopped`` returns true.
 
-    def __init__(self, stopped: Callable[[], bool]) -> None:
-        self._stopped = stopped
+    ``listening``: a socket on which a connection announces a new generator. ``quiet``: the seconds
+    without a generator after which the writer ends; None for never.
+    """
+
+    def __init__(
+        self,
+        stopped: Callable[[], bool],
+        listening: socket.socket | None = None,
+        quiet: float | None = None,
+    ) -> None:
+        self._stopped, self._listening, self._quiet = stopped, listening, quiet
         self._lanes: dict[int, Lane] = {}
         self._producer = Producer(
             {
@@ -171,23 +182,41 @@ class Writer:
             }
         )
 
-    def run(self) -> None:
-        """Write, and read the database at intervals."""
-        looked = 0.0
-        while not self._stopped():
+    def run(self) -> bool:
+        """Write, and read the database at intervals. Return whether it ends for lack of work."""
+        looked, used, idle = 0.0, time.monotonic(), False
+        while not self._stopped() and not idle:
             now = time.monotonic()
             if now - looked >= LOOK_SECONDS:
                 looked = now
                 self._look(now)
-            busy = [self._write(lane, now) for lane in list(self._lanes.values())]
+            for lane in list(self._lanes.values()):
+                self._write(lane, now)
             self._producer.poll(0)
-            time.sleep(TURN_SECONDS if any(busy) or self._lanes else LOOK_SECONDS / 4)
+            if self._lanes:
+                used = now
+                time.sleep(TURN_SECONDS)
+            elif self._announced():
+                looked, used = 0.0, now
+            else:
+                idle = self._quiet is not None and now - used >= self._quiet
         self._producer.flush(5)
         try:
             self._keep()
             self._count(self._lanes)
         except DatabaseError as error:
             log.warning("the last written positions could not be stored", reason=str(error))
+        return idle
+
+    def _announced(self) -> bool:
+        """Wait a moment; return whether a new generator was announced."""
+        if self._listening is None:
+            time.sleep(LOOK_SECONDS / 4)
+            return False
+        if not select.select([self._listening], [], [], LOOK_SECONDS)[0]:
+            return False
+        self._listening.accept()[0].close()
+        return True
 
     def _look(self, now: float) -> None:
         """Store what was written, and update the list of running generators."""
@@ -235,15 +264,15 @@ class Writer:
             run = Generator.objects.filter(pk=lane.row.pk, ends_at=lane.row.ends_at)
             run.filter(state=GeneratorState.RUNNING).update(**changes)
 
-    def _write(self, lane: Lane, now: float) -> bool:
-        """Write the records that are due; return whether there were any."""
+    def _write(self, lane: Lane, now: float) -> None:
+        """Write the records that are due."""
         if lane.failed or lane.row.over(lane.number):
-            return False
+            return
         due = lane.due(now)
         for _ in range(due):
             record = lane.next(now)
             if record is None:
-                return False
+                return
             key, value, timestamp = record
             try:
                 self._producer.produce(
@@ -255,13 +284,12 @@ class Writer:
                 )
             except KafkaException as error:
                 self._delivered(lane, error.args[0])
-                return False
+                return
             except BufferError:
                 message = "Kafka does not accept records; they wait until it does."
                 lane.problem = cause("kafka_full", message)
-                return False
+                return
             lane.passed()
-        return due > 0
 
     def _delivered(self, lane: Lane, error: KafkaError | None) -> None:
         if error is None:

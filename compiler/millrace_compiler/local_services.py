@@ -3,10 +3,15 @@
 A service listens on a Unix socket that only its own user can open. Requests and responses are lines
 of JSON. Each request contains the secret that the service creates at each of its starts, in a file
 beside the socket; the service closes the connection at the first line that is no such request.
+
+A service may be started by the first connection to its socket (`launcher.activation`): whoever
+starts it creates the socket and the secret, and a request waits until the service has started.
+Such a service ends when nobody has used it for a while.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -23,6 +28,13 @@ LONGEST_LINE = 64 * 1024 * 1024
 #: bytes of a socket's path that every system accepts (Linux: 107, macOS: 103)
 _LONGEST_PATH = 100
 _RETRY_SECONDS = 0.01
+#: environment variable with the descriptor of the listening socket that a service inherits
+INHERITED = "MILLRACE_LISTEN_FD"
+#: setting: seconds without a request after which a service that inherits its socket ends; 0: never
+IDLE = "MILLRACE_IDLE_SECONDS"
+_IDLE_SECONDS = 600
+#: maximum seconds until a service that starts with a request answers
+STARTING_SECONDS = 90.0
 
 
 def secret_file(path: str) -> Path:
@@ -108,3 +120,32 @@ def ask(path: str, request: Mapping[str, Any], timeout: float) -> dict[str, Any]
         return connection.ask(request)
     finally:
         connection.close()
+
+
+def wake(path: str) -> None:
+    """Start the service at this socket if it starts with a connection; does not wait for it."""
+    with contextlib.suppress(OSError):
+        Connection(path, 1.0).close()
+
+
+def wait_until_awake(path: str, seconds: float = STARTING_SECONDS) -> None:
+    """Wait until the service at this socket has started. One that cannot be reached is no error."""
+    with contextlib.suppress(OSError, ValueError):
+        ask(path, {"do": "awake"}, seconds)
+
+
+def inherited() -> socket.socket | None:
+    """Return the listening socket that this process inherits; None if it has to create its own."""
+    number = os.environ.pop(INHERITED, None)
+    return None if number is None else socket.socket(fileno=int(number))
+
+
+def idle_seconds(environ: Mapping[str, str] = os.environ) -> float | None:
+    """Return the seconds without a request after which a service ends; None for never.
+
+    Raises ValueError for an invalid setting.
+    """
+    text = environ.get(IDLE) or str(_IDLE_SECONDS)
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise ValueError(f"{IDLE} is {text!r}, not a number of seconds (0: never).")
+    return float(text) or None

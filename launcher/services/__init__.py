@@ -33,6 +33,7 @@ async def answers(running: Running, path: Path, asked: dict[str, Any], part: str
     if not running.printed("READY"):
         return False
     try:
-        return part in await asyncio.to_thread(local_services.ask, str(path), asked, 10.0)
+        request = {**asked, "probe": True}
+        return part in await asyncio.to_thread(local_services.ask, str(path), request, 10.0)
     except (OSError, ValueError):
         return False

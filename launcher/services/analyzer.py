@@ -7,8 +7,11 @@ from launcher.services import System, answers
 from launcher.supervisor import Running, Service
 
 
-def service(system: System) -> Service:
-    """Return the service. It needs no other, so its session warms up while the others start."""
+def service(system: System, *, eager: bool = False) -> Service:
+    """Return the service. It needs no other.
+
+    `eager`: its session starts while the others do, because it is needed immediately.
+    """
     classes = archive.spark()
     writes = not classes.ready()
     return Service(
@@ -23,6 +26,8 @@ def service(system: System) -> Service:
         ],
         ready=_answers,
         deadline=300,
+        socket=places.socket("analyzer"),
+        eager=eager,
         probe=5.0,
         # When its first run ends, it writes the archive for faster starts.
         grace=archive.WRITING_SECONDS if writes else 10.0,

@@ -51,6 +51,11 @@ num.io.threads=4
 background.threads=2
 num.recovery.threads.per.data.dir=1
 metadata.log.max.snapshot.interval.ms=3600000
+# The controller's record that it is alive, twice a second by default, and the broker's heartbeat:
+# there is no other controller that could miss them.
+metadata.max.idle.interval.ms=30000
+broker.heartbeat.interval.ms=4000
+broker.session.timeout.ms=18000
 """
 LOGGING = """\
 status = error

@@ -8,7 +8,7 @@ from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """Return the service; generators of an earlier start continue."""
+    """Return the service, which runs while there are running generators."""
     return Service(
         name="generators",
         command=[
@@ -18,6 +18,7 @@ def service(system: System) -> Service:
         ready=_waits,
         needs=("setup",),
         deadline=120,
+        socket=places.socket("generators"),
         environment=system.environment,
     )  # fmt: skip
 

@@ -32,6 +32,7 @@ def _service(system: System, name: str, *options: str) -> Service:
         ],
         ready=_answers,
         probe=5.0,
+        socket=places.socket(name),
         # It stops its own processes.
         leads_children=True,
         environment=system.environment,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import select
+import socket
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,10 +19,12 @@ from deployments.actions import request_start, request_stop
 from millrace_backend.errors import ApiError
 from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Pool
+from millrace_runtime.services import line_server
 from records.encoding import records_of
 from records.generating import recipe_of
 from records.generators import stop_generator
 from records.models import Generator
+from records.writing import Writer
 from rest_framework.test import APIClient
 from topologies import actions, compiling
 
@@ -269,6 +274,15 @@ def start(client_of: Client, people: People, topic: str) -> Callable[..., Any]:
     return started
 
 
+@pytest.fixture
+def announced(millrace_settings: Any) -> Iterator[socket.socket]:
+    """The socket on which new generators are announced."""
+    with tempfile.TemporaryDirectory() as folder:
+        millrace_settings.MILLRACE_GENERATORS = f"{folder}/generators"
+        with line_server.listen(f"{folder}/generators") as listening:
+            yield listening
+
+
 def records_in(client: APIClient, topic: str) -> int:
     found: Any = client.get(f"/api/workspaces/main/topics/{topic}")
     records: int = found.json()["records"]
@@ -278,9 +292,10 @@ def records_in(client: APIClient, topic: str) -> int:
 @pytest.mark.kafka
 @pytest.mark.django_db(transaction=True)
 def test_records_arrive_until_a_stop_and_another_process_goes_on(
-    start: Any, topic: str, people: People, client_of: Client
+    start: Any, topic: str, people: People, client_of: Client, announced: socket.socket
 ) -> None:
     made = start(recipe={**ORDERS, "keys": 5})
+    assert select.select([announced], [], [], 0)[0], "the process is not started"
     client = client_of(people.operator)
     with writing():
         row_when(made, lambda row: row.written >= 50)
@@ -291,9 +306,10 @@ def test_records_arrive_until_a_stop_and_another_process_goes_on(
         stopped: Any = client.post(f"/api/generators/{made['id']}/stop")
         assert stopped.json()["state"] == "stopped"
     total = records_in(client, topic)
-    with writing():
-        time.sleep(1.5)
-        assert records_in(client, topic) == total
+    # Without a running generator the process ends, once it has looked after the announcement.
+    assert Writer(lambda: False, announced, 0.5).run()
+    assert not select.select([announced], [], [], 0)[0]
+    assert records_in(client, topic) == total
     again: Any = client.post(f"/api/generators/{made['id']}/stop")
     assert (again.status_code, again.json()["written"]) == (200, total)
     page: Any = client.get(f"/api/workspaces/main/topics/{topic}/records?start=earliest&limit=200")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import select
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,6 +23,7 @@ from live import feed as feeds
 from live import hub as hubs
 from live.snapshots import Scope
 from millrace_backend import redis
+from millrace_runtime.services import line_server
 from topologies import actions as topology_actions
 from topologies.models import Draft, Topology
 
@@ -298,6 +301,18 @@ async def test_a_page_hears_only_of_its_own_topology(driver: Driver, people: Peo
     async with open_page(people.viewer, {"workspace": "main"}) as page:
         assert await page.next() == "snapshot"
         assert len(page.state["deployments"]) == 2
+
+
+async def test_an_opened_page_starts_the_analyzer(people: People, millrace_settings: Any) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        line_server.listen(f"{folder}/analyzer") as listening,
+    ):
+        millrace_settings.MILLRACE_ANALYZER = f"{folder}/analyzer"
+        assert not select.select([listening], [], [], 0)[0]
+        async with open_page(people.viewer, {"workspace": "main"}) as page:
+            assert await page.next() == "snapshot"
+            assert select.select([listening], [], [], 0)[0]
 
 
 async def test_people_see_who_else_is_there_and_which_node_they_edit(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from millrace_compiler import local_services
 
 from launcher import places
 
@@ -71,12 +72,18 @@ def _linked(source: str, target: str) -> None:
 
 @contextmanager
 def running_system(
-    folder: Path, port: int, machine: Mapping[str, str] | None = None, kafka: str | None = None
+    folder: Path,
+    port: int,
+    machine: Mapping[str, str] | None = None,
+    kafka: str | None = None,
+    *,
+    awake: bool = True,
 ) -> Iterator[System]:
     """Run ``./millrace up`` without the sample, and end everything it started after the block.
 
     ``machine`` is its environment, by default that of the tests; ``kafka`` is the address of an
-    existing broker, by default it starts one.
+    existing broker, by default it starts one. ``awake``: wait until the analyzer has started, so
+    that the first test does not.
     """
     data = folder / "data"
     output = folder / "up.log"
@@ -104,6 +111,8 @@ def running_system(
         )
     try:
         link = _link(process, output)
+        if awake:
+            local_services.wait_until_awake(str(data / "run" / "services" / "analyzer"), PATIENCE)
         ports = json.loads((data / "run" / "ports.json").read_text())
         yield System(
             address=f"http://127.0.0.1:{port}",

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from millrace_compiler import local_services
 from millrace_runtime.session import java_home
 
 from launcher import java, node, places, ports, up
@@ -149,6 +150,16 @@ def test_a_full_disk_is_reported_before_anything_is_started(
     monkeypatch.setattr(up, "SPACE", shutil.disk_usage(tmp_path).total * 2)
     with pytest.raises(Problem, match=r"MB left.*MILLRACE_DATA"):
         up.make_folders()
+
+
+def test_a_time_until_services_sleep_that_is_no_number_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MILLRACE_IDLE_SECONDS", "10 minutes")
+    with pytest.raises(Problem, match=r"MILLRACE_IDLE_SECONDS is '10 minutes', not a number"):
+        up.main(["up"])
+    monkeypatch.setenv("MILLRACE_IDLE_SECONDS", "0")
+    assert local_services.idle_seconds() is None
 
 
 def test_a_data_folder_that_cannot_be_made_is_reported(

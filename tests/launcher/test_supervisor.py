@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 from celery import Celery
+from millrace_compiler import local_services
 from millrace_workers.launchers.shim import born
 
 from launcher import places
@@ -342,5 +343,71 @@ async def test_a_service_that_hangs_is_started_again(tmp_path: Path) -> None:
         gone([first])
         assert found.services["hung"].restarts == 1
         assert pid_of(found, "hung") != first
+    finally:
+        await found.stop()
+
+
+SLEEPS_WHEN_IDLE = """
+import os, sys
+from millrace_runtime.services.line_server import LineServer, serve
+path = sys.argv[1]
+sys.exit(serve(lambda: LineServer(path, lambda asked: {"pid": os.getpid()}), path))
+"""
+
+
+@pytest.mark.asyncio
+async def test_a_service_with_a_socket_runs_from_the_first_connection_until_nobody_uses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(local_services.IDLE, "1")
+    found = supervisor(tmp_path)
+    path = tmp_path / "services" / "lazy"
+    (tmp_path / "services").mkdir(mode=0o700)
+
+    async def ready(running: Running) -> bool:
+        return running.printed("READY")
+
+    async def answered() -> int:
+        answer = await asyncio.to_thread(local_services.ask, str(path), {"do": "pid"}, 20)
+        return int(answer["pid"])
+
+    async def asleep() -> None:
+        async with asyncio.timeout(20):
+            while found.services["lazy"].state != "asleep":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+    command = [sys.executable, "-c", SLEEPS_WHEN_IDLE, str(path)]
+    paths = {"PYTHONPATH": os.pathsep.join(places.PYTHON_PATH)}
+    lazy = Service("lazy", command, ready, socket=path, probe=0.2, environment=paths)
+    await found.start([lazy])
+    try:
+        running = found.services["lazy"]
+        assert (running.state, running.process) == ("asleep", None)
+        first = await answered()
+        assert pid_of(found, "lazy") == first
+        await asleep()
+        gone([first])
+        # Requests that come together start one process, which answers all of them.
+        second = list(await asyncio.gather(answered(), answered()))
+        assert second == [pid_of(found, "lazy")] * 2
+        assert second[0] != first
+        assert running.restarts == 0
+    finally:
+        await found.stop()
+    assert not path.exists()
+
+
+@pytest.mark.asyncio
+async def test_a_request_to_a_sleeping_service_that_cannot_start_fails_soon(
+    tmp_path: Path,
+) -> None:
+    found = supervisor(tmp_path)
+    path = tmp_path / "services" / "broken"
+    (tmp_path / "services").mkdir(mode=0o700)
+    await found.start([replace(service("broken", "raise SystemExit(3)"), socket=path)])
+    try:
+        with pytest.raises(ConnectionError):
+            await asyncio.to_thread(local_services.ask, str(path), {"do": "awake"}, 20)
+        assert found.services["broken"].state == "restarting"
     finally:
         await found.stop()

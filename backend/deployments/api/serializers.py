@@ -51,7 +51,8 @@ class SettingsSerializer(serializers.Serializer[Any]):
         min_value=0,
         max_value=3_600_000,
         required=False,
-        help_text="Milliseconds between micro-batches; 0: as soon as possible.",
+        help_text="Milliseconds between micro-batches; 0: as soon as possible, with pauses while "
+        "there are few records.",
     )
     real_time_ms = serializers.IntegerField(
         min_value=5_000,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler import local_services
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.diagnostics import Diagnostic
 from millrace_compiler.generating import Recipe
@@ -249,7 +250,12 @@ class Pool:
     # ---- one request ----------------------------------------------------------------------
 
     def run(self, request: dict[str, Any], owner: str, limits: Limits) -> dict[str, Any]:
-        """The answer of a process. Raises :class:`Exceeded`, or an OSError of the process."""
+        """The answer of a process. Raises :class:`Exceeded`, or an OSError of the process.
+
+        An analyzer that starts with its first request has started before the limits begin.
+        """
+        if request.get("analyzer"):
+            local_services.wait_until_awake(str(request["analyzer"]))
         with self._turn(owner, limits) as worker:
             return worker.ask({**request, "seconds": limits.seconds}, limits)
 

@@ -26,7 +26,13 @@ export function ProblemsPanel() {
     );
   }
   if (result === null) {
-    return <Empty title={t("Checking…")}>{t("The compiler is checking the topology.")}</Empty>;
+    return (
+      <Empty title={t("Checking…")}>
+        {t(
+          "The compiler is checking the topology. If nobody has used it for a while, it starts first, which takes some seconds.",
+        )}
+      </Empty>
+    );
   }
   if (document.nodes.length === 0) {
     return (

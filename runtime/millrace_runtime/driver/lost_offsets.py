@@ -261,10 +261,13 @@ def checkpoint_gone(folder: Place, held: Ranges, choice: str) -> str:
     )
 
 
-def recreated(session: Any, client: Mapping[str, str], folder: Place) -> bool:
-    """Whether a topic was recreated since the query began, so that its offsets are meaningless."""
+def recreated(broker: Any, folder: Place) -> bool:
+    """Whether a topic was recreated since the query began, so that its offsets are meaningless.
+
+    `broker`: the operator's `TopicOffsets`.
+    """
     known: dict[str, str] = _noted(folder).get("ids", {})
-    ids = topics.identities(session, client, sorted(known))
+    ids: dict[str, str] = json.loads(broker.ids(json.dumps(sorted(known))))
     return any(ids.get(name, known[name]) != known[name] for name in known)
 
 

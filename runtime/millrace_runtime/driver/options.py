@@ -46,7 +46,10 @@ def add_options(p: argparse.ArgumentParser) -> None:
         "up to the current end of the topics, then stop)",
     )
     p.add_argument(
-        "--trigger", default="0 seconds", help="time between micro-batches (default: 0 seconds)"
+        "--trigger",
+        default="0 seconds",
+        help="time between micro-batches (default: 0 seconds, with pauses of up to 200 ms while "
+        "there are few records)",
     )
     p.add_argument(
         "--notes",

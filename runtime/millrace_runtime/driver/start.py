@@ -6,13 +6,16 @@ import argparse
 import contextlib
 import copy
 import dataclasses
+import json
 import os
+import re
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from millrace_runtime import columns
 from millrace_runtime.checkpoint.storage import folder_of
 from millrace_runtime.driver.lost_offsets import Settled
 from millrace_runtime.driver.options import kafka_options
@@ -89,6 +92,8 @@ class Starter:
     #: writes the offsets of a planned micro-batch: location of the query, Kafka, job
     planner: Callable[[str, Kafka, Job], None] | None = None
     _ahead: Planned | None = None
+    #: the operator's `TopicOffsets`, for the ids of topics
+    _broker: Any = None
 
     def plan_ahead(self, mode: str) -> None:
         """Plan a query on a checkpoint that another job still writes; nothing is written.
@@ -260,6 +265,8 @@ class Starter:
         else:
             writer = writer.trigger(availableNow=True)
         query = writer.start()
+        if mode == "continuous" and not _interval(arguments.trigger):
+            columns.gateway().Pacing.start(query._jsq)
         if kafka.reads_latest:
             _wait_for_places(query)
         self.report.attach(self.spark, query, kafka.client)
@@ -280,10 +287,12 @@ class Starter:
         arguments = self.arguments
         if not arguments.bootstrap_servers:
             return False
-        options = kafka_options(arguments.kafka_config, os.environ)
-        client = {**options, "bootstrap.servers": arguments.bootstrap_servers}
+        if self._broker is None:
+            options = kafka_options(arguments.kafka_config, os.environ)
+            client = {**options, "bootstrap.servers": arguments.bootstrap_servers}
+            self._broker = columns.gateway(self.spark.sparkContext).TopicOffsets(json.dumps(client))
         try:
-            return lost_offsets.recreated(self.spark, client, folder_of(arguments.checkpoint))
+            return lost_offsets.recreated(self._broker, folder_of(arguments.checkpoint))
         except Exception:  # noqa: BLE001 - whatever Kafka's client raises
             return False
 
@@ -322,6 +331,11 @@ class Starter:
             warning = lost_offsets.summary(self.settled, arguments.lost_offsets)
             self.report.log("warning", warning)
             print(f"WARN {warning}", file=sys.stderr, flush=True)
+
+
+def _interval(trigger: str) -> bool:
+    """Whether the option --trigger sets an interval between micro-batches."""
+    return any(map(int, re.findall(r"\d+", trigger)))
 
 
 def _source_of(graph: dict[str, Any], topic: str) -> str | None:

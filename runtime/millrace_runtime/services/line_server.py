@@ -1,6 +1,7 @@
 """A local service on a Unix socket: every request and response is one line of JSON.
 
-The clients are in `millrace_compiler.local_services`.
+The clients are in `millrace_compiler.local_services`. Every service answers `{"do": "awake"}`
+itself, and requests with `"probe": true` do not count as its use.
 """
 
 from __future__ import annotations
@@ -12,17 +13,32 @@ import json
 import os
 import secrets
 import signal
+import socket
 import socketserver
 import stat
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.local_services import LONGEST_LINE, Connection, secret_file, short_path
+from millrace_compiler.local_services import (
+    LONGEST_LINE,
+    Connection,
+    idle_seconds,
+    inherited,
+    secret_file,
+    short_path,
+)
 
 Answer = dict[str, Any]
+#: printed by a service that ends because nobody uses it
+IDLE_LINE = "IDLE"
+#: seconds between two checks for a requested end
+POLL_SECONDS = 0.5
+#: seconds within which the first request follows a connection
+_ON_ITS_WAY = 2.0
 
 
 class _Connection(socketserver.StreamRequestHandler):
@@ -35,8 +51,12 @@ class _Connection(socketserver.StreamRequestHandler):
                 if request is None:
                     # Whoever sends such a line, perhaps a browser, must not try the next one.
                     return
-                self.wfile.write(json.dumps(self.server.answer(request)).encode() + b"\n")
-                self.wfile.flush()
+                with self.server.use.during(counts=not request.pop("probe", False)):
+                    self.wfile.write(json.dumps(self._answer(request)).encode() + b"\n")
+                    self.wfile.flush()
+
+    def _answer(self, request: Answer) -> Answer:
+        return {"awake": True} if request == {"do": "awake"} else self.server.answer(request)
 
     def _request(self, line: bytes) -> Answer | None:
         """Return the request in a line, or None if it is not one or lacks the secret."""
@@ -53,8 +73,47 @@ class _Connection(socketserver.StreamRequestHandler):
         return request if known else None
 
 
+class Use:
+    """Records when a service was last used. Requests that do not count are those of a probe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = 0
+        self._last = time.monotonic()
+        #: when the last connection was accepted, whose request may still be on its way
+        self.connected = self._last
+
+    @contextlib.contextmanager
+    def during(self, *, counts: bool) -> Iterator[None]:
+        """Wrap a request."""
+        with self._lock:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if counts:
+                    self._last = time.monotonic()
+
+    def idle(self, seconds: float) -> bool:
+        """Return whether there was no request for this many seconds."""
+        now = time.monotonic()
+        with self._lock:
+            used = self._running > 0 or now - self._last < seconds
+        return not used and now - self.connected >= min(seconds, _ON_ITS_WAY)
+
+
+class Idle(Exception):
+    """Ends a server that nobody has used for a while."""
+
+
 class LineServer(socketserver.ThreadingUnixStreamServer):
-    """A service with one thread per connection. Raises OSError if the socket cannot be created."""
+    """A service with one thread per connection. Raises OSError if the socket cannot be created.
+
+    A socket that the process inherits is used as it is. Its service ends when it is idle, because
+    whoever created the socket starts it again with the next connection.
+    """
 
     daemon_threads = True
     # Connecting to a Unix socket fails immediately if the queue is full.
@@ -62,25 +121,53 @@ class LineServer(socketserver.ThreadingUnixStreamServer):
 
     def __init__(self, path: str, answer: Callable[[Answer], Answer]) -> None:
         self.path, self.answer = path, answer
-        self.secret = secrets.token_urlsafe(32)
-        _require_private(Path(path).parent)
-        _remove_unused(path)
-        _write(secret_file(path), self.secret)
-        super().__init__(path, _Connection)
+        self.use = Use()
+        given = inherited()
+        self.idle_seconds = None if given is None else idle_seconds()
+        self._own = given is None
+        super().__init__(path, _Connection, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listen(path, self.request_queue_size) if given is None else given
+        self.secret = secret_file(path).read_text(encoding="ascii")
 
-    def server_bind(self) -> None:
-        """Create the socket, readable and writable only for this user."""
-        mask = os.umask(0o177)
-        try:
-            with short_path(self.path) as name:
-                self.socket.bind(name)
-        finally:
-            os.umask(mask)
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Note the time of a connection, and accept it."""
+        self.use.connected = time.monotonic()
+        return super().verify_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """Raise Idle if nobody has used the service for a while."""
+        if self.idle_seconds is not None and self.use.idle(self.idle_seconds):
+            # In the thread that accepts connections: one that comes now starts the next process.
+            raise Idle
 
     def server_close(self) -> None:
-        """Close and delete the socket."""
+        """Close the socket; delete it unless it was inherited."""
         super().server_close()
-        Path(self.path).unlink(missing_ok=True)
+        if self._own:
+            Path(self.path).unlink(missing_ok=True)
+
+
+def listen(path: str, queue: int = LineServer.request_queue_size) -> socket.socket:
+    """Return a new listening socket, and write its secret; both only this user can use.
+
+    Raises OSError if the socket cannot be created.
+    """
+    _require_private(Path(path).parent)
+    _remove_unused(path)
+    _write(secret_file(path), secrets.token_urlsafe(32))
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        with short_path(path) as name:
+            made.bind(name)
+        made.listen(queue)
+    except OSError:
+        made.close()
+        raise
+    finally:
+        os.umask(mask)
+    return made
 
 
 def _require_private(folder: Path) -> None:
@@ -138,5 +225,8 @@ def serve(create: Callable[[], LineServer], path: str) -> int:
         )
     print("READY", flush=True)
     with server:
-        server.serve_forever(poll_interval=0.2)
+        try:
+            server.serve_forever(poll_interval=POLL_SECONDS)
+        except Idle:
+            print(IDLE_LINE, flush=True)
     return 0

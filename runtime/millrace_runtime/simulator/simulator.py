@@ -337,6 +337,7 @@ class Server(LineServer):
 
     def service_actions(self) -> None:
         """Called by the server between requests, a few times a second."""
+        super().service_actions()
         self.pool.end_idle(IDLE_SECONDS)
 
 

@@ -70,16 +70,17 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
 
   /** Joins the record with its partners, then stores it as a partner of later ones, even if the joiner fails. */
   override def process(r: Record, input: Int): Unit = {
-    try pair(r, input)
+    val key = if (r.key == null || r.value == null) null else keys.encode(r.key)
+    try pair(r, key, input)
     catch {
       case stop: Stop => throw stop
       case e: Exception => failures.failed(this, e, r.timestamp)
     }
-    if (r.key != null && r.value != null)
-      windows(input).put(keys.encode(r.key), r.timestamp, new GenericInternalRow(Array[Any](r.value)), r.timestamp)
+    if (key != null)
+      windows(input).put(key, r.timestamp, new GenericInternalRow(Array[Any](r.value)), r.timestamp)
   }
 
-  private def pair(r: Record, side: Int): Unit = {
+  private def pair(r: Record, key: Array[Byte], side: Int): Unit = {
     val time = r.timestamp
     clock.advance(time)
     if (keeps(side) && r.key == null && r.value != null) forward(r.withValue(join(r.key, r.value, null, side, time)))
@@ -88,7 +89,6 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
     else {
       if (single != null && time == clock.value) release(r, side)
       val until = math.max(0L, time + ahead(side))
-      val key = keys.encode(r.key)
       val partners = windows(1 - side).fetch(key, math.max(0L, time - back(side)), until, ascending = true)
       if (!partners.hasNext && keeps(side)) {
         if (until < clock.value) forward(r.withValue(join(r.key, r.value, null, side, time)))

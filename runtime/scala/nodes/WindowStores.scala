@@ -77,10 +77,13 @@ private[millrace] abstract class RetainedStore(
     written += 1
     if (written >= RetainedStore.rest) {
       val (from, last) = (visibleFrom, math.max(swept.value, 0L))
-      if (from - last > math.max(retention / 2, 1L)) { written = 0; swept.set(from); sweep(last, from) }
+      if (from - last > math.max(pace, 1L)) { written = 0; swept.set(from); sweep(last, from) }
     }
   }
   private var written = 0
+
+  /** How far the store's time moves between two sweeps. */
+  protected def pace: Long = retention / 2
 
   /** Deletes everything older than `before`; everything older than `done` is already deleted. */
   protected def sweep(done: Long, before: Long): Unit
@@ -275,7 +278,12 @@ private[millrace] class KeyFirstWindows(
     else 0
     if (admit(start)) {
       if (start >= visibleFrom) {
-        store.put(at(key, start, seq), value, timestamp)
+        val row = at(key, start, seq)
+        if (expiring == null) store.put(row, value, timestamp)
+        else {
+          store.add(row, value, timestamp)
+          if (start > unlisted) expiring.add(row, start)
+        }
         if (times != null) if (value == null) times.delete(timed(key, start)) else times.put(timed(key, start), 0L, 0L)
       }
       tidy()
@@ -321,10 +329,49 @@ private[millrace] class KeyFirstWindows(
     if (timeOrdered) fetchAll(from, to)
     else all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
+  /** Rows later than `unlisted`, to be deleted without a search; null if rows may be written more than once. */
+  private val expiring = if (duplicates) new Expiring(math.max(1L, retention / 8)) else null
+
+  /** The time up to which expired rows have to be searched for; -1 if there are no such rows. */
+  private var unlisted = if (!duplicates) Long.MaxValue else if (store.size > 0) clock.value else -1L
+  if (duplicates) store.whenEvicted { () => expiring.clear(); unlisted = clock.value }
+  override protected def pace: Long = if (duplicates && unlisted < 0) retention / 8 else super.pace
+
   override protected def sweep(done: Long, before: Long): Unit = {
-    store.sweep(null, null)(k => Bytes.getLong(k, k.length - tail) < before)
+    if (expiring != null) expiring.take(before)(store.expire)
+    if (unlisted >= 0) {
+      store.sweep(null, null) { k =>
+        val time = Bytes.getLong(k, k.length - tail)
+        time < before && time <= unlisted
+      }
+      if (before > unlisted && expiring != null) unlisted = -1L
+    }
     if (times != null) times.sweep(null, RetainedStore.bigEndian(before))(_ => true)
   }
+}
+
+/** Keys of rows by the time at which they expire, in intervals of this width in ms. */
+private[millrace] final class Expiring(width: Long) {
+  private val rows = new java.util.TreeMap[java.lang.Long, java.util.ArrayList[Array[Byte]]]()
+  private var last = Long.MinValue
+  private var lastRows: java.util.ArrayList[Array[Byte]] = _
+
+  def add(key: Array[Byte], time: Long): Unit = {
+    val interval = Math.floorDiv(time, width)
+    if (lastRows == null || interval != last) {
+      last = interval
+      lastRows = rows.computeIfAbsent(interval, _ => new java.util.ArrayList())
+    }
+    lastRows.add(key)
+  }
+
+  /** Removes the intervals that end at `before` or earlier, and passes on their keys. */
+  def take(before: Long)(expire: Array[Byte] => Unit): Unit =
+    while (!rows.isEmpty && (rows.firstKey + 1) * width <= before) {
+      rows.pollFirstEntry().getValue.forEach(key => expire(key))
+      lastRows = null
+    }
+  def clear(): Unit = { rows.clear(); lastRows = null }
 }
 
 /** A session of a key, both ends in ms and inclusive. */

@@ -45,6 +45,20 @@ final class TopicOffsets(clientJson: String) {
     places.map(p => p -> asked.partitionResult(p)).toMap.asJava
   }
 
+  /** Returns the ids of those of these topics that exist, as `{name: id}`, with one request. */
+  def ids(namesJson: String): String = {
+    val names = Json.mapper.readTree(namesJson).elements.asScala.map(_.asText).toSeq
+    val out = Json.mapper.createObjectNode()
+    admin.describeTopics(names.asJava).topicNameValues.asScala.foreach { case (name, described) =>
+      try out.put(name, described.get(TopicOffsets.patienceMs, TimeUnit.MILLISECONDS).topicId.toString)
+      catch {
+        case e: java.util.concurrent.ExecutionException
+            if e.getCause.isInstanceOf[org.apache.kafka.common.errors.UnknownTopicOrPartitionException] =>
+      }
+    }
+    Json.mapper.writeValueAsString(out)
+  }
+
   def close(): Unit = admin.close(java.time.Duration.ZERO)
 }
 

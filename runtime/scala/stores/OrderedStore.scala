@@ -69,6 +69,19 @@ private[millrace] final class OrderedStore(
     note(key, s)
   }
 
+  override def add(key: Array[Byte], value: Any, timestamp: Long): Unit = {
+    val s = new Slot(null, 0L)
+    s.loaded = true
+    s.entry = new Entry(value, timestamp)
+    loaded += 1
+    val before = memory.put(key, s)
+    if (before != null) throw new IllegalStateException(s"a row was added twice to the store $name")
+    if (key.length != lastLength) { lengths.add(key.length); lastLength = key.length }
+    changeRows(1)
+    note(key, s)
+  }
+  private var lastLength = -1
+
   /**
    * Deletes a key. In a known interval it leaves the memory at once; its slot stays among the changes until the
    * deletion is written.
@@ -99,6 +112,7 @@ private[millrace] final class OrderedStore(
     knownOf.clear()
     whole = lengths.isEmpty
     loaded = 0
+    evicted()
   }
 
   // ---- known intervals ----
@@ -184,12 +198,8 @@ private[millrace] final class OrderedStore(
       var at = from
       var pieces = 0
       while (Bytes.before(at, to) && pieces < OrderedStore.pieces) { at = reach(length, at, to); pieces += 1 }
-      if (!Bytes.before(at, to)) {
-        val view = within(from, to)
-        val keys = (if (ascending) view.keySet else view.descendingKeySet.asInstanceOf[java.util.Set[Array[Byte]]])
-          .toArray(new Array[Array[Byte]](0))
-        keys.iterator.filter(k => length < 0 || k.length == length).map(k => (k, present(k))).filter(_._2 != null)
-      } else {
+      if (!Bytes.before(at, to)) here(length, from, to, ascending)
+      else {
         val found = merged(length, from, to)
         (if (ascending) found
          else found.map { case (k, _) => (k, null) }.toArray[(Array[Byte], StoredRow)].reverseIterator)
@@ -197,6 +207,37 @@ private[millrace] final class OrderedStore(
           .filter(_._2 != null)
       }
     }
+
+  /** The rows of a range that is known as a whole. Its slots are collected in one pass over the map. */
+  private def here(
+      length: Int,
+      from: Array[Byte],
+      to: Array[Byte],
+      ascending: Boolean
+  ): Iterator[(Array[Byte], Entry)] = {
+    var found: JArrayList[java.util.Map.Entry[Array[Byte], Slot]] = null
+    val all = memory.tailMap(from, true).entrySet.iterator
+    var ended = false
+    while (!ended && all.hasNext) {
+      val e = all.next()
+      if (!Bytes.before(e.getKey, to)) ended = true
+      else if (length < 0 || e.getKey.length == length) {
+        if (found == null) found = new JArrayList(4)
+        found.add(e)
+      }
+    }
+    if (found == null) Iterator.empty
+    else {
+      if (!ascending) java.util.Collections.reverse(found)
+      found.iterator.asScala
+        .map { e =>
+          val s = e.getValue
+          // The slot may have been replaced since.
+          (e.getKey, if (s.absent) present(e.getKey) else load(e.getKey, s))
+        }
+        .filter(_._2 != null)
+    }
+  }
   private def within(from: Array[Byte], to: Array[Byte]): NavigableMap[Array[Byte], Slot] =
     if (to eq Bytes.end) memory.tailMap(from, true) else memory.subMap(from, true, to, false)
   private def present(key: Array[Byte]): Entry = { val s = memory.get(key); if (s == null) null else load(key, s) }
@@ -270,19 +311,35 @@ private[millrace] final class OrderedStore(
       if (if (s == null) !knows(k) else !s.absent) {
         changeRows(-1)
         if (s != null) {
-          if (s.loaded) loaded -= 1
           memory.remove(k)
-          // If the slot is waiting to be written, the deletion is written instead.
-          s.entry = null
-          s.packed = null
-          s.loaded = true
-        }
-        state().delete(name, k)
-        written()
+          gone(k, s)
+        } else deleted(k)
         show(k, null)
       }
     }
   }
+
+  override def expire(key: Array[Byte]): Unit = {
+    val s = memory.remove(key)
+    if (if (s == null) !knows(key) else !s.absent) {
+      changeRows(-1)
+      if (s == null) deleted(key) else gone(key, s)
+      show(key, null)
+    }
+  }
+
+  /** Ends a slot that was removed from the memory. A row that was never written leaves no trace in the state. */
+  private def gone(key: Array[Byte], s: Slot): Unit = {
+    if (s.loaded) loaded -= 1
+    s.entry = null
+    s.packed = null
+    s.loaded = true
+    if (s.written) { deleted(key); s.written = false }
+  }
+  private def deleted(key: Array[Byte]): Unit = { state().delete(name, key); written() }
+
+  override def whenEvicted(notify: () => Unit): Unit = evicted = notify
+  private var evicted: () => Unit = () => ()
 }
 
 private[millrace] object OrderedStore {

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.millrace
 
+import java.nio.ByteBuffer
 import java.util.{ArrayList => JArrayList, Arrays, Comparator, HashMap => JHashMap}
 
 import org.apache.spark.sql.types.DataType
@@ -35,16 +36,8 @@ object Bytes {
     (a ne end) && ((b eq end) || Arrays.compareUnsigned(a, b) < 0)
   private[millrace] def min(a: Array[Byte], b: Array[Byte]): Array[Byte] = if (before(b, a)) b else a
   private[millrace] def max(a: Array[Byte], b: Array[Byte]): Array[Byte] = if (before(a, b)) b else a
-  def putLong(to: Array[Byte], at: Int, v: Long): Unit = {
-    var i = 0
-    while (i < 8) { to(at + i) = (v >>> (56 - 8 * i)).toByte; i += 1 }
-  }
-  def getLong(from: Array[Byte], at: Int): Long = {
-    var v = 0L
-    var i = 0
-    while (i < 8) { v = (v << 8) | (from(at + i) & 0xff); i += 1 }
-    v
-  }
+  def putLong(to: Array[Byte], at: Int, v: Long): Unit = ByteBuffer.wrap(to).putLong(at, v): Unit
+  def getLong(from: Array[Byte], at: Int): Long = ByteBuffer.wrap(from).getLong(at)
   def putInt(to: Array[Byte], at: Int, v: Int): Unit = {
     var i = 0
     while (i < 4) { to(at + i) = (v >>> (24 - 8 * i)).toByte; i += 1 }

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime import MillraceError, Topology, string
+from millrace_runtime import MillraceError, Topology, columns, string
 from millrace_runtime.session import session
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.runtime import topics
@@ -56,3 +57,51 @@ def test_a_refused_topology_does_not_start(spark: SparkSession, tmp_path: Path) 
     with pytest.raises(MillraceError) as caught:
         topology.start(spark, "localhost:1", checkpoint=str(tmp_path / "c"))
     assert (caught.value.node, caught.value.parameter) == ("keep", "predicate")
+
+
+def test_few_records_are_collected_and_many_are_not_delayed(
+    spark: SparkSession, broker: Any, tmp_path: Path
+) -> None:
+    source = f"in-{uuid.uuid4().hex}"
+    topics.create(broker.address, {source: 1})
+    rows = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", broker.address)
+        .option("subscribe", source)
+        .option("startingOffsets", "earliest")
+        .load()
+    )
+    arrived: list[tuple[float, int]] = []
+
+    def note(batch: DataFrame, _number: int) -> None:
+        arrived.append((time.monotonic(), batch.count()))
+
+    query = rows.writeStream.option("checkpointLocation", str(tmp_path / "c")).foreachBatch(note)
+    running = query.trigger(processingTime="0 seconds").start()
+    try:
+        columns.gateway(spark.sparkContext).Pacing.start(running._jsq)
+        # The rate is not known yet, so the first micro-batches begin without a pause.
+        for n in range(40):
+            topics.produce(broker.address, source, [{"key": None, "value": f"{n}"}])
+            time.sleep(0.03)
+        before = len(arrived)
+        for n in range(30):
+            topics.produce(broker.address, source, [{"key": None, "value": f"{n}"}])
+            time.sleep(0.03)
+        deadline = time.monotonic() + 20
+        while sum(rows for _, rows in arrived) < 70 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert sum(rows for _, rows in arrived) == 70
+        # One a record would be 30; one each 200 ms is 5 to 10.
+        assert len(arrived) - before <= 15
+    finally:
+        running.stop()
+
+
+def test_the_pause_follows_the_rate_and_the_time_without_records(spark: SparkSession) -> None:
+    pause = columns.gateway(spark.sparkContext).Pacing.pauseMs
+    assert [pause(5, 40, 0, rate) for rate in (0.0, 20.0, 200.0, 400.0, 9000.0)] == [
+        200, 190, 100, 0, 0,
+    ]  # fmt: skip
+    # Empty triggers of 1 ms: soon after a record, after 12 seconds, after ten minutes.
+    assert [pause(-1, 1, idle, 20.0) for idle in (10, 12_000, 600_000)] == [20, 200, 800]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import random
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.simulation import Cut
 
+from bench._documents import chain, document, node
 from cli.simulating import Warm, load_scenarios, run_scenario
 from tests.runtime.job.test_random_topologies import records, rows
 from tests.runtime.processor.test_processor_api import run
@@ -92,6 +95,59 @@ def test_a_topology_gives_what_kafka_streams_gives(name: str, unbatched: Warm) -
     assert result["error"] is None
     assert records(result["outputs"], scenario) == records(expected["outputs"], scenario)
     assert rows(result["stores"]) == rows(expected["stores"])
+
+
+#: more than a thousand for each side: stores delete expired rows after so many
+LINES = 4_500
+
+
+def join_of_streams() -> tuple[dict[str, Any], Counter[tuple[str, str]]]:
+    """Return a scenario whose stores expire again and again, and the pairs that it has to find.
+
+    Records are late by at most 30 ms, and found for at least 50 ms longer than the window.
+    """
+    chance = random.Random(11)
+    text = {"format": "string"}
+    source = "source.stream"
+    nodes = [
+        node("left", source, topics=["l"], key=text, value=text),
+        node("right", source, topics=["r"], key=text, value=text),
+        node(
+            "join", "join.stream_stream", type="inner", before=40, after=40, grace=100,
+            joiner="concat(left, '-', right)",
+        ),
+        node("out", "sink.topic", topic="out"),
+    ]  # fmt: skip
+    edges = [*chain("left", "join.left"), *chain("right", "join.right"), *chain("join", "out")]
+    inputs: list[dict[str, Any]] = [
+        {
+            "topic": chance.choice("lr"),
+            "key": f"k{chance.randrange(12)}",
+            "value": str(n),
+            "timestamp": 1_000 + n - chance.randrange(30),
+        }
+        for n in range(LINES)
+    ]
+    found = Counter(
+        (one["key"], f"{one['value']}-{other['value']}")
+        for at, one in enumerate(inputs)
+        for other in inputs[max(0, at - 120) : at + 120]
+        if (one["topic"], other["topic"], one["key"]) == ("l", "r", other["key"])
+        and abs(one["timestamp"] - other["timestamp"]) <= 40
+    )
+    topology = {**document("expiring", nodes, edges), "topics": {}}
+    return {"id": "expiring", "topology": topology, "inputs": inputs}, found
+
+
+@pytest.mark.parametrize(("cut", "memory"), [("all", "64"), ("random:1", "64"), ("random:2", "0")])
+def test_a_join_finds_all_pairs_while_its_rows_expire(
+    cut: str, memory: str, unbatched: Warm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLRACE_STORE_MEMORY_MB", memory)
+    scenario, expected = join_of_streams()
+    result = run_scenario(unbatched, scenario, Cut.parse(cut))
+    assert result["error"] is None
+    assert Counter((each["key"], each["value"]) for each in result["outputs"]) == expected
 
 
 @pytest.mark.parametrize("text", ["much", "-1"])

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import CommandParser
 from millrace_backend.commands import ProjectCommand
+from records.generators import wake_writer_if_needed
 
 from accounts.actions import issue_sign_in_link, set_up
 
@@ -28,6 +29,7 @@ class Command(ProjectCommand):
         """Set up the database. Safe to repeat; each call creates a link and revokes unused ones."""
         call_command("migrate", interactive=False, verbosity=0)
         user = set_up(options["user"], options["workspace"])
+        wake_writer_if_needed()
         if options["no_link"]:
             return
         link = issue_sign_in_link(user)

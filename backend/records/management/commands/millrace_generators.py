@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from millrace_backend.commands import ProjectCommand
+from millrace_compiler import local_services
 
 from records.writing import Writer
 
@@ -24,7 +25,11 @@ class Command(ProjectCommand):
     help = "Writes the records of all generators, until it is stopped; a second one waits."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Wait for the lock, then write until TERM or INT."""
+        """Wait for the lock, then write until TERM or INT.
+
+        With an inherited socket, each connection to it is a request to look for new generators, and
+        the command also ends when there has been none to run for a while.
+        """
         ended = False
 
         def stop(_number: int, _frame: FrameType | None) -> None:
@@ -35,6 +40,8 @@ class Command(ProjectCommand):
         signal.signal(signal.SIGINT, stop)
         folder = settings.MILLRACE_DATA
         folder.mkdir(parents=True, exist_ok=True)
+        listening = local_services.inherited()
+        quiet = None if listening is None else local_services.idle_seconds()
         with (folder / LOCK).open("a", encoding="utf-8") as lock:
             self.stdout.write("READY")
             self.stdout.flush()
@@ -44,4 +51,6 @@ class Command(ProjectCommand):
                 except BlockingIOError:
                     time.sleep(WAIT_SECONDS)
                     continue
-                Writer(lambda: ended).run()
+                if Writer(lambda: ended, listening, quiet).run():
+                    self.stdout.write("IDLE")
+                    return

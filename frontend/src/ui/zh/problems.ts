@@ -1,6 +1,7 @@
 export const problems = {
   "Checking…": "检查中…",
-  "The compiler is checking the topology.": "编译器正在检查此拓扑。",
+  "The compiler is checking the topology. If nobody has used it for a while, it starts first, which takes some seconds.":
+    "编译器正在检查此拓扑。如果一段时间无人使用，它会先启动，这需要几秒钟。",
   "Nothing drawn yet": "还没有绘制任何内容",
   "Drag a source from the palette to the canvas. What is missing or wrong is listed here.":
     "从面板中把一个数据源拖到画布上。缺少或错误的内容会列在这里。",

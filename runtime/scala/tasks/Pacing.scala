@@ -1,0 +1,95 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.execution.streaming.runtime.{MicroBatchExecution, ProcessingTimeExecutor}
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.util.SystemClock
+
+/**
+ * The pauses between the triggers of a query without an interval. Spark's trigger asks the broker for new records all
+ * the time, and starts a micro-batch for each that it finds; a micro-batch costs the same for one record as for a
+ * hundred. So a query that gets few records waits for some more before the next micro-batch, and one that gets none
+ * asks less often the longer that lasts. A query with [[Pacing.busy]] records a second or more never waits.
+ */
+object Pacing {
+
+  /** The longest pause after a micro-batch, and the longest one while there are no records, in ms. */
+  private[millrace] val longestMs = 200L
+  private[millrace] val longestIdleMs = 800L
+
+  /** The records a second from which on there is no pause. */
+  private[millrace] val busy = 400.0
+
+  /** An empty trigger takes at most this share of the time. */
+  private val share = 20L
+
+  /** The time without records, in multiples of the pause. */
+  private val patience = 60L
+
+  /** Until this query ends, lets it pause between its triggers (py4j). */
+  def start(query: StreamingQuery): Unit = execution(query).foreach { own =>
+    val t = new Thread(() => install(own), "millrace-pacing")
+    t.setDaemon(true)
+    t.start()
+  }
+
+  private def execution(query: StreamingQuery): Option[MicroBatchExecution] = query match {
+    case w: org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper => execution(w.streamingQuery)
+    case own: MicroBatchExecution => Some(own)
+    case _ => None
+  }
+
+  /** Replaces the clock of the query's trigger, which exists when the query has opened its sources. */
+  private def install(own: MicroBatchExecution): Unit = {
+    while (own.isActive && own.triggerExecutor == null) Thread.sleep(5)
+    own.triggerExecutor match {
+      case trigger: ProcessingTimeExecutor => clockOf.set(trigger, new PacedClock(() => batch(own)))
+      case _ => // all records at once, or real time
+    }
+  }
+
+  private val clockOf = {
+    val f = classOf[ProcessingTimeExecutor].getDeclaredField("clock")
+    f.setAccessible(true)
+    f
+  }
+  private def batch(own: MicroBatchExecution): Pacing.Batch = {
+    val last = own.lastProgress
+    if (last == null) Batch(-1L, 0L) else Batch(last.batchId, last.numInputRows)
+  }
+
+  private[millrace] final case class Batch(id: Long, rows: Long)
+
+  /**
+   * The pause after a trigger, in ms. `rows`: of its micro-batch, negative if there was none; `tookMs`: the time since
+   * the previous pause; `idleMs`: the time since the last micro-batch.
+   */
+  def pauseMs(rows: Long, tookMs: Long, idleMs: Long, rate: Double): Long =
+    if (rows >= 0) (longestMs * math.max(0.0, 1.0 - rate / busy)).toLong
+    else math.min(longestIdleMs, math.max(tookMs * share, idleMs / patience))
+}
+
+/** A clock that pauses when it is read, which the trigger does before each round. */
+private[millrace] final class PacedClock(last: () => Pacing.Batch) extends SystemClock {
+  private var seen = -1L
+  private var roundAt, batchAt = System.nanoTime()
+
+  /** Records a second, an average in which older micro-batches count less. */
+  private var rate = Pacing.busy
+
+  override def getTimeMillis(): Long = {
+    val now = System.nanoTime()
+    val found = last()
+    val rows = if (found.id == seen) -1L else found.rows
+    if (rows >= 0) {
+      seen = found.id
+      val seconds = math.max(1e-3, (now - batchAt) / 1e9)
+      val weight = math.min(1.0, seconds)
+      rate += weight * (rows / seconds - rate)
+      batchAt = now
+    }
+    val pause = Pacing.pauseMs(rows, (now - roundAt) / 1000000, (now - batchAt) / 1000000, rate)
+    if (pause > 0) Thread.sleep(pause)
+    roundAt = System.nanoTime()
+    super.getTimeMillis()
+  }
+}
