@@ -2904,6 +2904,23 @@ export interface components {
             /** @description Of the server's own clients. */
             security_protocol: string;
         };
+        /**
+         * @description * `auto` - Detected
+         *     * `string` - Text
+         *     * `json` - JSON
+         *     * `integer` - Integer
+         *     * `long` - Long
+         *     * `float` - Float
+         *     * `double` - Double
+         *     * `boolean` - Boolean
+         *     * `bytes` - Bytes
+         *     * `avro` - Avro
+         *     * `protobuf` - Protobuf
+         *     * `time_windowed` - Time window
+         *     * `session_windowed` - Session window
+         * @enum {string}
+         */
+        KeyFormat: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf" | "time_windowed" | "session_windowed";
         /** @description An operator. */
         Kind: {
             changes_key: boolean;
@@ -3630,7 +3647,7 @@ export interface components {
         /** @description Formats for reading records, with schemas as text. */
         ReadRecordRequest: {
             /** @default auto */
-            key_format: components["schemas"]["RecordFormat"];
+            key_format: components["schemas"]["KeyFormat"];
             /** @description Address of a schema registry. */
             key_registry?: string;
             /** @description Of Avro or Protobuf. */
@@ -3682,7 +3699,7 @@ export interface components {
              */
             field: string;
             /** @default auto */
-            key_format: components["schemas"]["RecordFormat"];
+            key_format: components["schemas"]["KeyFormat"];
             /** @description Address of a schema registry. */
             key_registry?: string;
             /** @description Of Avro or Protobuf. */
@@ -8866,8 +8883,10 @@ export interface operations {
                  *     * `bytes` - Bytes
                  *     * `avro` - Avro
                  *     * `protobuf` - Protobuf
+                 *     * `time_windowed` - Time window
+                 *     * `session_windowed` - Session window
                  */
-                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
+                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf" | "time_windowed" | "session_windowed";
                 /** @description Address of a schema registry. */
                 key_registry?: string;
                 key_subject?: string;
@@ -9039,8 +9058,10 @@ export interface operations {
                  *     * `bytes` - Bytes
                  *     * `avro` - Avro
                  *     * `protobuf` - Protobuf
+                 *     * `time_windowed` - Time window
+                 *     * `session_windowed` - Session window
                  */
-                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf";
+                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes" | "avro" | "protobuf" | "time_windowed" | "session_windowed";
                 /** @description Address of a schema registry. */
                 key_registry?: string;
                 key_subject?: string;
