@@ -82,9 +82,17 @@ def _function(node: Any) -> str:
         return f"(- {args[0]})"
     if name == "in":
         return f"({args[0]} IN ({', '.join(args[1:])}))"
+    if name in ("rand", "randn", "uuid") and len(args) == 1 and _chosen_by_spark(args[0]):
+        args = []
     if not _NAME.fullmatch(name):
         raise NoText(f"the operator {name}")
     return f"{name}({', '.join(args)})"
+
+
+def _chosen_by_spark(seed: str) -> bool:
+    """Whether PySpark chose a seed, which differs whenever the program runs: a number of 64 bits."""
+    digits = seed.strip("()").lstrip("-").removesuffix("L")
+    return digits.isdecimal() and int(digits) >= 2**31
 
 
 def _alias(node: Any) -> str:
