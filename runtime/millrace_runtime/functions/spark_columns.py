@@ -13,6 +13,8 @@ _BETWEEN = {
     "+", "-", "*", "/", "%", "=", "==", "<=>", "<", "<=", ">", ">=", "!=", "<>", "&", "|", "^",
     "||", "and", "or", "like", "rlike", "ilike", "div",
 }  # fmt: skip
+#: seeds of fewer bits are those that people write
+_INT_BITS = 32
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
@@ -90,9 +92,9 @@ def _function(node: Any) -> str:
 
 
 def _chosen_by_spark(seed: str) -> bool:
-    """Whether PySpark chose a seed, which differs whenever the program runs: a number of 64 bits."""
+    """Whether PySpark chose a seed, which differs whenever the program runs: one of 64 bits."""
     digits = seed.strip("()").lstrip("-").removesuffix("L")
-    return digits.isdecimal() and int(digits) >= 2**31
+    return digits.isdecimal() and int(digits).bit_length() >= _INT_BITS
 
 
 def _alias(node: Any) -> str:
