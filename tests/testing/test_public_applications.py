@@ -1,7 +1,10 @@
 """Public Kafka Streams applications as programs, judged by the applications' own tests.
 
 Each class names a repository on GitHub. From it come facts only: topics, what the application
-computes, and the records of its tests. What could not be written is in docs/kafka-streams.md.
+computes, and the records of its tests. Avro and Protobuf of the applications are JSON here.
+
+Not written: left and outer joins of streams by `JoinWindows.of` in the Kotlin examples. Before
+Kafka 4.0, which removed it, they sent a result without a match at once, and again with one.
 """
 
 from __future__ import annotations
