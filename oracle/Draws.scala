@@ -34,8 +34,7 @@ object Draws {
       case Rand(own, hides) => draw(if (hides) null else own)((a, _) => share(a), DoubleType)
       case Randn(own, hides) =>
         draw(if (hides) null else own)(
-          (a, b) =>
-            StrictMath.sqrt(-2.0 * StrictMath.log(1.0 - share(a))) * StrictMath.cos(2.0 * Math.PI * share(b)),
+          (a, b) => StrictMath.sqrt(-2.0 * StrictMath.log(1.0 - share(a))) * StrictMath.cos(2.0 * Math.PI * share(b)),
           DoubleType
         )
       case _: Uuid =>

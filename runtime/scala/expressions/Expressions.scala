@@ -65,8 +65,8 @@ object Layout {
 /**
  * A Spark SQL expression over one record, bound to the columns of its layout. Code is generated on first use, in the
  * task. One instance belongs to one node of one task (it reuses its input row). Results belong to the caller. `salt`:
- * the part of its random values that distinguishes the expression.
- * Exceptions are thrown as [[ParameterFailure]] with the parameter that holds the text.
+ * the part of its random values that distinguishes the expression. Exceptions are thrown as [[ParameterFailure]] with
+ * the parameter that holds the text.
  */
 final class Expr(
     bound: Expression,

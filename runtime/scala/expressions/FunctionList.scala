@@ -132,6 +132,11 @@ private[millrace] object FunctionList {
     Refusal("NOT_DETERMINISTIC", "returns a different value each time") -> "rand randn random uuid"
   ).flatMap { case (refusal, names) => words(names).map(_ -> refusal) }.toMap
 
+  /**
+   * The functions of random values, and whether they take a seed. One for `uuid` looks like that which Spark chooses.
+   */
+  val seeded: Map[String, Boolean] = Map("rand" -> true, "randn" -> true, "random" -> true, "uuid" -> false)
+
   private val catalyst = "org.apache.spark.sql.catalyst.expressions."
 
   /** The classes of which an analyzed expression may consist, with the replacements of those that Spark replaces. */

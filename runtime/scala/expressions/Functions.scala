@@ -104,13 +104,13 @@ object Functions {
     if (FunctionList.typesAt.contains(name) || FunctionList.optionsAt.contains(name))
       f.arguments.collectFirst { case n: NamedArgumentExpression => throw notAllowed(n, name, "has named arguments") }
     if (name == "aes_encrypt" && hasRandomVector(f)) throw notDeterministic(f)
-    if (FunctionList.once.contains(name) && !hasConstantSeed(f)) throw notDeterministic(f)
+    if (FunctionList.seeded.get(name).exists(seeds => !hasConstantSeed(f, seeds))) throw notDeterministic(f)
   }
 
-  /** Whether a function of random values or the present time has no argument, or one whole number. */
-  private def hasConstantSeed(f: UnresolvedFunction): Boolean = f.arguments match {
+  /** Whether a function of random values has no argument or, if it `seeds`, one whole number. */
+  private def hasConstantSeed(f: UnresolvedFunction, seeds: Boolean): Boolean = f.arguments match {
     case Seq() => true
-    case Seq(Literal(v, IntegerType | LongType)) => v != null
+    case Seq(Literal(v, IntegerType | LongType)) => seeds && v != null
     case _ => false
   }
 

@@ -11,9 +11,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * rows that one source record causes keep its place and append to `path`, 4 bytes big-endian per level, so that sorting
  * yields the depth-first order [PL3]. `arrived`: the time in ms at which the source record reached Kafka, or null.
  * `taken`: its processing time in ms, which is the same whenever the record is processed again; null where the tasks
- * determine it.
- * `task` is salted: it lands in the shuffle partition of the task's number. `dest`: the index of the node that receives
- * the row, or one of the marks below.
+ * determine it. `task` is salted: it lands in the shuffle partition of the task's number. `dest`: the index of the node
+ * that receives the row, or one of the marks below.
  */
 object Envelope {
 

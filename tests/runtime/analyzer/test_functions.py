@@ -195,7 +195,7 @@ def test_what_differs_when_it_is_computed_again_is_refused(
         ("transform(array(1), x -> now())", "ARRAY<TIMESTAMP>"),
         ("transform(array(1), x -> x + rand())", "!DRAW_IN_LAMBDA"),
         ("rand(offset)", "!NOT_DETERMINISTIC"),
-        ("uuid(1)", "!WRONG_NUM_ARGS.WITHOUT_SUGGESTION"),
+        ("uuid(1)", "!NOT_DETERMINISTIC"),
         ("`$seed`", "!UNRESOLVED_COLUMN.WITH_SUGGESTION"),
         ("`$now`", "!UNRESOLVED_COLUMN.WITH_SUGGESTION"),
     ],
