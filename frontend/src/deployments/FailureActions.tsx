@@ -24,10 +24,10 @@ export function FailureActions({ failure }: { failure: Failure }) {
   const role = useWorkspace(ws)?.role;
   const handler = handlerOf(failure);
   // The record that stopped the deployment is a dead letter already, except in an aborted transaction.
+  const setting = handler?.node === null ? handler.parameter : null;
   const sent =
-    handler !== null &&
-    handler.node === null &&
-    settings?.[handler.parameter] === "dead_letter_then_fail" &&
+    setting !== null &&
+    settings?.[setting] === "dead_letter_then_fail" &&
     settings.processing_guarantee !== "exactly_once";
   const lettered = typeof settings?.dead_letter_topic === "string" && !sent;
   const decidable = handler !== null && deployment !== null && may(role, "operator");
