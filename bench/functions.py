@@ -6,7 +6,8 @@ Runs topologies over the same records in one micro-batch of a simulation: withou
 with ten nodes that each apply one: an expression written by hand, a function that becomes the
 same expression, and a function that runs in Python. Prints the microseconds of CPU time, of Python,
 Spark and the processes of processors together, that a record takes, and that each node adds.
-CPU time does not depend on what else the machine does.
+CPU time does not depend on what else the machine does. The last line is what the function costs in
+Spark's own Python functions, which get Arrow batches: what batches could save at most.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psutil
+import pyspark.sql.functions as F  # noqa: N812 - as all of PySpark writes it
 from millrace_runtime import Topology, json, string
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.simulator.simulation import simulation_session
@@ -50,6 +52,26 @@ def topology(function: Callable[[Any], Any] | str | None) -> Topology:
             stream.map_values(function).filter("false")
     stream.to("out", value=json())
     return made
+
+
+def cost_in_arrow_batches(spark: Any, count: int) -> float:
+    """Return the microseconds that Spark's Arrow batches of the same values take for a record."""
+    value = F.struct(F.lit("pen").alias("item"), F.col("id").cast("int").alias("n"))
+    rows = spark.range(0, count, 1, 1).select(value.alias("value"))
+
+    def same(value: Any) -> Any:  # a local function, which Spark sends to its Python as code
+        return {"item": value["item"], "n": round(value["n"] * 2)}
+
+    apply = F.udf(same, "item STRING, n BIGINT", useArrow=True)
+    seconds: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(ROUNDS):
+        for applied, found in seconds.items():
+            frame = rows.select(apply("value").alias("value")) if applied else rows
+            began = processor_seconds(psutil.Process())
+            frame.write.format("noop").mode("overwrite").save()
+            found.append(processor_seconds(psutil.Process()) - began)
+    plain, batched = (statistics.median(seconds[applied][1:]) for applied in (False, True))
+    return (batched - plain) / count * 1e6
 
 
 def main() -> int:
@@ -86,6 +108,8 @@ def main() -> int:
     print(f"{'':24}{'record':>10}{'each node':>12}")
     for name, each in found.items():
         print(f"{name:24}{each:7.1f} us{(each - base) / NODES:9.1f} us")
+    batched = cost_in_arrow_batches(spark, count * 10)
+    print(f"{'Spark, Arrow batches':24}{'':>13}{batched:9.1f} us")
     more = (found["translated function"] - found["expression"]) / NODES
     return 1 if more > LIMIT_US else 0
 

@@ -30,9 +30,12 @@ abstract class BuildContext(val doc: Doc) {
     "headers" -> MapType(StringType, BinaryType),
     "topic" -> StringType,
     "partition" -> IntegerType,
-    "offset" -> LongType
+    "offset" -> LongType,
+    "$seed" -> LongType,
+    "$now" -> TimestampType
   )
   protected var needsMeta = false
+  protected val expressions = mutable.Map[String, Int]().withDefaultValue(0)
   val outs = mutable.Map[(String, String), Out]()
   val storeTypes = mutable.Map[String, (KeyType, DataType)]() // by name, of stores in the document
   val sourceFormats = mutable.Map[String, (Format, Format)]()
@@ -52,13 +55,14 @@ abstract class BuildContext(val doc: Doc) {
       cols: Seq[(String, DataType)],
       expected: Option[DataType]
   ): Fn = {
-    val f = Sql.compile(text, cols, n, param, expected)
+    expressions(n.id) += 1
+    val f = Sql.compile(text, cols, n, param, expected).named(s"${n.id}/${expressions(n.id)}")
     if (metaColumns.exists(c => f.columns(c._1)) && cols.exists(_._1 == "timestamp")) needsMeta = true
     f
   }
   protected def record(in: Out): Seq[(String, DataType)] = Seq("key" -> in.key.seen, "value" -> in.value) ++ metaColumns
   protected def row(f: Fn, k: Any, v: Any): Array[Any] = {
-    val r = new Array[Any](7)
+    val r = new Array[Any](9)
     r(0) = KeyType.see(k); r(1) = v
     Meta.fill(r, 2, f)
     r

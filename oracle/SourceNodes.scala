@@ -148,7 +148,9 @@ trait SourceNodes extends BuildContext {
                         Meta.headers(c.headers),
                         UTF8String.fromString(c.topic),
                         c.partition,
-                        c.offset
+                        c.offset,
+                        if (f.columns("$seed")) f.seed(c.topic, c.partition, c.offset) else null,
+                        Meta.current.get.now * 1000L
                       )
                     ).toString
               ): TopicNameExtractor[Any, Any],

@@ -198,6 +198,7 @@ SPECTACULAR_SETTINGS = {
         "AlertChannel": "monitoring.choices.Channel",
         "DeliveryState": "monitoring.choices.DeliveryState",
         "RecordFormat": "records.choices.RecordFormat",
+        "KeyFormat": "records.choices.KEY_FORMATS",
     },
     "DISABLE_ERRORS_AND_WARNINGS": False,
 }

@@ -19,6 +19,16 @@ class RecordFormat(models.TextChoices):
     PROTOBUF = "protobuf", "Protobuf"
 
 
+#: The formats of Kafka's windowed serdes, by the number of the window's bounds behind the key.
+WINDOWED = {"time_windowed": 1, "session_windowed": 2}
+#: How bytes of a key are read.
+KEY_FORMATS = [
+    *RecordFormat.choices,
+    ("time_windowed", "Time window"),
+    ("session_windowed", "Session window"),
+]
+
+
 class Start(models.TextChoices):
     """Where reading begins, and in which direction it goes."""
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from millrace_backend.errors import cause
 
-from records.choices import RecordFormat
+from records.choices import WINDOWED, RecordFormat
 
 #: characters of a text in a list of records
 SHOWN = 2_000
@@ -87,6 +87,8 @@ def text_of(raw: bytes, format: str) -> str:
         return "true" if raw == b"\x01" else "false"
     if format == RecordFormat.BYTES:
         return raw.hex()
+    if format in WINDOWED:
+        return _key_with_window(raw, WINDOWED[format])
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -144,7 +146,7 @@ def _windowed(raw: bytes) -> Decoded | None:
 
     The key must be text or a whole number: arbitrary bytes may end like a time.
     """
-    for name, count in (("session_windowed", 2), ("time_windowed", 1)):
+    for name, count in sorted(WINDOWED.items()):
         inner, bounds = raw[: -8 * count], raw[-8 * count :]
         if len(bounds) < 8 * count:
             continue
@@ -154,10 +156,21 @@ def _windowed(raw: bytes) -> Decoded | None:
         key = _guessed(inner, windowed=False) if inner else None
         if key is None or key.format in {RecordFormat.BYTES, RecordFormat.DOUBLE}:
             continue
-        window = {"start": times[-1], **({"end": times[0]} if count == 2 else {})}
-        text = json.dumps({"key": key.value, "window": window}, ensure_ascii=False)
-        return Decoded(name, text, len(raw))
+        return Decoded(name, _key_with_window(raw, count), len(raw))
     return None
+
+
+def _key_with_window(raw: bytes, bounds: int) -> str:
+    """Return a key and the bounds of its window, which are its last bytes. Raises Undecodable."""
+    if len(raw) < 8 * bounds:
+        needed, found = 8 * bounds, len(raw)
+        message = f"A key with a window has at least {needed} bytes, found {found}."
+        raise Undecodable("bytes_window", message, needed=needed, found=found)
+    inner, window = raw[: -8 * bounds], raw[-8 * bounds :]
+    *end, start = struct.unpack(f">{bounds}q", window)
+    shown = {"start": start, **({"end": end[0]} if end else {})}
+    key = _guessed(inner, windowed=False).value
+    return json.dumps({"key": key, "window": shown}, ensure_ascii=False)
 
 
 def _is_json(text: str) -> bool:

@@ -325,6 +325,8 @@ _ANSWERS: tuple[tuple[str, Callable[[_Found], Fault | None]], ...] = (
     ("SUBQUERY", _named("expression_subquery")),
     ("CURRENT_TIME", _named("expression_present_time")),
     ("NOT_DETERMINISTIC", _named("expression_random")),
+    ("EVALUATED_AGAIN", _named("expression_evaluated_again")),
+    ("DRAW_IN_LAMBDA", _named("expression_random_element")),
     ("ONE_VALUE", _named("expression_star")),
     ("UNBOUND_SQL_PARAMETER", _named("expression_parameter")),
     ("TOO_DEEP", _named("expression_deep")),

@@ -21,7 +21,9 @@ class Graph:
 
     ``order`` has the nodes that are neither stores nor part of a cycle: parents before children,
     and the children of a parent in the order of its edges as far as possible. ``merged`` maps a
-    source to an earlier source of the same topics: the two are one node.
+    source to an earlier source of the same topics: the two are one node. ``drawing`` has the nodes
+    with random values or the processing time, each with a parameter that uses them, once types have
+    been inferred.
     """
 
     def __init__(self, document: Document, report: Diagnostics) -> None:
@@ -30,6 +32,7 @@ class Graph:
         self.inputs: dict[str, dict[str, list[Edge]]] = defaultdict(lambda: defaultdict(list))
         self.outgoing: dict[str, list[Edge]] = defaultdict(list)
         self.merged: dict[str, str] = {}
+        self.drawing: dict[str, str] = {}
         self._touched: set[tuple[str, str]] = set()
         self._read_nodes()
         self._read_edges()

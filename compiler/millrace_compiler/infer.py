@@ -24,6 +24,8 @@ from millrace_compiler.ports import Port
 from millrace_compiler.types import DataType, NoType, parse_type
 
 Ports = dict[tuple[str, str], Port]
+#: The columns that the analyzer names for random values and for the processing time.
+_REPEATS = frozenset({"$seed", "$now"})
 
 
 @dataclass
@@ -165,7 +167,14 @@ class _Pass:
         error = result.error
         for warning in result.warnings:
             self._report(operator, ask, warning)
+        repeats = _REPEATS.intersection(result.columns)
+        if error is None and repeats and not ask.once:
+            error = ExpressionError("", "EVALUATED_AGAIN")
+            self._report(operator, ask, error)
+            return ask.expects
         if error is None:
+            if repeats:
+                self.graph.drawing.setdefault(operator.id, ask.parameter)
             try:
                 return parse_type(result.type or "")
             except NoType:

@@ -49,6 +49,8 @@ class Ask:
     columns: Columns
     expects: DataType | None
     path: str | None
+    #: Whether it is evaluated once for each record, so that random values can be recorded.
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,16 @@ class Scope:
         columns: Columns,
         expects: DataType | None = None,
         path: str | None = None,
+        *,
+        once: bool = False,
     ) -> Ask:
-        """A question for the analyzer; errors are reported at the parameter."""
-        return Ask(parameter, text, columns, expects, f"{parameter}{path}" if path else None)
+        """A question for the analyzer; errors are reported at the parameter.
+
+        ``once``: the expression is evaluated once for each record, so it may use random values and
+        the processing time.
+        """
+        full = f"{parameter}{path}" if path else None
+        return Ask(parameter, text, columns, expects, full, once)
 
     def fault(self, code: str, parameter: str, path: str | None = None, **data: object) -> None:
         """Reports a fault of this node."""

@@ -384,12 +384,22 @@ PROSE: dict[str, Prose] = {
     "expression_present_time": Prose(
         "{found} returns the current time; a record that is processed again must give the same "
         "result.",
-        "Use the timestamp column.",
+        "Use the timestamp column, or now(), the recorded processing time, in a step on a stream.",
     ),
     "expression_random": Prose(
         "{found} returns a different value each time; a record that is processed again must give "
         "the same result.",
-        "Derive the value from the record, for instance with xxhash64(key, value).",
+        "In a step on a stream, rand(), randn() and uuid() give a record the same values again. "
+        "Elsewhere, derive the value from the record, for instance with xxhash64(value).",
+    ),
+    "expression_evaluated_again": Prose(
+        "“{found}” uses random values or the present time, but this expression may be evaluated "
+        "again for a record.",
+        "Compute the value in “Map values” on the stream before this node, and use it here.",
+    ),
+    "expression_random_element": Prose(
+        "{found} would be the same for all elements: a random value is drawn once for each record.",
+        "Use “Flat map values” first, then draw a value for each record in “Map values”.",
     ),
     "expression_star": Prose(
         "“{found}” stands for several columns, but an expression returns one value.",

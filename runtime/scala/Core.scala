@@ -217,6 +217,19 @@ trait TaskContext {
   /** Wall-clock time in ms. In a simulation it starts at 0 and is moved only by control rows. */
   def wallClock: Long
 
+  /**
+   * The time in ms at which the input record is processed. It is determined once per record, and again the same when a
+   * micro-batch is repeated; in real time, a record that is processed again has a new one. In a simulation, the wall
+   * clock.
+   */
+  def processingTime: Long
+
+  /** The number of the row that the task processes, at least 1: grows from row to row. */
+  def turn: Long
+
+  /** Identifies the row among all that a node ever takes, and is the same if it is processed again. */
+  def origin: Long
+
   /** Writes a line to the log of the deployment, attributed to the node. */
   def log(node: Node, message: String): Unit
 }

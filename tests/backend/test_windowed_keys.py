@@ -38,6 +38,28 @@ def test_a_key_with_a_window_is_shown_decoded(raw: bytes, format: str, shown: ob
 
 
 @pytest.mark.parametrize(
+    ("raw", "format", "shown"),
+    [
+        (key(b"a", 5), "time_windowed", {"key": "a", "window": {"start": 5}}),
+        (key(b"", START), "time_windowed", {"key": "", "window": {"start": START}}),
+        (key(b"\xff", 5), "time_windowed", {"key": "ff", "window": {"start": 5}}),
+        (key(b"a", 9, 5), "session_windowed", {"key": "a", "window": {"start": 5, "end": 9}}),
+    ],
+)
+def test_a_chosen_format_of_a_window_takes_any_time_and_key(
+    raw: bytes, format: str, shown: object
+) -> None:
+    found = decode(raw, format)
+    assert (found.format, json.loads(found.text or "")) == (format, shown)
+
+
+def test_bytes_without_room_for_a_window_are_shown_with_the_reason() -> None:
+    found = decode(b"short", "session_windowed")
+    assert (found.format, found.text) == ("bytes", b"short".hex())
+    assert found.error == "A key with a window has at least 16 bytes, found 5."
+
+
+@pytest.mark.parametrize(
     ("raw", "format"),
     [
         (key(b"", START), "long"),

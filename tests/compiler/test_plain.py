@@ -152,6 +152,15 @@ def test_a_table_that_is_refused_is_reported_once_and_not_by_the_join() -> None:
     assert [(d.code, d.node) for d in errors] == [("plain_format", "rates")]
 
 
+def test_random_values_are_refused_because_plain_spark_draws_others_again(
+    analyzer: Analyzer,
+) -> None:
+    raw = line(node("tag", "map_values", value="concat(value, uuid(), now())"))
+    assert compile_document(raw, analyzer).ok
+    errors = [d for d in plain(raw, analyzer).diagnostics if d.severity == "error"]
+    assert [(d.code, d.node, d.parameter) for d in errors] == [("plain_draws", "tag", "value")]
+
+
 @pytest.mark.parametrize(
     ("type_", "refused"),
     [

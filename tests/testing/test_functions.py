@@ -100,3 +100,28 @@ def test_columns_of_spark_are_expressions(topology_test_driver: Create) -> None:
     driver = topology_test_driver(topology)
     driver.input_topic("orders").pipe("x", {"item": "it's", "n": 11})
     assert driver.output_topic("out").read_value() == {"item": "IT'S", "n": 22}
+
+
+def test_random_columns_are_the_same_whenever_the_program_runs(
+    topology_test_driver: Create,
+) -> None:
+    from millrace_runtime.testing.sessions import session
+    from pyspark.sql import functions as F  # noqa: N812
+
+    session()
+    texts, values = [], []
+    for _ in range(2):
+        topology = Topology("drawn")
+        drawn = [F.uuid(), F.rand(), F.rand(7), F.unix_millis(F.current_timestamp())]
+        orders_of(topology).map_values(F.array(*(each.cast("string") for each in drawn))).to("out")
+        texts += [node["params"].get("value") for node in topology.document()["nodes"]][1:2]
+        driver = topology_test_driver(topology, initial_wall_clock_time=5)
+        driver.input_topic("orders").pipe("x", {"item": "ink", "n": 1})
+        driver.input_topic("orders").pipe("x", {"item": "ink", "n": 1})
+        values.append(driver.output_topic("out").read_values())
+    assert texts[0] == texts[1]
+    assert "rand(7)" in texts[0]
+    assert values[0] == values[1]
+    first, second = values[0]
+    assert first[3] == second[3] == "5"
+    assert len({*first[:3], *second[:3]}) == 6

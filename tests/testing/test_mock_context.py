@@ -44,6 +44,13 @@ def test_the_context_has_what_the_test_sets() -> None:
     context.set_current_system_time(20)
     assert (context.topic, context.partition, context.offset) == ("orders", 2, 41)
     assert (context.current_stream_time(), context.current_system_time()) == (10, 20)
+    assert context.processing_time() == 20
+    drawn = context.random().random()
+    assert context.random().random() != drawn, "one call of process continues"
+    context.set_record_metadata("orders", 2, 42)
+    assert context.random().random() != drawn
+    context.set_record_metadata("orders", 2, 41)
+    assert context.random().random() == drawn, "the record is processed again"
     assert context.task_id == "1_2"
     assert not context.committed()
     context.commit()

@@ -11,7 +11,7 @@ from records.api.generator_serializers import (
     SchemaField,
     SchemaSerializer,
 )
-from records.choices import Compare, GroupState, RecordFormat, Start, Stopped
+from records.choices import KEY_FORMATS, Compare, GroupState, RecordFormat, Start, Stopped
 from records.sampling import MOST_SAMPLED
 
 #: the largest offset and timestamp that a request may name
@@ -168,7 +168,7 @@ def _subject() -> serializers.CharField:
 class FormatsQuerySerializer(serializers.Serializer[Any]):
     """Formats for reading records."""
 
-    key_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
+    key_format = serializers.ChoiceField(choices=KEY_FORMATS, default=RecordFormat.AUTO)
     key_registry = _registry()
     key_subject = _subject()
     value_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)

@@ -90,6 +90,8 @@ def _check_settings(program: Program) -> None:
         report.add("plain_handler", None, "uncaught_exception_handler", reason=reason)
     if settings.get("processing_guarantee") == "exactly_once":
         report.add("plain_at_least_once", None, "processing_guarantee")
+    for node, parameter in program.graph.drawing.items():
+        report.add("plain_draws", node, parameter)
 
 
 def _write(program: Program, id_: str) -> None:

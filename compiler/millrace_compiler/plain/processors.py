@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import cast
 
@@ -17,6 +18,7 @@ from millrace_compiler.plain.text import Call, Chain, Columns, Expr, Name, call
 from millrace_compiler.program.classes import bound_names, is_plain, is_same, own_code
 from millrace_compiler.types import DataType
 
+_RANDOM = re.compile(r"\bcontext\s*\.\s*random\s*\(")
 _TYPES = {
     "STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
     "BINARY", "STRUCT", "ARRAY", "MAP", "TIMESTAMP",
@@ -137,6 +139,9 @@ def _check(program: Program, node: ProcessorNode) -> None:
     if words & {"WALL_CLOCK_TIME", "current_system_time"}:
         reason = "Spark's processing-time timers fire between micro-batches, and only after the "
         raise _refused(program, node, "code", f"{reason}first record of a partition")
+    if "processing_time" in words or _RANDOM.search(node.code):
+        reason = "random values and the processing time differ when a record is processed again"
+        raise _refused(program, node, "code", reason)
     if "task_id" in words:
         raise _refused(program, node, "code", "tasks have no id")
     port = program.inputs(node)[0].port

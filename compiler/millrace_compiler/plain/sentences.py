@@ -127,6 +127,11 @@ PLAIN: dict[str, Prose] = {
         "transformWithState cannot run this processor: {reason}.",
         "Use the exact dialect, or change the processor.",
     ),
+    "plain_draws": Prose(
+        "In plain Spark, random values and the present time differ when a record is processed "
+        "again.",
+        "Use the exact dialect, or derive the value from the record.",
+    ),
     "plain_format": Prose(
         "The format {format} needs a package in addition to pyspark, or a registry.",
         "Use the exact dialect, or another format.",

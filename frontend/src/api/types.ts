@@ -115,6 +115,7 @@ export type RawRecord = Schemas["RawRecord"];
 export type RecordPage = Schemas["RecordPage"];
 export type RecordPart = Schemas["RecordPart"];
 export type RecordFormat = Schemas["RecordFormat"];
+export type KeyFormat = Schemas["KeyFormat"];
 /** The formats in which records are read. */
 export type FormatsQuery = Partial<Schemas["ReadRecordRequest"]>;
 export type RecordsQuery = Partial<Schemas["ReadRecordsRequest"]>;

@@ -79,6 +79,19 @@ test("it goes to the dead letters where the topology names a topic for them", as
   expect(decided.mock.calls[0]?.[1]).toMatchObject({ decision: "dead_letter" });
 });
 
+test("it is not sent again by a handler that has sent it before the stop", () => {
+  const settings = { dead_letter_topic: "dead", processing_handler: "dead_letter_then_fail" };
+  show({}, settings);
+  expect(screen.queryByTestId("failure-dead_letter")).toBeNull();
+  expect(screen.getByTestId("failure-skip")).toBeTruthy();
+  cleanup();
+  show({ code: "deserialization" }, settings);
+  expect(screen.getByTestId("failure-dead_letter")).toBeTruthy();
+  cleanup();
+  show({}, { ...settings, processing_guarantee: "exactly_once" });
+  expect(screen.getByTestId("failure-dead_letter")).toBeTruthy();
+});
+
 test("only operators decide, and only editors make tests", () => {
   role = "viewer";
   show({}, { dead_letter_topic: "dead" });

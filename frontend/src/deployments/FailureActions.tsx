@@ -20,9 +20,16 @@ export function FailureActions({ failure }: { failure: Failure }) {
   const topology = useDesigner((state) => state.topologyId);
   const goTo = useDesigner((state) => state.goTo);
   const deployment = useLive((state) => state.deployment);
-  const letters = useDesigner((state) => state.document.settings?.dead_letter_topic);
+  const settings = useDesigner((state) => state.document.settings);
   const role = useWorkspace(ws)?.role;
   const handler = handlerOf(failure);
+  // The record that stopped the deployment is a dead letter already, except in an aborted transaction.
+  const setting = handler?.node === null ? handler.parameter : null;
+  const sent =
+    setting !== null &&
+    settings?.[setting] === "dead_letter_then_fail" &&
+    settings.processing_guarantee !== "exactly_once";
+  const lettered = typeof settings?.dead_letter_topic === "string" && !sent;
   const decidable = handler !== null && deployment !== null && may(role, "operator");
   return (
     <>
@@ -31,7 +38,7 @@ export function FailureActions({ failure }: { failure: Failure }) {
           {t("Skip it once…")}
         </Decide>
       ) : null}
-      {decidable && typeof letters === "string" && failure.code !== "production" ? (
+      {decidable && lettered && failure.code !== "production" ? (
         <Decide failure={failure} deployment={deployment.id} decision="dead_letter">
           {t("Send it to the dead letters…")}
         </Decide>

@@ -40,7 +40,8 @@ export function partOf(part: RecordPart, raw: string | null, read: PartFormat): 
   const { format } = part;
   // A node reads only the JSON fields in its schema; the bytes contain the others, too.
   const text = format === "json" && raw !== null ? utf8(raw) : part.text;
-  if (raw === null || text === null || part.cut) return rawPart(raw);
+  const written = WRITTEN.some((each) => each.value === format);
+  if (raw === null || text === null || part.cut || !written) return rawPart(raw);
   if (!needsSchema(part)) return { format, text };
   return read.format === format && hasSchema(read) ? { ...read, text: pretty(part) } : rawPart(raw);
 }

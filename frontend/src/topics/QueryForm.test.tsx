@@ -23,6 +23,9 @@ test("a format is read at once, one with a schema when the schema is there", asy
   ask.mockClear();
   await choose("Value as", "Protobuf");
   expect(ask).not.toHaveBeenCalled();
+  await choose("Key as", "Session window");
+  expect(ask.mock.calls[0]?.[0].key).toEqual({ format: "session_windowed" });
+  ask.mockClear();
   await type(field("Schema of the value"), "message A {}");
   await act(async () => document.querySelector<HTMLElement>("[data-testid=filter]")?.click());
   expect(ask.mock.calls[0]?.[0].value).toEqual({ format: "protobuf", schema: "message A {}" });

@@ -12,6 +12,7 @@ import {
   COMPARES,
   type Compare,
   FORMATS,
+  KEY_FORMATS,
   type PartFormat,
   type Question,
   readerOf,
@@ -45,7 +46,7 @@ export function QueryForm(props: {
   };
   const parts = typed.reader === "" ? (["key", "value"] as const) : [];
   const schemas = parts.filter((part) => needsSchema(typed[part]));
-  const formats = FORMATS.map((each) => ({ value: each.value, label: t(each.label) }));
+  const formats = { key: KEY_FORMATS, value: FORMATS };
   return (
     <form className={classes.query} onSubmit={submit}>
       <Select
@@ -118,7 +119,7 @@ export function QueryForm(props: {
           disabled={typed.reader !== ""}
           value={typed[part].format}
           onChange={(name) => chooseFormat(part, name)}
-          data={formats}
+          data={formats[part].map((each) => ({ value: each.value, label: t(each.label) }))}
           w={120}
           data-testid={`${part}-format`}
         />

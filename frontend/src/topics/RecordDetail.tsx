@@ -16,7 +16,7 @@ import { Chip, Note, Segments } from "../ui";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";
 import { Time } from "../ui/Time";
-import { FORMATS, formatsOf, hexDump, jsonLine, pretty, type Question } from "./records";
+import { formatsOf, hexDump, jsonLine, KEY_FORMATS, pretty, type Question } from "./records";
 import classes from "./topics.module.css";
 
 /** One complete record, decoded or as bytes. */
@@ -184,7 +184,7 @@ function Content(props: {
 
 function Part(props: { title: string; part: RecordPart; raw: string | null; bytes: boolean }) {
   const { part, raw } = props;
-  const format = FORMATS.find((each) => each.value === part.format);
+  const format = KEY_FORMATS.find((each) => each.value === part.format);
   const asBytes = props.bytes || part.format === "bytes";
   return (
     <section>

@@ -32,6 +32,8 @@ test("as its bytes where it could not be read, or is not whole, or the schema is
   expect(partOf(failed, btoa("\x02\xff"), AVRO)).toEqual(bytes);
   expect(partOf(part("avro", '{"n":1}'), btoa("\x02\xff"), AUTO)).toEqual(bytes);
   expect(partOf(part("avro", '{"n":', { cut: true }), btoa("\x02\xff"), AVRO)).toEqual(bytes);
+  const windowed = part("time_windowed", '{"key":"a","window":{"start":5}}');
+  expect(partOf(windowed, btoa("\x02\xff"), AUTO)).toEqual(bytes);
   expect(partOf(part("json", '{"n":', { cut: true }), btoa("{}"), AUTO)).toEqual({
     format: "bytes",
     text: "7b7d",

@@ -2,6 +2,7 @@
 
 import type {
   FormatsQuery,
+  KeyFormat,
   RecordFormat,
   RecordPart,
   RecordsQuery,
@@ -16,7 +17,7 @@ export type Start = "latest" | "earliest" | "offset" | "time";
 
 /** The format of a key or a value; Avro and Protobuf have a schema. */
 export interface PartFormat {
-  readonly format: RecordFormat;
+  readonly format: KeyFormat;
   readonly schema?: string;
   readonly registry?: string;
   readonly subject?: string;
@@ -81,6 +82,13 @@ export const FORMATS: readonly { value: RecordFormat; label: Phrase }[] = [
   { value: "protobuf", label: phrase("Protobuf") },
 ];
 
+/** The formats of keys, with those of Kafka's windowed serdes. */
+export const KEY_FORMATS: readonly { value: KeyFormat; label: Phrase }[] = [
+  ...FORMATS,
+  { value: "time_windowed", label: phrase("Time window") },
+  { value: "session_windowed", label: phrase("Session window") },
+];
+
 /** The formats in which records can be written. */
 export const WRITTEN = FORMATS.filter((each) => each.value !== "auto");
 
@@ -90,8 +98,12 @@ export const MOST_ROWS = 1000;
 const whole = (text: string | null): number | null =>
   text !== null && /^\d{1,18}$/.test(text) ? Number(text) : null;
 
-function partFormat(given: Partial<Record<keyof PartFormat, unknown>>): PartFormat {
-  const format = FORMATS.find((each) => each.value === given.format)?.value ?? "auto";
+function partFormat(
+  part: "key" | "value",
+  given: Partial<Record<keyof PartFormat, unknown>>,
+): PartFormat {
+  const known = part === "key" ? KEY_FORMATS : FORMATS;
+  const format = known.find((each) => each.value === given.format)?.value ?? "auto";
   const schema = SCHEMA.map((name) => [name, given[name]]).filter(([, text]) => text);
   return needsSchema({ format }) ? { format, ...Object.fromEntries(schema) } : { format };
 }
@@ -105,7 +117,7 @@ export function questionOf({ hash = "", search }: Partial<Address>): Question {
   const schemas = new URLSearchParams(hash.replace("#", ""));
   const start = address.get("start");
   const formatOf = (part: "key" | "value") =>
-    partFormat({
+    partFormat(part, {
       format: address.get(part),
       schema: schemas.get(part),
       registry: address.get(`${part}_registry`),
@@ -166,7 +178,7 @@ export function readIn(
 ): Pick<Question, "key" | "value"> {
   if (reader === "") return { key, value };
   const use = uses.find((each) => readerOf(each) === reader);
-  return { key: partFormat(use?.key ?? {}), value: partFormat(use?.value ?? {}) };
+  return { key: partFormat("key", use?.key ?? {}), value: partFormat("value", use?.value ?? {}) };
 }
 
 /** The formats for the API: a node's, or those that were chosen. */

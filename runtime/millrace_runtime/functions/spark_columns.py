@@ -13,6 +13,8 @@ _BETWEEN = {
     "+", "-", "*", "/", "%", "=", "==", "<=>", "<", "<=", ">", ">=", "!=", "<>", "&", "|", "^",
     "||", "and", "or", "like", "rlike", "ilike", "div",
 }  # fmt: skip
+#: seeds of fewer bits are those that people write
+_INT_BITS = 32
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
@@ -82,9 +84,17 @@ def _function(node: Any) -> str:
         return f"(- {args[0]})"
     if name == "in":
         return f"({args[0]} IN ({', '.join(args[1:])}))"
+    if name in ("rand", "randn", "uuid") and len(args) == 1 and _chosen_by_spark(args[0]):
+        args = []
     if not _NAME.fullmatch(name):
         raise NoText(f"the operator {name}")
     return f"{name}({', '.join(args)})"
+
+
+def _chosen_by_spark(seed: str) -> bool:
+    """Whether PySpark chose a seed, which differs whenever the program runs: one of 64 bits."""
+    digits = seed.strip("()").lstrip("-").removesuffix("L")
+    return digits.isdecimal() and int(digits).bit_length() >= _INT_BITS
 
 
 def _alias(node: Any) -> str:

@@ -208,19 +208,28 @@ class Job:
                 timed(readings, self._readings, self.graph["nodes"]),
             )
             self.read_topics.append(topics)
-            made.append(addressed(raw, readings, self.shuffle_partitions))
+            made.append(addressed(raw, readings, self.shuffle_partitions, batched=self._batched))
             assigned = {None if reading.everywhere else reading.tasks for reading in readings}
             self._assigned.append(assigned.pop() if len(assigned) == 1 else None)
         for reading in (each for each in self._readings if each.framed):
             frame = self.outside.frames.get(self._node(reading))
             raw = records(self.session, self.graph["nodes"][reading.dest], frame)
-            made.append(addressed_to(raw, reading, self.shuffle_partitions))
+            rows = addressed_to(raw, reading, self.shuffle_partitions, batched=self._batched)
+            made.append(rows)
             self._assigned.append(None)
         control = self.environment.control()
         if control is not None and made:
             made.append(ticks(control, self.shuffle_partitions))
             self._assigned.append(None)
         return made
+
+    @property
+    def _batched(self) -> bool:
+        """Whether the processing time of records is that of their micro-batch.
+
+        In real time a batch takes minutes, and a simulation has its own clock.
+        """
+        return not self.environment.simulation and not self.environment.real_time
 
     @property
     def reads_directly(self) -> bool:

@@ -57,16 +57,23 @@ def timed(
     return found
 
 
-def addressed(raw: DataFrame, readings: Sequence[Reading], partitions: int) -> DataFrame:
-    """Return one row per record and source node that reads it, with the task that takes it."""
+def addressed(
+    raw: DataFrame, readings: Sequence[Reading], partitions: int, *, batched: bool
+) -> DataFrame:
+    """Return one row per record and source node that reads it, with the task that takes it.
+
+    `batched`: the processing time of records is that of their micro-batch.
+    """
     described = json.dumps([each.as_json() for each in readings])
-    return _made(raw, columns.gateway().SourceRows.addressed(raw._jdf, described, partitions))
+    rows = columns.gateway().SourceRows.addressed(raw._jdf, described, partitions, batched)
+    return _made(raw, rows)
 
 
-def addressed_to(raw: DataFrame, reading: Reading, partitions: int) -> DataFrame:
+def addressed_to(raw: DataFrame, reading: Reading, partitions: int, *, batched: bool) -> DataFrame:
     """Return one row per record, for the only source node that reads it, whatever its topic is."""
     described = json.dumps(reading.as_json())
-    return _made(raw, columns.gateway().SourceRows.addressedTo(raw._jdf, described, partitions))
+    rows = columns.gateway().SourceRows.addressedTo(raw._jdf, described, partitions, batched)
+    return _made(raw, rows)
 
 
 def ticks(control: DataFrame, partitions: int) -> DataFrame:

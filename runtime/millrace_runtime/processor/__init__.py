@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -93,6 +94,9 @@ class Host(Protocol):
 
     def send(self, *message: Any) -> None:
         """Send a message that has no response."""
+
+    def ask(self, *message: Any) -> Any:
+        """Send a message and return its response."""
 
     def forward(self, record: Record[Any, Any], to: str | None) -> None:
         """Forward a record to the children of one port, or of all ports."""
@@ -191,6 +195,32 @@ class ProcessorContext(Generic[K, V]):
     def current_system_time(self) -> int:
         """Return the wall-clock time in ms; in a simulation, only input lines advance it."""
         return int(self._host.now["wall_clock"])
+
+    def processing_time(self) -> int:
+        """Return the time in ms at which the record is processed, as `now()` in expressions.
+
+        It is the same if a micro-batch is processed again, which `current_system_time` is not.
+        """
+        return int(self._moment["time"])
+
+    def random(self) -> Random:
+        """Return random numbers that are the same if the record is processed again.
+
+        The generator is seeded with the record's place and the node. All calls of one `process` or
+        punctuation return the same one, which continues.
+        """
+        moment = self._moment
+        if "random" not in moment:
+            moment["random"] = Random(moment["seed"])  # noqa: S311 - no secrets
+        return moment["random"]  # type: ignore[no-any-return]
+
+    @property
+    def _moment(self) -> dict[str, Any]:
+        """Seed and processing time of the current call."""
+        now = self._host.now
+        if "moment" not in now:
+            now["moment"] = self._host.ask("moment")
+        return now["moment"]  # type: ignore[no-any-return]
 
 
 class Processor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.processor import ProcessorContext, Record
@@ -55,6 +56,11 @@ class _Host:
             captured = CapturedPunctuator(interval, type_, self.schedules[number])
             self.punctuators.append(captured)
 
+    def ask(self, *message: Any) -> Any:
+        """Return the seed and the processing time of the current record."""
+        place = [self.now[name] for name in ("topic", "partition", "offset")]
+        return {"seed": crc32(repr(place).encode()), "time": self.now["wall_clock"]}
+
     def forward(self, record: Record[Any, Any], to: str | None) -> None:
         """Keep a forwarded record. Raises TypeError for anything else."""
         if not isinstance(record, Record):
@@ -82,6 +88,7 @@ class MockProcessorContext(ProcessorContext[Any, Any]):
     def set_record_metadata(self, topic: str, partition: int, offset: int) -> None:
         """Set topic, partition and offset of the current record."""
         self._mock.now.update(topic=topic, partition=partition, offset=offset)
+        self._mock.now.pop("moment", None)
 
     def set_current_stream_time(self, ms: int) -> None:
         """Set the stream time."""
@@ -90,6 +97,7 @@ class MockProcessorContext(ProcessorContext[Any, Any]):
     def set_current_system_time(self, ms: int) -> None:
         """Set the wall clock."""
         self._mock.now["wall_clock"] = ms
+        self._mock.now.pop("moment", None)
 
     def add_state_store(self, store: Store) -> MemoryStore:
         """Add an empty store, and return it."""

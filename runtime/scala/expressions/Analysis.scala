@@ -59,7 +59,7 @@ object Analysis {
    * Analyzes `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types":
    * ["DDL", ...]}`. Returns `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start",
    * "stop", "facts"}, "warnings": [like an error]}], "types": [{"type", "error"}]}`; without warnings, that field is
-   * missing.
+   * missing. The columns are those that the expression uses, with `$seed` and `$now` ([[Draws]]).
    */
   def analyze(spark: SparkSession, request: String): String = {
     val root = Json.mapper.readTree(request)
@@ -76,8 +76,10 @@ object Analysis {
             .map(c => c.getKey -> Expressions.parseType(c.getValue.asText))
             .toIndexedSeq
           val expects = Option(e.get("expects")).filterNot(_.isNull).map(t => Expressions.parseType(t.asText))
-          val judged = Expressions.judge(spark, e.get("text").asText, Layout(columns), expects)
-          (judged.dataType.sql, judged.used.map(columns(_)._1), judged.warnings)
+          // Only expressions over whole records can be evaluated once per record: see `columns` in the answer.
+          val layout = Layout(columns, draws = columns.exists(_._1 == "offset"))
+          val judged = Expressions.judge(spark, e.get("text").asText, layout, expects)
+          (judged.dataType.sql, judged.used.map(layout.all(_)._1), judged.warnings)
         }
         out.put("type", found)
         val names = out.putArray("columns")

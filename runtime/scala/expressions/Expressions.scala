@@ -12,10 +12,16 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The columns that an expression sees, in order. All of them are nullable. */
-final case class Layout(columns: IndexedSeq[(String, DataType)]) {
+/**
+ * The columns that an expression sees, in order. All of them are nullable. `draws`: it is evaluated once per record, so
+ * that it can have random values and the present time ([[Draws]]).
+ */
+final case class Layout(columns: IndexedSeq[(String, DataType)], draws: Boolean = false) {
   private[millrace] def seesOffset(e: Expr): Boolean =
     columns.lastOption.exists(_._1 == "offset") && e.sees(columns.length - 1)
+
+  /** All columns of the row, with those that no text can name. */
+  private[millrace] def all: IndexedSeq[(String, DataType)] = if (draws) columns ++ Draws.columns else columns
 }
 
 object Layout {
@@ -31,6 +37,9 @@ object Layout {
   def record(key: KeyType, value: DataType): Layout = Layout(
     IndexedSeq("key" -> key.seen, "value" -> value) ++ metadata
   )
+
+  /** The same for steps that evaluate an expression once per record. */
+  def drawing(key: KeyType, value: DataType): Layout = record(key, value).copy(draws = true)
 
   /** Columns of aggregators: agg, key, value, timestamp. */
   def aggregator(agg: DataType, key: KeyType, value: DataType): Layout =
@@ -55,8 +64,9 @@ object Layout {
 
 /**
  * A Spark SQL expression over one record, bound to the columns of its layout. Code is generated on first use, in the
- * task. One instance belongs to one node of one task (it reuses its input row). Results belong to the caller.
- * Exceptions are thrown as [[ParameterFailure]] with the parameter that holds the text.
+ * task. One instance belongs to one node of one task (it reuses its input row). Results belong to the caller. `salt`:
+ * the part of its random values that distinguishes the expression. Exceptions are thrown as [[ParameterFailure]] with
+ * the parameter that holds the text.
  */
 final class Expr(
     bound: Expression,
@@ -64,7 +74,8 @@ final class Expr(
     used: Array[Int],
     width: Int,
     val parameter: String,
-    val text: String
+    val text: String,
+    salt: Long
 ) extends Serializable {
   @transient private lazy val projection = UnsafeProjection.create(Seq(bound))
   @transient private lazy val input = new GenericInternalRow(width)
@@ -100,6 +111,16 @@ final class Expr(
   /** Whether the text names this column. */
   def sees(column: Int): Boolean = uses(column)
 
+  /** The row for which it was evaluated last, and how often. */
+  @transient private var turn = 0L
+  @transient private var number = 0L
+
+  private def seed(c: TaskContext): Long = {
+    if (turn != c.turn) { turn = c.turn; number = 0L }
+    number += 1
+    Draws.seed(c.origin, salt, number)
+  }
+
   private def fill(key: Any, value: Any, r: Record, c: TaskContext): Unit = {
     val v = input.values
     v(0) = key
@@ -109,6 +130,10 @@ final class Expr(
     if (uses(4)) v(4) = c.topic
     if (uses(5)) v(5) = c.partition
     if (uses(6)) v(6) = c.offset
+    if (width > 7) {
+      if (uses(7)) v(7) = seed(c)
+      if (uses(8)) v(8) = c.processingTime * 1000L
+    }
   }
 
   private def run(): Any =
@@ -169,16 +194,20 @@ object Expressions {
       case NonFatal(e) => throw new Invalid(s"`$text` is not a Spark type: ${tidy(e)}", "INVALID_TYPE")
     }
 
-  /** Compiles a text for a node's parameter. `expected`: the required type, which a widening cast may produce. */
+  /**
+   * Compiles a text for a node's parameter. `expected`: the required type, which a widening cast may produce; `name`:
+   * that of the expression, of which its random values depend.
+   */
   def compile(
       spark: SparkSession,
       text: String,
       layout: Layout,
       parameter: String,
-      expected: Option[DataType] = None
+      expected: Option[DataType] = None,
+      name: String = ""
   ): Expr = {
     val c = compiled(spark, text, layout, expected)
-    new Expr(c.bound, c.dataType, c.used, layout.columns.size, parameter, text)
+    new Expr(c.bound, c.dataType, c.used, layout.all.size, parameter, text, Draws.hash(name))
   }
 
   private def compiled(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled = {
@@ -229,7 +258,7 @@ object Expressions {
   private def classicOf(spark: SparkSession) = spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession]
   private def usedBy(e: Expression, layout: Layout): Seq[Int] = {
     val names = e.references.map(_.name).toSet
-    layout.columns.indices.filter(i => names(layout.columns(i)._1))
+    layout.all.indices.filter(i => names(layout.all(i)._1))
   }
 
   /**
@@ -252,20 +281,28 @@ object Expressions {
     )
     val read = state.sqlParser.parseExpression(text)
     refuseStrayWord(read, text)
-    Functions.checkParsed(read)
+    Functions.checkParsed(read, layout.draws)
     Bounds.check(read, layout)
     val parsed = prepared(read)
     val first = analyze(parsed)
     if (first.output.size != 1) throw new Invalid("must return one value", "ONE_VALUE")
     val plainType = nullable(first.output.head.dataType)
-    val plan = expected match {
+    val analyzed = expected match {
       case Some(t) if plainType != t =>
         if (!widens(plainType, t)) throw new Invalid(s"gives ${plainType.sql}, needs ${t.sql}", "TYPE")
         analyze(Cast(parsed, t, Some("UTC"), EvalMode.ANSI))
       case _ => first
     }
+    val (plan, all) = if (layout.draws) drawing(analyzed, attributes) else (analyzed, attributes)
     plan.foreach(_.expressions.foreach(Functions.checkAnalyzed))
-    (plan, attributes)
+    (plan, all)
+  }
+
+  /** The plan with random values and the present time as columns, which no name in the text was resolved to. */
+  private def drawing(plan: LogicalPlan, attributes: Seq[Attribute]): (LogicalPlan, Seq[Attribute]) = {
+    val added = Draws.columns.map { case (name, t) => AttributeReference(name, t, nullable = false)() }
+    val all = attributes ++ added
+    (Draws.replaced(plan, added).transform { case _: RecordColumns => RecordColumns(all) }, all)
   }
 
   /** Runs a body with the settings of expressions (ANSI, UTC). Spark's exceptions become [[Invalid]]. */

@@ -98,6 +98,8 @@ private[millrace] object FunctionList {
     |  st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid
     |vectors:
     |  vector_cosine_similarity vector_inner_product vector_l2_distance vector_norm vector_normalize
+    |random values and the present time, in expressions that are evaluated once per record:
+    |  curdate current_date current_timestamp localtimestamp now rand randn random uuid
     |others:
     |  aes_decrypt aes_encrypt assert_true bitmap_bit_position bitmap_bucket_number bitmap_count hmac raise_error
     |  try_aes_decrypt typeof
@@ -115,15 +117,25 @@ private[millrace] object FunctionList {
         |python_worker_logs sql_keywords collations""",
     Refusal(forbidden, "returns a table, not a value") ->
       "range variant_explode variant_explode_outer json_tuple",
-    Refusal("CURRENT_TIME", "returns the current time") ->
-      "curdate current_date current_time current_timestamp localtime localtimestamp now",
+    Refusal("CURRENT_TIME", "returns the current time") -> "current_time localtime",
     // A merged KLL sketch drops items at random.
     Refusal("NOT_DETERMINISTIC", "returns a different value each time") ->
-      """monotonically_increasing_id rand randn random randstr shuffle spark_partition_id uniform uuid
+      """monotonically_increasing_id randstr shuffle spark_partition_id uniform
         |kll_sketch_merge_bigint kll_sketch_merge_double kll_sketch_merge_float""",
     Refusal("AGGREGATE", "aggregates many records") -> "schema_of_variant_agg vector_avg vector_sum",
     Refusal("WINDOW", "applies to many records") -> "session_window window window_time"
   ).flatMap { case (refusal, names) => words(names).map(_ -> refusal) }.toMap
+
+  /** The reasons why some allowed functions are refused in expressions that may be evaluated again for a record. */
+  val once: Map[String, Refusal] = Seq(
+    Refusal("CURRENT_TIME", "returns the current time") -> "curdate current_date current_timestamp localtimestamp now",
+    Refusal("NOT_DETERMINISTIC", "returns a different value each time") -> "rand randn random uuid"
+  ).flatMap { case (refusal, names) => words(names).map(_ -> refusal) }.toMap
+
+  /**
+   * The functions of random values, and whether they take a seed. One for `uuid` looks like that which Spark chooses.
+   */
+  val seeded: Map[String, Boolean] = Map("rand" -> true, "randn" -> true, "random" -> true, "uuid" -> false)
 
   private val catalyst = "org.apache.spark.sql.catalyst.expressions."
 
@@ -182,7 +194,7 @@ private[millrace] object FunctionList {
     |variant.SchemaOfVariant variant.ToVariantObject variant.VariantArrayAppend variant.VariantDelete
     |variant.VariantGet variant.VariantInsert variant.VariantSet variant.VariantStripNulls xml.XPathBoolean
     |xml.XPathDouble xml.XPathFloat xml.XPathInt xml.XPathList xml.XPathLong xml.XPathShort xml.XPathString
-    |""").map(catalyst + _).toSet + classOf[Opaque].getName
+    |""").map(catalyst + _).toSet + classOf[Opaque].getName + classOf[Draw].getName
 
   /** The classes of which a parsed expression may consist besides: those for names and places without a type yet. */
   val parsed: Set[String] = words("""

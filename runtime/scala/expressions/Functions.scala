@@ -76,20 +76,21 @@ object Functions {
   // ---- the parsed expression --------------------------------------------------------------------
 
   /** Refuses a parsed expression that may do more than compute a value of one record from its columns. */
-  private[millrace] def checkParsed(e: Expression): Unit = e.foreach {
+  private[millrace] def checkParsed(e: Expression, draws: Boolean): Unit = e.foreach {
     case s: Star => throw invalid(s, "must return one value", "ONE_VALUE")
     case s @ (_: SubqueryExpression | _: InSubquery) => throw subquery(s)
     case p @ (_: NamedParameter | _: PosParameter) => throw invalid(p, "has a parameter", "UNBOUND_SQL_PARAMETER")
     case w @ (_: WindowExpression | _: UnresolvedWindowExpression | _: AggregateExpression) => throw aggregates(w)
     case l: Literal if PresentTime.isLiteral(l) => throw presentTime(l)
-    case f: UnresolvedFunction => checkCall(f)
+    case f: UnresolvedFunction => checkCall(f, draws)
     case other if !FunctionList.parsed(name(other)) && !FunctionList.classes(name(other)) => throw undecided(other)
     case _ =>
   }
 
-  private def checkCall(f: UnresolvedFunction): Unit = {
+  private def checkCall(f: UnresolvedFunction, draws: Boolean): Unit = {
     val name = f.nameParts.last.toLowerCase(Locale.ROOT)
     if (f.nameParts.size > 1) throw notAllowed(f, name, "is called by a qualified name")
+    FunctionList.once.get(name).filterNot(_ => draws).foreach(refusal => throw refused(f, name, refusal))
     FunctionList.refused.get(name).foreach(refusal => throw refused(f, name, refusal))
     group(name).foreach(why => throw why(f))
     if (allows(name)) checkArguments(f, name)
@@ -103,6 +104,14 @@ object Functions {
     if (FunctionList.typesAt.contains(name) || FunctionList.optionsAt.contains(name))
       f.arguments.collectFirst { case n: NamedArgumentExpression => throw notAllowed(n, name, "has named arguments") }
     if (name == "aes_encrypt" && hasRandomVector(f)) throw notDeterministic(f)
+    if (FunctionList.seeded.get(name).exists(seeds => !hasConstantSeed(f, seeds))) throw notDeterministic(f)
+  }
+
+  /** Whether a function of random values has no argument or, if it `seeds`, one whole number. */
+  private def hasConstantSeed(f: UnresolvedFunction, seeds: Boolean): Boolean = f.arguments match {
+    case Seq() => true
+    case Seq(Literal(v, IntegerType | LongType)) => seeds && v != null
+    case _ => false
   }
 
   /** Whether `aes_encrypt` is called without an initialization vector in a mode that has one: Spark chooses it. */

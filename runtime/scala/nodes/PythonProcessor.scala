@@ -275,6 +275,17 @@ private[millrace] final class PythonCalls(
     a
   }
 
+  private lazy val salt = Draws.hash(s"$id/python/${context.taskId(spec.sub)}")
+  private var turn = 0L
+  private var drawn = 0L
+
+  /** Another seed for each call of the class. */
+  private def seed(): Long = {
+    if (turn != context.turn) { turn = context.turn; drawn = 0L }
+    drawn += 1
+    Draws.seed(context.origin, salt, drawn)
+  }
+
   private def punctuate(number: Int)(now: Long): Unit = {
     val w = ready()
     val m = message("punctuate")
@@ -316,6 +327,9 @@ private[millrace] final class PythonCalls(
     case "store" =>
       val (name, op) = (m.get(1).asText, m.get(2).asText)
       if (tables(name)) stores(name).read(op, m) else stores(name).serve(op, m)
+    case "moment" =>
+      val o = Json.mapper.createObjectNode()
+      o.put("seed", seed()).put("time", context.processingTime)
     case "log" =>
       if (logs) task.log(node, m.get(1).asText, m.get(2).asText)
       null

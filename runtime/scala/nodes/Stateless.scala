@@ -39,7 +39,7 @@ private final class StreamSourceSpec(b: Build) extends SourceSpec(b) {
 /** filter, filter_not [ST1]: a null predicate counts as false. */
 private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) {
   private val in = b.stream(0)
-  val predicate: Expr = b.expr("predicate", Layout.record(in.key, in.value), Some(BooleanType))
+  val predicate: Expr = b.expr("predicate", Layout.drawing(in.key, in.value), Some(BooleanType))
   override val ports: Seq[(String, Port)] = Seq("out" -> in)
   override def create(): Node = new Node(this) {
     override def process(r: Record, input: Int): Unit =
@@ -53,7 +53,7 @@ private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) 
  */
 private final class MapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
-  private val layout = Layout.record(in.key, in.value)
+  private val layout = Layout.drawing(in.key, in.value)
 
   /** The parameter that contains the key: if another node groups by this key, it is that node's parameter. */
   private val parameter = if (op == "select_key" && b.id != b.node) "group_by" else "key"
@@ -82,7 +82,7 @@ private final class MapSpec(b: Build) extends NodeSpec(b) {
 private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   val parameter: String = if (op == "flat_map") "records" else "values"
-  val items: Expr = b.expr(parameter, Layout.record(in.key, in.value))
+  val items: Expr = b.expr(parameter, Layout.drawing(in.key, in.value))
   val element: DataType = items.dataType match {
     case ArrayType(e, _) => e
     case other =>
@@ -136,7 +136,7 @@ private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
 /** peek [ST3]: writes the message to the log and forwards the record. */
 private final class PeekSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
-  val message: Expr = b.expr("message", Layout.record(in.key, in.value), Some(StringType))
+  val message: Expr = b.expr("message", Layout.drawing(in.key, in.value), Some(StringType))
   override val ports: Seq[(String, Port)] = Seq("out" -> in)
   override def create(): Node = new Node(this) {
     override def process(r: Record, input: Int): Unit = {
@@ -169,7 +169,7 @@ private final class PassNode(spec: NodeSpec) extends Node(spec) {
 /** split [ST5]: sends the record to the port of the first predicate that holds. */
 private final class SplitSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
-  private val layout = Layout.record(in.key, in.value)
+  private val layout = Layout.drawing(in.key, in.value)
   val branches: Array[(String, Expr)] = b
     .elements("branches")
     .map { j =>
@@ -226,7 +226,7 @@ private final class IntoSpec(b: Build) extends NodeSpec(b) {
 /** sink.topic [ST6], [PL8]. */
 private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
-  private val layout = Layout.record(in.key, in.value)
+  private val layout = Layout.drawing(in.key, in.value)
   private def format(p: String, t: DataType): Codec = b.opt(p) match {
     case None => Codec.of(t)
     case Some(j) =>

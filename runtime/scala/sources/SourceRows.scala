@@ -13,19 +13,21 @@ import org.apache.spark.sql.functions._
  * table is read `everywhere`, by every task.
  *
  *   - `of(records, topics, pattern)`: the records of these topics; `topics` is a JSON array
- *   - `addressed(records, readings, n)`: one row per record, source node that reads it, and task that receives it;
- *     `readings` is a JSON array, and n the number of shuffle partitions
- *   - `addressedTo(records, reading, n)`: one row per record, for the only node that reads it, regardless of the topic
+ *   - `addressed(records, readings, n, batched)`: one row per record, source node that reads it, and task that receives
+ *     it; `readings` is a JSON array, n the number of shuffle partitions; `batched`: a record's processing time is the
+ *     time of its micro-batch, which Spark keeps in the checkpoint
+ *   - `addressedTo(records, reading, n, batched)`: one row per record, for the only node that reads it, regardless of
+ *     the topic
  *   - `ticks(control, n)`: each control row, once for each task
  */
 object SourceRows {
   def of(records: Dataset[Row], topics: String, pattern: String): Dataset[Row] =
     records.where(takes(names(Json.mapper.readTree(topics)), Option(pattern)))
 
-  def addressed(records: Dataset[Row], readings: String, n: Int): Dataset[Row] = {
+  def addressed(records: Dataset[Row], readings: String, n: Int, batched: Boolean): Dataset[Row] = {
     val all = Json.mapper.readTree(readings).elements.asScala.toSeq
     all match {
-      case Seq(only) if !only.get("everywhere").asBoolean => addressedTo(records, only, n)
+      case Seq(only) if !only.get("everywhere").asBoolean => addressedTo(records, only, n, batched)
       case _ =>
         val targets = all.map { r =>
           val tasks = if (r.get("everywhere").asBoolean) array((0 until n).map(lit(_)): _*) else array(task(r))
@@ -33,20 +35,23 @@ object SourceRows {
           when(takes(names(r.get("topics")), Option(r.get("pattern").textValue)), entries).otherwise(array())
         }
         val rows = records.select(col("*"), inline(concat(targets: _*)).as(Seq("_task", "_dest")))
-        envelope(rows, n, col("_task"), col("_dest"))
+        envelope(rows, n, col("_task"), col("_dest"), takenAt(batched))
     }
   }
 
-  def addressedTo(records: Dataset[Row], reading: String, n: Int): Dataset[Row] =
-    addressedTo(records, Json.mapper.readTree(reading), n)
-  private def addressedTo(records: Dataset[Row], reading: JsonNode, n: Int): Dataset[Row] =
-    envelope(records, n, task(reading), lit(reading.get("dest").asInt))
+  def addressedTo(records: Dataset[Row], reading: String, n: Int, batched: Boolean): Dataset[Row] =
+    addressedTo(records, Json.mapper.readTree(reading), n, batched)
+  private def addressedTo(records: Dataset[Row], reading: JsonNode, n: Int, batched: Boolean): Dataset[Row] =
+    envelope(records, n, task(reading), lit(reading.get("dest").asInt), takenAt(batched))
+
+  /** In a streaming query, Spark replaces the function by the time of the micro-batch. */
+  private def takenAt(batched: Boolean): Column = if (batched) unix_millis(current_timestamp()) else lit(null)
 
   def ticks(control: Dataset[Row], n: Int): Dataset[Row] =
-    if (n == 1) envelope(control, 1, lit(0), lit(Envelope.CONTROL))
+    if (n == 1) envelope(control, 1, lit(0), lit(Envelope.CONTROL), unix_millis(col("timestamp")))
     else {
       val rows = control.select(col("*"), explode(array((0 until n).map(lit(_)): _*)).as("_task"))
-      envelope(rows, n, col("_task"), lit(Envelope.CONTROL))
+      envelope(rows, n, col("_task"), lit(Envelope.CONTROL), unix_millis(col("timestamp")))
     }
 
   private def task(reading: JsonNode): Column = col("partition") % lit(reading.get("tasks").asInt)
@@ -58,13 +63,14 @@ object SourceRows {
     pattern.fold(named)(p => named || col("topic").rlike(s"^(?:$p)$$"))
   }
 
-  private def envelope(records: Dataset[Row], n: Int, task: Column, dest: Column): Dataset[Row] = {
+  private def envelope(records: Dataset[Row], n: Int, task: Column, dest: Column, taken: Column): Dataset[Row] = {
     val made = Map(
       "task" -> Columns.salt(task, n),
       "dest" -> dest,
       "path" -> lit(Array.empty[Byte]),
       "timestamp" -> unix_millis(col("timestamp")),
-      "arrived" -> unix_millis(col("timestamp"))
+      "arrived" -> unix_millis(col("timestamp")),
+      "taken" -> taken
     )
     val kept = Set("merge", "topic", "partition", "offset", "key", "value", "headers")
     records.select(Envelope.schema.fields.toIndexedSeq.map { f =>

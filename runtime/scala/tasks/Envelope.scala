@@ -10,8 +10,9 @@ import org.apache.spark.unsafe.types.UTF8String
  * The row that travels between sources, levels and sinks. A row's place is (merge, topic, partition, offset, path);
  * rows that one source record causes keep its place and append to `path`, 4 bytes big-endian per level, so that sorting
  * yields the depth-first order [PL3]. `arrived`: the time in ms at which the source record reached Kafka, or null.
- * `task` is salted: it lands in the shuffle partition of the task's number. `dest`: the index of the node that receives
- * the row, or one of the marks below.
+ * `taken`: its processing time in ms, which is the same whenever the record is processed again; null where the tasks
+ * determine it. `task` is salted: it lands in the shuffle partition of the task's number. `dest`: the index of the node
+ * that receives the row, or one of the marks below.
  */
 object Envelope {
 
@@ -46,7 +47,8 @@ object Envelope {
   val PARTITION_KEY = 13
   val FAULT = 14
   val ARRIVED = 15
-  private val width = 16
+  val TAKEN = 16
+  private val width = 17
 
   val headerType: ArrayType =
     ArrayType(new StructType().add("key", StringType).add("value", BinaryType), containsNull = true)
@@ -67,6 +69,7 @@ object Envelope {
     .add("partition_key", BinaryType)
     .add("fault", StringType)
     .add("arrived", LongType)
+    .add("taken", LongType)
 
   /** The columns by which a level's input is sorted. */
   val order: Seq[String] = Seq("task", "merge", "topic", "partition", "offset", "path")
@@ -110,7 +113,8 @@ object Envelope {
       partition: Int,
       offset: Long,
       path: Array[Byte],
-      arrived: Long
+      arrived: Long,
+      taken: Long = -1L
   ): InternalRow = {
     val v = new Array[Any](width)
     v(TASK) = task
@@ -129,6 +133,7 @@ object Envelope {
     v(PARTITION_KEY) = o.partitionKey
     v(FAULT) = if (o.fault == null) null else UTF8String.fromString(o.fault)
     if (arrived >= 0) v(ARRIVED) = arrived
+    if (taken >= 0) v(TAKEN) = taken
     new GenericInternalRow(v)
   }
 }

@@ -26,6 +26,23 @@ private[millrace] final class ProcessorRecordContext {
   /** When the input record reached Kafka, in ms; -1 if unknown, and in a punctuation. */
   var arrived: Long = -1L
 
+  /** The processing time of the input record, in ms; -1 until it is known. */
+  var taken: Long = -1L
+
+  /** The number of rows that the task has taken. */
+  var turn: Long = 0L
+
+  /** Identifies the current row among all that the same node ever takes. */
+  def origin: Long = {
+    if (originTurn != turn) {
+      originTurn = turn
+      origins = Draws.place(originTopic, originPartition, originOffset, path)
+    }
+    origins
+  }
+  private var origins = 0L
+  private var originTurn = 0L
+
   var key: Array[Byte] = _
 
   /** The value as it arrived, for a dead letter. For a packed row it is null, and `codec` encodes `plain` instead. */
@@ -36,6 +53,7 @@ private[millrace] final class ProcessorRecordContext {
   var timestamp: Long = -1L
 
   def enter(row: InternalRow): Unit = {
+    turn += 1
     merge = row.getLong(Envelope.MERGE)
     if (row.isNullAt(Envelope.TOPIC)) originTopic = null
     else { val t = row.getUTF8String(Envelope.TOPIC); if (!t.equals(originTopic)) originTopic = t.clone() }
@@ -44,6 +62,7 @@ private[millrace] final class ProcessorRecordContext {
     path = if (row.isNullAt(Envelope.PATH)) Array.emptyByteArray else row.getBinary(Envelope.PATH)
     timestamp = if (row.isNullAt(Envelope.TIMESTAMP)) -1L else row.getLong(Envelope.TIMESTAMP)
     arrived = if (row.isNullAt(Envelope.ARRIVED)) -1L else row.getLong(Envelope.ARRIVED)
+    taken = if (row.isNullAt(Envelope.TAKEN)) -1L else row.getLong(Envelope.TAKEN)
     headers = Envelope.headers(row)
     key = Envelope.binary(row, Envelope.KEY)
     bytes = null

@@ -66,6 +66,7 @@ private[millrace] final class Ticks(salt: Int, val everyMs: Long) {
     v(Envelope.OFFSET) = 0L
     v(Envelope.PATH) = Array.emptyByteArray
     v(Envelope.TIMESTAMP) = now
+    v(Envelope.TAKEN) = now
     v(Envelope.VALUE) = s"""{"wall_clock": $now}""".getBytes("UTF-8")
     toUnsafe(new GenericInternalRow(v))
   }

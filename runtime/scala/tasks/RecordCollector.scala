@@ -49,7 +49,8 @@ private[millrace] final class RecordCollector(
         record.originPartition,
         record.originOffset,
         path,
-        record.arrived
+        record.arrived,
+        record.taken
       )
     )
   }

@@ -242,6 +242,14 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def simulation: Boolean = options.simulation
   override def wallClock: Long =
     if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
+  override def processingTime: Long =
+    if (options.simulation) wallClock
+    else {
+      if (record.taken < 0) record.taken = System.currentTimeMillis()
+      record.taken
+    }
+  override def turn: Long = record.turn
+  override def origin: Long = record.origin
   override def emit(o: Outgoing): Unit = collector.send(o)
   override def log(node: Node, message: String): Unit = {
     metrics.log(node, taskId(node.spec.sub), merge, message)

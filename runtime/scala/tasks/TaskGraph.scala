@@ -277,10 +277,13 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
 
   def expr(p: String, layout: Layout, expected: Option[DataType] = None): Expr = exprOf(text(p), p, layout, expected)
   def exprOf(text: String, p: String, layout: Layout, expected: Option[DataType] = None): Expr = {
-    val made = judged(p, "expression")(Expressions.compile(spark, text, layout, p, expected))
+    expressions += 1
+    val name = s"$id/$expressions"
+    val made = judged(p, "expression")(Expressions.compile(spark, text, layout, p, expected, name))
     if (layout.seesOffset(made)) graph.askForOffsets()
     made
   }
+  private var expressions = 0
   def dataType(p: String): DataType = judged(p, "type")(Expressions.parseType(text(p)))
   def codec(p: String, default: Option[DataType] = None): Codec = codecOf(req(p), p, default)
   def codecOf(j: JsonNode, p: String, default: Option[DataType] = None): Codec =

@@ -56,8 +56,12 @@ TYPES: Refused = {
         ("expression_aggregate", "keep", "predicate"),
     ),
     "a random number": (
-        line(node("keep", "filter", predicate="rand() > 0.5")),
+        line(node("keep", "filter", predicate="uniform(0, 9) > 5")),
         ("expression_random", "keep", "predicate"),
+    ),
+    "a random number that a grouping would draw again": (
+        line(node("count", "count", group_by={"key": "uuid()"})),
+        ("expression_evaluated_again", "count", "group_by"),
     ),
     "an array that is none": (
         line(node("words", "flat_map_values", values="upper(value)")),

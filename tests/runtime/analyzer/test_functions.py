@@ -183,6 +183,33 @@ def test_what_differs_when_it_is_computed_again_is_refused(
     assert judged(analyzer, text) == [answer]
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("rand() + random() + randn() + rand(7)", "DOUBLE"),
+        ("uuid()", "STRING"),
+        ("now() - current_timestamp", "INTERVAL DAY TO SECOND"),
+        ("current_date", "DATE"),
+        ("localtimestamp()", "TIMESTAMP_NTZ"),
+        ("unix_timestamp()", "BIGINT"),
+        ("transform(array(1), x -> now())", "ARRAY<TIMESTAMP>"),
+        ("transform(array(1), x -> x + rand())", "!DRAW_IN_LAMBDA"),
+        ("rand(offset)", "!NOT_DETERMINISTIC"),
+        ("uuid(1)", "!NOT_DETERMINISTIC"),
+        ("`$seed`", "!UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+        ("`$now`", "!UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+    ],
+)
+def test_random_values_and_the_time_are_columns_that_no_text_can_name(
+    analyzer: Any, text: str, answer: str
+) -> None:
+    request = ExpressionRequest(text, (*COLUMNS, ("offset", "BIGINT")))
+    [found] = analyzer.analyze([request])
+    assert (found.type or f"!{found.error and found.error.condition}") == answer
+    if found.type:
+        assert {"$seed", "$now"} & set(found.columns)
+
+
 def test_expressions_of_an_attacker_are_refused_without_a_request(
     analyzer: Any, attacker: hostile.Listener
 ) -> None:

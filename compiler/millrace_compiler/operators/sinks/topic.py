@@ -74,9 +74,10 @@ class SinkTopic(Operator):
         for port in scope.all():
             record = updates(port).record()
             if self.topic_expression:
-                asks.append(scope.ask("topic_expression", self.topic_expression, record, STRING))
+                text = self.topic_expression
+                asks.append(scope.ask("topic_expression", text, record, STRING, once=True))
             if self.partition:
-                asks.append(scope.ask("partition", self.partition, record, INT))
+                asks.append(scope.ask("partition", self.partition, record, INT, once=True))
             self._check_format(scope, "key", self.key, port.key)
             self._check_window(scope, port)
             self._check_format(scope, "value", self.value, port.value)

@@ -34,7 +34,8 @@ class Filter(StreamOrTable):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        yield [scope.ask("predicate", self.predicate, port.record(), BOOLEAN)]
+        once = port.role == "stream"
+        yield [scope.ask("predicate", self.predicate, port.record(), BOOLEAN, once=once)]
         return {"out": self.result(scope, port)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:

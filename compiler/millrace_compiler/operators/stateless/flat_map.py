@@ -35,7 +35,7 @@ class FlatMap(Operator):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        [found] = yield [scope.ask("records", self.records, port.record())]
+        [found] = yield [scope.ask("records", self.records, port.record(), once=True)]
         key = value = None
         if found is not None:
             element = found.inner[0] if found.name == "ARRAY" else None

@@ -33,7 +33,7 @@ class FlatMapValues(Operator):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        [found] = yield [scope.ask("values", self.values_, port.record())]
+        [found] = yield [scope.ask("values", self.values_, port.record(), once=True)]
         value = None
         if found is not None:
             if found.name == "ARRAY":

@@ -38,8 +38,8 @@ class Map(Operator):
         port = scope.one()
         columns = port.record()
         key, value = yield [
-            scope.ask("key", self.key, columns),
-            scope.ask("value", self.value, columns),
+            scope.ask("key", self.key, columns, once=True),
+            scope.ask("value", self.value, columns, once=True),
         ]
         return {"out": port.rekeyed(key, value)}
 

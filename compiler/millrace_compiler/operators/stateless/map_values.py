@@ -32,7 +32,8 @@ class MapValues(StreamOrTable):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        [value] = yield [scope.ask("value", self.value, port.record())]
+        once = port.role == "stream"
+        [value] = yield [scope.ask("value", self.value, port.record(), once=once)]
         return {"out": self.result(scope, port.with_value(value))}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:

@@ -34,7 +34,7 @@ class Peek(Operator):
 
     def infer(self, scope: Scope) -> Inference:
         port = updates(scope.one())
-        yield [scope.ask("message", self.message, port.record(), STRING)]
+        yield [scope.ask("message", self.message, port.record(), STRING, once=True)]
         return {"out": port}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:

@@ -35,7 +35,7 @@ class SelectKey(Operator):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        [key] = yield [scope.ask("key", self.key, port.record())]
+        [key] = yield [scope.ask("key", self.key, port.record(), once=True)]
         return {"out": port.rekeyed(key, port.value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:

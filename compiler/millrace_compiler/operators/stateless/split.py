@@ -55,7 +55,9 @@ class Split(Operator):
         port = updates(scope.one())
         columns = port.record()
         yield [
-            scope.ask("branches", branch.predicate, columns, BOOLEAN, f"[{index}].predicate")
+            scope.ask(
+                "branches", branch.predicate, columns, BOOLEAN, f"[{index}].predicate", once=True
+            )
             for index, branch in enumerate(self.branches)
         ]
         return dict.fromkeys(self.outputs(), port)

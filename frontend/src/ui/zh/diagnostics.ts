@@ -134,11 +134,19 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   expression_subquery: ["不支持子查询：表达式只对一条记录求值。", "请改为连接其他数据。"],
   expression_present_time: [
     "{found} 返回当前时间；重新处理的记录必须得到相同的结果。",
-    "请使用列 timestamp。",
+    "请使用列 timestamp，或在流的步骤中使用 now()，即记录下来的处理时间。",
   ],
   expression_random: [
     "{found} 每次返回不同的值；重新处理的记录必须得到相同的结果。",
-    "请从记录派生该值，例如使用 xxhash64(key, value)。",
+    "在流的步骤中，rand()、randn() 和 uuid() 会再次给出相同的值。在其他地方，请从记录派生该值，例如使用 xxhash64(value)。",
+  ],
+  expression_evaluated_again: [
+    "“{found}”使用随机值或当前时间，但此表达式可能会对同一记录再次求值。",
+    "请在此节点之前的流上用“映射值”计算该值，然后在此处使用。",
+  ],
+  expression_random_element: [
+    "{found} 对所有元素都会相同：每条记录只取一次随机值。",
+    "请先使用“展开映射值”，再在“映射值”中为每条记录取值。",
   ],
   expression: ["Spark 拒绝该表达式：{reason}", "请更正标记的部分。"],
   expression_type: ["表达式返回 {found}，但应为 {needed}。", "请转换它，例如使用 CAST(… AS …)。"],
@@ -508,6 +516,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   plain_processor: [
     "transformWithState 不能运行这个处理器：{reason}。",
     "请使用精确方言，或修改处理器。",
+  ],
+  plain_draws: [
+    "在纯 Spark 中，记录被重新处理时，随机值和当前时间会不同。",
+    "请使用精确方言，或从记录派生该值。",
   ],
   plain_format: [
     "格式 {format} 需要 pyspark 之外的包或模式注册中心。",

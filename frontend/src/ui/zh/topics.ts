@@ -31,6 +31,8 @@ export const topics = {
   Format: "格式",
   Avro: "Avro",
   Protobuf: "Protobuf",
+  "Time window": "时间窗口",
+  "Session window": "会话窗口",
   "Format of the key": "键的格式",
   "Format of the value": "值的格式",
   Record: "记录",
