@@ -79,6 +79,7 @@ DRAWN = frozenset({"label", "position", "description"})
 
 
 def _hash_of_document(document: Mapping[str, Any]) -> str:
+    document = {part: value for part, value in document.items() if part != "drawing"}
     nodes = document.get("nodes")
     if isinstance(nodes, list):
         document = {**document, "nodes": [_as_it_runs(node) for node in nodes]}

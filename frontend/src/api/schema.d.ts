@@ -2222,6 +2222,7 @@ export interface components {
         /** @description A topology document, format millrace.topology/1. Unknown fields are preserved. */
         Document: {
             description?: string;
+            drawing?: components["schemas"]["Drawing"];
             edges: components["schemas"]["Edge"][];
             format: string;
             name: string;
@@ -2254,6 +2255,7 @@ export interface components {
         /** @description A topology document, format millrace.topology/1. Unknown fields are preserved. */
         DocumentRequest: {
             description?: string;
+            drawing?: components["schemas"]["DrawingRequest"];
             edges: components["schemas"]["EdgeRequest"][];
             format: string;
             name: string;
@@ -2292,6 +2294,16 @@ export interface components {
             message: string;
             theirs: components["schemas"]["Draft"];
             yours: components["schemas"]["Document"];
+        };
+        /** @description Groups and notes. They never affect what runs. */
+        Drawing: {
+            groups?: components["schemas"]["Group"][];
+            notes?: components["schemas"]["Note"][];
+        };
+        /** @description Groups and notes. They never affect what runs. */
+        DrawingRequest: {
+            groups?: components["schemas"]["GroupRequest"][];
+            notes?: components["schemas"]["NoteRequest"][];
         };
         /** @description Latency in ms over the last ten seconds; null if there was no record. */
         Durations: {
@@ -2851,11 +2863,33 @@ export interface components {
          * @enum {string}
          */
         GeneratorStateEnum: "running" | "done" | "stopped" | "failed";
+        /** @description A frame around nodes of the drawing. It contains the groups that name it as their parent. */
+        Group: {
+            /** @description Drawn as a single box. */
+            collapsed?: boolean;
+            /** @description A family of operators, such as join. */
+            color?: string;
+            id: string;
+            nodes?: string[];
+            parent?: string;
+            title?: string;
+        };
         /** @description A consumer group's position in a partition. */
         GroupPlace: {
             committed: number;
             lag: number;
             partition: number;
+        };
+        /** @description A frame around nodes of the drawing. It contains the groups that name it as their parent. */
+        GroupRequest: {
+            /** @description Drawn as a single box. */
+            collapsed?: boolean;
+            /** @description A family of operators, such as join. */
+            color?: string;
+            id: string;
+            nodes?: string[];
+            parent?: string;
+            title?: string;
         };
         /** @description How a driver replaces another. */
         Handover: {
@@ -3215,6 +3249,32 @@ export interface components {
                 [key: string]: unknown;
             };
             position?: components["schemas"]["PositionRequest"];
+        };
+        /** @description A note on the drawing. */
+        Note: {
+            /** @description A family of operators, such as join. */
+            color?: string;
+            /** Format: double */
+            height?: number;
+            id: string;
+            position?: components["schemas"]["Position"];
+            /** @description Markdown. */
+            text?: string;
+            /** Format: double */
+            width?: number;
+        };
+        /** @description A note on the drawing. */
+        NoteRequest: {
+            /** @description A family of operators, such as join. */
+            color?: string;
+            /** Format: double */
+            height?: number;
+            id: string;
+            position?: components["schemas"]["PositionRequest"];
+            /** @description Markdown. */
+            text?: string;
+            /** Format: double */
+            width?: number;
         };
         /** @enum {unknown} */
         NullEnum: null;

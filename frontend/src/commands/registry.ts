@@ -11,6 +11,7 @@ import { cutNodes } from "./cutNodes";
 import { duplicate } from "./duplicate";
 import { editNode } from "./editNode";
 import { exportDocument } from "./exportDocument";
+import * as groups from "./groups";
 import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
 import { openShortcuts } from "./openShortcuts";
@@ -53,6 +54,14 @@ const own: readonly Command[] = [
   ...Object.values(walk),
   nextProblem,
   autoLayout,
+  groups.group,
+  groups.ungroup,
+  groups.leaveGroup,
+  groups.foldGroup,
+  groups.collapseAll,
+  groups.expandAll,
+  groups.addNote,
+  groups.editNote,
   ...Object.values(arrange),
   ...Object.values(view),
   exportDocument,

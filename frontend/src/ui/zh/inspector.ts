@@ -106,4 +106,17 @@ export const inspector = {
   "Stop here in a simulation (F9)": "模拟时停在这里（F9）",
   Remove: "移除",
   Completions: "补全",
+  "Change the group": "更改分组",
+  Color: "颜色",
+  Gray: "灰色",
+  Teal: "青色",
+  Violet: "紫色",
+  Indigo: "靛蓝",
+  Ocher: "赭色",
+  Rose: "玫红",
+  Green: "绿色",
+  Note: "注释",
+  Title: "标题",
+  "# heading, **bold**, *italic*, `code`, - list, [title](https://…)":
+    "# 标题、**粗体**、*斜体*、`代码`、- 列表、[标题](https://…)",
 };
