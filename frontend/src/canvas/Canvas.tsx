@@ -12,13 +12,23 @@ import {
   useReactFlow,
   useStore,
 } from "@xyflow/react";
-import { type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { useDialogs } from "../commands/dialogs";
 import type { AddRequest } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import type { Position } from "../graph/document";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { AddMenu } from "./AddMenu";
 import { ConnectionHint } from "./ConnectionHint";
 import { ContextMenu, type ContextPlace } from "./ContextMenu";
@@ -36,6 +46,8 @@ import { useDropping } from "./useDropping";
 import { useFlow } from "./useFlow";
 import { useGlide } from "./useGlide";
 import { useWiring } from "./useWiring";
+
+const FindBar = later(async () => (await import("./FindBar")).FindBar);
 
 const NODE_TYPES = { operator: OperatorNode, store: StoreNode, ...MARK_NODES };
 const EDGE_TYPES = { record: RecordEdge };
@@ -138,6 +150,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
   const stale = useRuntime((state) => state.figures?.stale === true);
   const readOnly = useDesigner((state) => state.readOnly);
   const count = useDesigner((state) => state.document.nodes.length);
+  const finding = useDialogs((state) => state.open === "search");
   const glide = useGlide(setNodes);
 
   const openAddMenu = useCallback(
@@ -291,6 +304,11 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
         <PeopleOnNodes />
         <EmptyCanvas />
       </ReactFlow>
+      {finding ? (
+        <Suspense>
+          <FindBar />
+        </Suspense>
+      ) : null}
       {addMenu === null ? null : <AddMenu {...addMenu} onClose={closeAdd} />}
       {context === null ? null : <ContextMenu place={context} onClose={() => setContext(null)} />}
     </div>

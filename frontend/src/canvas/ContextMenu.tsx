@@ -47,6 +47,10 @@ const PANE = [
   "auto-layout",
   "zoom-fit",
   null,
+  "export-svg",
+  "export-png",
+  "print",
+  null,
   "search",
   "commands",
 ];

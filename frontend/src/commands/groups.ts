@@ -119,7 +119,7 @@ export const addNote: Command = {
   id: "add-note",
   group: "add",
   title: () => t("Add a note"),
-  shortcuts: ["Shift+N"],
+  shortcuts: ["Alt+N"],
   enabled: editable,
   run: ({ canvas, designer }) => {
     const at = canvas?.pointer() ?? canvas?.centre() ?? { x: 0, y: 0 };

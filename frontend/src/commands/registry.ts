@@ -16,6 +16,7 @@ import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
 import { openShortcuts } from "./openShortcuts";
 import { pasteNodes } from "./pasteNodes";
+import * as picture from "./picture";
 import { redo } from "./redo";
 import { remove } from "./remove";
 import { removeAndReconnect } from "./removeAndReconnect";
@@ -65,6 +66,7 @@ const own: readonly Command[] = [
   ...Object.values(arrange),
   ...Object.values(view),
   exportDocument,
+  ...Object.values(picture),
   openShortcuts,
 ];
 

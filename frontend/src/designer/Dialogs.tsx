@@ -151,10 +151,7 @@ function findCommands(query: string): Choice[] {
 function findNodes(query: string): Choice[] {
   const { catalog, document, goTo } = useDesigner.getState();
   if (catalog === null) return [];
-  const hits =
-    query.trim() === ""
-      ? document.nodes.map((node) => ({ node, where: "label", text: labelOf(node) }))
-      : searchNodes(document, query);
+  const hits = searchNodes(document, query);
   const titleOf = (kind: string, where: string) =>
     kindOf(catalog, kind)?.parameters.find((each) => each.name === where)?.title ?? where;
   return hits.map(({ node, text, where }) => ({
@@ -209,11 +206,6 @@ const FINDERS = {
     find: findCommands,
     label: phrase("Commands"),
     placeholder: phrase("Type a command, a node or something to add"),
-  },
-  search: {
-    find: findNodes,
-    label: phrase("Find in the topology"),
-    placeholder: phrase("Find by label, id or any parameter"),
   },
   connect: {
     find: findTargets,
@@ -287,7 +279,8 @@ export function Dialogs() {
       </Modal>
     );
   }
-  if (open === null) return null;
+  // The canvas shows its own search.
+  if (open === null || open === "search") return null;
   const finder = FINDERS[open];
   return (
     <Modal

@@ -11,7 +11,7 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
-import { type Folded, type Frame, innerPort, NOTHING_FOLDED } from "./drawing";
+import { type Folded, type Frame, type GroupPort, innerPort, NOTHING_FOLDED } from "./drawing";
 import { type Box, boxOf, FOOTER_HEIGHT, portTop } from "./geometry";
 
 /** The smallest distance between a wire and a node that it passes. */
@@ -138,9 +138,9 @@ export function ways(
 }
 
 /** The place of a port of a collapsed group; null if there is no group or no such port. */
-function groupPlace(
+export function groupPlace(
   frame: Frame | undefined,
-  side: "input" | "output",
+  side: GroupPort["side"],
   id: string,
 ): Position | null {
   const port = frame?.ports.find((each) => each.side === side && each.id === id);

@@ -99,4 +99,8 @@ export const canvas = {
   "Resize the note": "调整注释大小",
   "Text of the note, in Markdown": "注释文字（Markdown）",
   "Double-click to write. Markdown works.": "双击编辑，支持 Markdown。",
+  "Find in the topology": "在拓扑中查找",
+  "Labels, parameters, notes": "标签、参数、注释",
+  "{at} of {n}": "{at}/{n}",
+  Previous: "上一个",
 };

@@ -57,4 +57,7 @@ export const commands = {
   "Collapse all groups": "折叠所有分组",
   "Expand all groups": "展开所有分组",
   "Add a note": "添加注释",
+  "Download the picture as SVG": "下载图片 (SVG)",
+  "Download the picture as PNG": "下载图片 (PNG)",
+  "Print the picture…": "打印图片…",
 };

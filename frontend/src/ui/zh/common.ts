@@ -139,4 +139,7 @@ export const common = {
   "Edit the note": "编辑注释",
   "{n} {n|node|nodes}": "{n} 个节点",
   Text: "文本",
+  Note: "注释",
+  Description: "说明",
+  Next: "前进",
 };

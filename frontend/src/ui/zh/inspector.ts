@@ -5,7 +5,6 @@ export const inspector = {
     "设计时假定的分区数。主题已存在时，以其实际分区数为准。",
   "Partitions of {topic}": "{topic} 的分区数",
   "Another topic": "另一个主题",
-  Description: "说明",
   "The compiler does not respond, so problems and types may be out of date. {message}":
     "编译器没有响应，问题与类型可能已过时。{message}",
   "What it is for": "它的用途",
@@ -115,7 +114,6 @@ export const inspector = {
   Ocher: "赭色",
   Rose: "玫红",
   Green: "绿色",
-  Note: "注释",
   Title: "标题",
   "# heading, **bold**, *italic*, `code`, - list, [title](https://…)":
     "# 标题、**粗体**、*斜体*、`代码`、- 列表、[标题](https://…)",
