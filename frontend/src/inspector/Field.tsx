@@ -2,6 +2,7 @@ import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import type { Diagnostic } from "../api/types";
+import { FixButton } from "../problems/FixButton";
 import { describeDiagnostic } from "../problems/prose";
 import { t } from "../ui/i18n";
 import { isMissing } from "./problems";
@@ -17,7 +18,7 @@ export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnosti
         data-severity={isMissing(each) ? "missing" : each.severity}
       >
         {message}
-        {hint === null || hint === "" ? null : <span> {hint}</span>}
+        {hint === null || hint === "" ? null : <span> {hint}</span>} <FixButton diagnostic={each} />
       </p>
     );
   });
