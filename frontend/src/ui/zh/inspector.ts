@@ -117,4 +117,14 @@ export const inspector = {
   Title: "标题",
   "# heading, **bold**, *italic*, `code`, - list, [title](https://…)":
     "# 标题、**粗体**、*斜体*、`代码`、- 列表、[标题](https://…)",
+  "The topic {topic} has no records in JSON.": "主题 {topic} 没有 JSON 记录。",
+  "Schema from records": "由记录生成模式",
+  "Read the latest records of {topic}": "读取 {topic} 的最新记录",
+  "Records in JSON": "JSON 记录",
+  "One record, a list of records, or one record per line": "一条记录、记录列表，或每行一条记录",
+  "Schema of {n} {n|record|records}": "{n} 条记录的模式",
+  "These fields have values of different types: {fields}. Records that do not fit the first type go to the deserialization handler.":
+    "以下字段的值类型不一致：{fields}。不符合第一种类型的记录将交给反序列化处理程序。",
+  "Use this schema": "使用此模式",
+  "From records…": "由记录生成…",
 };
