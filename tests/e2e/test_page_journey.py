@@ -384,7 +384,7 @@ def test_the_focus_returns_to_the_button_that_opened_a_dialog(page: Page) -> Non
 
 
 def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_path: Path) -> None:
-    """A group is made, collapsed, moved and opened again; a note is written; both are found and drawn."""
+    """A group is made, collapsed and moved; a note is written; both are found and in pictures."""
     designer = new_topology(page, "Large")
     first = designer.drag("source.stream", 200, 260)
     second = designer.drag("filter", 460, 260)

@@ -12,6 +12,7 @@ import { duplicate } from "./duplicate";
 import { editNode } from "./editNode";
 import { exportDocument } from "./exportDocument";
 import * as groups from "./groups";
+import { help } from "./help";
 import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
 import { openShortcuts } from "./openShortcuts";
@@ -67,6 +68,7 @@ const own: readonly Command[] = [
   ...Object.values(view),
   exportDocument,
   ...Object.values(picture),
+  help,
   openShortcuts,
 ];
 

@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { addKind } from "../commands/addNode";
 import { type Command, type CommandGroup, canRun, commandContext } from "../commands/command";
 import { openDialog, useDialogs } from "../commands/dialogs";
+import { openHelp, useHelp } from "../commands/help";
 import { allCommands } from "../commands/registry";
 import { kindOf, portsOf } from "../graph/catalog";
 import { connect } from "../graph/changes";
@@ -11,9 +12,12 @@ import { searchKinds, searchNodes } from "../graph/search";
 import { Cut, Keys } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
+import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 import { hueOf, knownRoles } from "./derived";
 import { useDesigner } from "./store";
+
+const HelpDialog = later(async () => (await import("../reference/HelpDialog")).HelpDialog);
 
 interface Choice {
   readonly id: string;
@@ -145,7 +149,12 @@ function findCommands(query: string): Choice[] {
           hue: hueOf(catalog, kind.kind),
           run: () => void addKind(kind.kind),
         }));
-  return [...findNodes(query).slice(0, 8), ...commands, ...kinds];
+  const helped: Choice = {
+    id: "help on",
+    title: t("Help on “{text}”", { text: query.trim() }),
+    run: () => openHelp(query.trim()),
+  };
+  return [...findNodes(query).slice(0, 8), ...commands, ...kinds, helped];
 }
 
 function findNodes(query: string): Choice[] {
@@ -271,7 +280,15 @@ function Shortcuts() {
 
 export function Dialogs() {
   const open = useDialogs((state) => state.open);
+  const asked = useHelp((state) => state.asked);
   const close = () => openDialog(null);
+  if (asked !== null) {
+    return (
+      <Suspense>
+        <HelpDialog />
+      </Suspense>
+    );
+  }
   if (open === "shortcuts") {
     return (
       <Modal opened onClose={close} title={t("Keyboard shortcuts")} size={760}>

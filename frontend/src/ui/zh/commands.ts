@@ -60,4 +60,5 @@ export const commands = {
   "Download the picture as SVG": "下载图片 (SVG)",
   "Download the picture as PNG": "下载图片 (PNG)",
   "Print the picture…": "打印图片…",
+  "Help on operators and functions…": "算子和函数帮助…",
 };

@@ -142,4 +142,5 @@ export const common = {
   Note: "注释",
   Description: "说明",
   Next: "前进",
+  required: "必填",
 };

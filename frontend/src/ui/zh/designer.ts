@@ -51,4 +51,5 @@ export const designer = {
   starting: "启动中",
   degraded: "异常",
   unknown: "未知",
+  "Help on “{text}”": "关于“{text}”的帮助",
 };

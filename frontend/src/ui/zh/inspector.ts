@@ -16,7 +16,6 @@ export const inspector = {
   "The type is known once the nodes upstream compile.": "上游节点编译通过后即可得知类型。",
   "What flows": "流经的内容",
   "Insert a node…": "插入节点…",
-  required: "必填",
   "{n} nodes selected": "已选择 {n} 个节点",
   "Why it runs this way": "为何这样运行",
   "Add a store": "添加存储",
