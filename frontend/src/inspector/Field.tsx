@@ -7,8 +7,9 @@ import { describeDiagnostic } from "../problems/prose";
 import { t } from "../ui/i18n";
 import { isMissing } from "./problems";
 
-/** The problems of a field and their hints. */
-export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
+/** The problems of a field and their hints. `fixes` is false for those of anything but the open document. */
+export function FieldProblems(props: { diagnostics: readonly Diagnostic[]; fixes?: boolean }) {
+  const { diagnostics, fixes = true } = props;
   return diagnostics.map((each, index) => {
     const { hint, message } = describeDiagnostic(each);
     return (
@@ -18,7 +19,8 @@ export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnosti
         data-severity={isMissing(each) ? "missing" : each.severity}
       >
         {message}
-        {hint === null || hint === "" ? null : <span> {hint}</span>} <FixButton diagnostic={each} />
+        {hint === null || hint === "" ? null : <span> {hint}</span>}{" "}
+        {fixes ? <FixButton diagnostic={each} /> : null}
       </p>
     );
   });

@@ -149,8 +149,8 @@ function setAt(
 
 /** Replaces the marked part of an expression, if it still ends with what was found there. */
 function textFix(diagnostic: Diagnostic, found: string, text: string): Fix | null {
-  const { position } = diagnostic;
-  if (position === null) return null;
+  const { node, position } = diagnostic;
+  if (node === null || position === null) return null;
   return {
     title: t("Write “{text}”", { text }),
     apply: (document) =>
