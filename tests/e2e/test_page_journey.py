@@ -400,6 +400,7 @@ def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_pat
     page.keyboard.press("Escape")
     page.locator(".react-flow__pane").hover(position={"x": 420, "y": 90})
     page.keyboard.press("Alt+n")
+    expect(page.get_by_role("textbox", name="Text of the note")).to_be_focused()
     page.keyboard.type("# Why\n**Late** records")
     page.keyboard.press("Escape")
     expect(page.locator(".note strong")).to_have_text("Late")

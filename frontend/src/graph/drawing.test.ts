@@ -201,3 +201,17 @@ test("an arranged group stays together, and notes stay beside their nodes", asyn
   const place = after.nodes[0]?.position;
   expect(notes.get("why")?.x).toBe(place?.x);
 });
+
+test("arrows treat a collapsed group as one stop", async () => {
+  const drawn = editor(row());
+  drawn.select("b", "c");
+  await drawn.run("group");
+  await drawn.run("fold-group");
+  drawn.select("a");
+  await drawn.run("walk-right");
+  expect(useDesigner.getState().selection.nodes).toEqual(["b", "c"]);
+  await drawn.run("walk-right");
+  expect(useDesigner.getState().selection.nodes).toEqual(["d"]);
+  await drawn.run("walk-left");
+  expect(useDesigner.getState().selection.nodes).toEqual(["b", "c"]);
+});
