@@ -3,7 +3,8 @@
 A test passes when the server simulates a document with the test's inputs and finds the expected
 results, with the document's numbers of partitions and with empty stores. A pass is stored with the
 hashes of the document and of the test. It also counts for a version that differs only in labels,
-positions and descriptions of nodes, but not for a test that was changed since.
+positions and descriptions of nodes, or in groups and notes, but not for a test that was changed
+since.
 """
 
 from __future__ import annotations
