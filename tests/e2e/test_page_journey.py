@@ -397,8 +397,7 @@ def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_pat
     page.get_by_test_id("group-title").fill("Clean up")
     expect(page.locator(".frame-title")).to_have_text("Clean up")
 
-    page.keyboard.press("Escape")
-    page.locator(".react-flow__pane").hover(position={"x": 420, "y": 90})
+    page.locator(".react-flow__pane").click(position={"x": 420, "y": 90})
     page.keyboard.press("Alt+n")
     expect(page.get_by_role("textbox", name="Text of the note")).to_be_focused()
     page.keyboard.type("# Why\n**Late** records")

@@ -81,7 +81,6 @@ export const GroupNode = memo(function GroupNode({ data }: NodeProps<GroupFlowNo
       className="node group-node"
       data-hue={frame.group.color}
       data-trouble={failed !== null || errors > 0 ? "error" : undefined}
-      onPointerDownCapture={(event) => selectNodes(event, frame)}
     >
       <div className="node-body">
         <div className="node-title">

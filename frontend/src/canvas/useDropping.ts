@@ -13,13 +13,21 @@ import { t } from "../ui/i18n";
 import { KIND_MIME, lightWire, wireAt } from "./drag";
 import { type FlowEdge, type FlowNode, isOperator, type OperatorFlowNode } from "./flow";
 
+type Flow = ReactFlowInstance<FlowNode, FlowEdge>;
+
 /** Where a gesture has brought nodes and notes. Groups follow their nodes. */
-function placesOf(dragged: readonly FlowNode[]) {
+function placesOf(dragged: readonly FlowNode[], flow: Flow) {
   const nodes = new Map<string, Position>();
   const notes = new Map<string, Position>();
   for (const each of dragged) {
     if (each.type === "note") notes.set(each.data.note.id, each.position);
     else if (isOperator(each)) nodes.set(each.id, each.position);
+    else {
+      for (const id of each.data.frame.nodes) {
+        const member = flow.getNode(id);
+        if (member !== undefined) nodes.set(id, member.position);
+      }
+    }
   }
   const label =
     nodes.size > 0
@@ -27,11 +35,6 @@ function placesOf(dragged: readonly FlowNode[]) {
       : t("Move {n} {n|note|notes}", { n: notes.size });
   const move = (document: TopologyDocument) => moveNotes(moveNodes(document, nodes), notes);
   return { nodes, label, move };
-}
-
-function onSelectionDragStop(_event: React.MouseEvent, dragged: FlowNode[]) {
-  const { label, move } = placesOf(dragged);
-  useDesigner.getState().change(label, move);
 }
 
 /** The innermost open group whose frame is under the middle of a node that was in no group. */
@@ -52,7 +55,14 @@ function onDragLeave() {
   lightWire(null);
 }
 
-export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
+export function useDropping(flow: Flow) {
+  const onSelectionDragStop = useCallback(
+    (_event: React.MouseEvent, dragged: FlowNode[]) => {
+      const { label, move } = placesOf(dragged, flow);
+      useDesigner.getState().change(label, move);
+    },
+    [flow],
+  );
   const onNodeDrag = useCallback(
     (event: React.MouseEvent | MouseEvent | TouchEvent, node: FlowNode, dragged: FlowNode[]) => {
       if (dragged.length !== 1 || !("clientX" in event) || !isOperator(node)) return;
@@ -75,7 +85,7 @@ export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
       lightWire(null);
       const state = useDesigner.getState();
       const { catalog } = state;
-      const { label, move } = placesOf(dragged);
+      const { label, move } = placesOf(dragged, flow);
       if (!isOperator(node)) {
         state.change(label, move);
         return;
@@ -96,7 +106,7 @@ export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
         return makeRoom(joined, catalog, node.id);
       });
     },
-    [],
+    [flow],
   );
 
   const onDragOver = useCallback((event: React.DragEvent) => {

@@ -1,5 +1,6 @@
 import { useNoteEditing } from "../canvas/noteEditing";
 import { foldedOf, useDesigner } from "../designer/store";
+import { isStoreKind, type TopologyDocument } from "../graph/document";
 import {
   addNote as addNoteTo,
   ungroup as dissolve,
@@ -31,6 +32,16 @@ function nearGroup(context: CommandContext): Group | undefined {
   return chosenGroup(context) ?? (first === undefined ? undefined : groupOf(document, first));
 }
 
+/** Nodes with the stores that nothing else uses. */
+function withStores(document: TopologyDocument, nodes: readonly string[]): string[] {
+  const chosen = new Set(nodes);
+  const stores = document.nodes.filter(({ id, kind }) => {
+    const users = document.edges.filter((edge) => edge.source === id);
+    return isStoreKind(kind) && users.length > 0 && users.every((edge) => chosen.has(edge.target));
+  });
+  return [...new Set([...nodes, ...stores.map((store) => store.id)])];
+}
+
 export const group: Command = {
   id: "group",
   group: "arrange",
@@ -38,10 +49,11 @@ export const group: Command = {
   shortcuts: ["Mod+G"],
   enabled: (context) => editable(context) && hasNodes(context),
   run: ({ designer }) => {
-    const { nodes } = designer.selection;
+    const nodes = withStores(designer.document, designer.selection.nodes);
     designer.change(
       t("Group {n} {n|node|nodes}", { n: nodes.length }),
       (document) => makeGroup(document, nodes, t("Group")).document,
+      { select: { nodes, edges: [] } },
     );
   },
 };
