@@ -97,6 +97,7 @@ export function FormatWidget(props: WidgetProps) {
                     <Button
                       size="compact-xs"
                       variant="subtle"
+                      className="schema-ask"
                       data-testid="schema-from-records"
                       onClick={() => setAsking(true)}
                     >
