@@ -2,8 +2,8 @@ import "./marks.css";
 import { ActionIcon } from "@mantine/core";
 import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
 import IconCollapse from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonalMinimize2.mjs";
-import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { memo } from "react";
+import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflow/react";
+import { memo, useEffect } from "react";
 import { useRuntime } from "../designer/runtime";
 import { type DesignerState, useDesigner } from "../designer/store";
 import type { Frame } from "../graph/drawing";
@@ -68,8 +68,14 @@ function errorsIn(state: DesignerState, frame: Frame): number {
 }
 
 /** A collapsed group: its title, what is inside, and a port for each wire from outside. */
-export const GroupNode = memo(function GroupNode({ data }: NodeProps<GroupFlowNode>) {
+export const GroupNode = memo(function GroupNode({ data, id }: NodeProps<GroupFlowNode>) {
   const { frame } = data;
+  const measure = useUpdateNodeInternals();
+  const ports = frame.ports.map((port) => `${port.side} ${port.id} ${port.place.y}`).join("\n");
+  // React Flow looked for the ports before this part of the page was loaded, or these were there.
+  useEffect(() => {
+    if (ports !== "") measure(id);
+  }, [measure, id, ports]);
   const errors = useDesigner((state) => errorsIn(state, frame));
   const failed = useRuntime((state) =>
     state.failed?.node != null && frame.nodes.includes(state.failed.node)
