@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import type { Diagnostic } from "../api/types";
-import { FixButton } from "../problems/FixButton";
+import { FixButton } from "../problems/laterFixes";
 import { describeDiagnostic } from "../problems/prose";
 import { t } from "../ui/i18n";
 import { isMissing } from "./problems";

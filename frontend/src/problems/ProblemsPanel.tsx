@@ -7,8 +7,8 @@ import { useDesigner } from "../designer/store";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Note } from "../ui";
 import { t } from "../ui/i18n";
-import { FixAll, FixButton } from "./FixButton";
 import { byNode, hasSink } from "./groups";
+import { FixAll, FixButton } from "./laterFixes";
 import classes from "./problems.module.css";
 import { describeDiagnostic } from "./prose";
 
