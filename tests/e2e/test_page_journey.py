@@ -411,9 +411,12 @@ def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_pat
     expect(designer.node(second)).to_have_count(0)
     expect(page.locator(".react-flow__edge")).to_have_count(1)
     before = box.bounding_box()
-    box.drag_to(page.locator(".react-flow__pane"), target_position={"x": 560, "y": 420})
-    after = box.bounding_box()
     assert before is not None
+    page.mouse.move(before["x"] + 30, before["y"] + 12)
+    page.mouse.down()
+    page.mouse.move(before["x"] + 60, before["y"] + 112, steps=8)
+    page.mouse.up()
+    after = box.bounding_box()
     assert after is not None
     assert abs(after["y"] - before["y"]) > 40
 
