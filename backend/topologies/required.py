@@ -3,7 +3,8 @@
 A test passes when the server simulates a document with the test's inputs and finds the expected
 results, with the document's numbers of partitions and with empty stores. A pass is stored with the
 hashes of the document and of the test. It also counts for a version that differs only in labels,
-positions and descriptions of nodes, but not for a test that was changed since.
+positions and descriptions of nodes, or in groups and notes, but not for a test that was changed
+since.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ DRAWN = frozenset({"label", "position", "description"})
 
 
 def _hash_of_document(document: Mapping[str, Any]) -> str:
+    document = {part: value for part, value in document.items() if part != "drawing"}
     nodes = document.get("nodes")
     if isinstance(nodes, list):
         document = {**document, "nodes": [_as_it_runs(node) for node in nodes]}

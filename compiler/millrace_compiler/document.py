@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from millrace_compiler.annotations import check_drawing
 from millrace_compiler.diagnostics import Diagnostic, Diagnostics, kind_of, shown
 
 FORMAT = "millrace.topology/1"
@@ -18,7 +19,7 @@ NODE_ID = re.compile(r"[a-z][a-z0-9_-]*")
 TOPIC_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,249}")
 MAX_PARTITIONS = 10_000
 _MAX_ID = 200
-_TOP = ("format", "name", "description", "settings", "topics", "nodes", "edges")
+_TOP = ("format", "name", "description", "settings", "topics", "nodes", "edges", "drawing")
 _NODE = ("id", "kind", "label", "position", "description", "params")
 _EDGE = ("source", "target", "source_port", "target_port")
 
@@ -121,6 +122,7 @@ def read_document(raw: object, report: Diagnostics) -> Document:
             report.add(
                 "unknown_key", parameter=str(name), place="the document", known=", ".join(_TOP)
             )
+    check_drawing(raw.get("drawing"), report)
     reader = _Reader(raw, report)
     return Document(
         name=reader.text("name") or "topology",

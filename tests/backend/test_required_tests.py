@@ -98,9 +98,10 @@ def test_a_version_is_deployed_once_all_its_tests_have_passed_with_it(
     redeployed = bench.client.post(f"{run}/redeploy", {"version": 2})
     assert redeployed.json()["error"]["code"] == "tests_not_passed"
     assert bench.client.post(f"{run}/restart", {}).status_code == 200
-    # The labels and positions of nodes do not matter.
+    # The labels and positions of nodes, groups and notes do not matter.
     moved = document("a", "b")
     moved["nodes"][0] |= {"label": "Moved", "position": {"x": 16, "y": 32}}
+    moved["drawing"] = {"groups": [{"id": "all", "nodes": [moved["nodes"][0]["id"]]}]}
     bench.run([], moved)
     assert bench.client.post(f"{run}/redeploy", {"version": 2}).status_code == 200
 

@@ -55,6 +55,43 @@ def test_a_key_of_the_wrong_type_is_refused(key: str, value: object) -> None:
     assert bool(faults(raw)) != fits
 
 
+DRAWING = {
+    "groups": [
+        {"id": "all", "title": "All", "color": "join", "nodes": ["gone"], "collapsed": True},
+        {"id": "inner", "nodes": ["keep"], "parent": "all"},
+    ],
+    "notes": [{"id": "why", "text": "*why*", "position": {"x": 0, "y": -80.5}, "width": 200}],
+}
+
+
+def test_groups_and_notes_never_affect_the_program() -> None:
+    plain = line(node("keep", "filter", predicate="true"))
+    assert compiled({**plain, "drawing": DRAWING}).code == compiled(plain).code
+    assert not faults({**plain, "drawing": DRAWING})
+
+
+@pytest.mark.parametrize(
+    ("drawing", "place"),
+    [
+        ([], "drawing"),
+        ({"frames": []}, "drawing.frames"),
+        ({"groups": {}}, "drawing.groups"),
+        ({"groups": [3]}, "drawing.groups[0]"),
+        ({"groups": [{"title": "x"}]}, "drawing.groups[0].id"),
+        ({"groups": [{"id": "a"}, {"id": "a"}]}, "drawing.groups[1].id"),
+        ({"groups": [{"id": "a", "nodes": ["b", 3]}]}, "drawing.groups[0].nodes"),
+        ({"groups": [{"id": "a", "collapsed": 1}]}, "drawing.groups[0].collapsed"),
+        ({"notes": [{"id": "a", "position": {"x": 0}}]}, "drawing.notes[0].position"),
+        ({"notes": [{"id": "a", "size": 3}]}, "drawing.notes[0].size"),
+        ({"notes": [{"id": "a", "width": True}]}, "drawing.notes[0].width"),
+    ],
+)
+def test_a_drawing_of_the_wrong_shape_is_refused_at_its_place(drawing: object, place: str) -> None:
+    raw = {**line(node("keep", "filter", predicate="true")), "drawing": drawing}
+    found = compiled(raw).diagnostics
+    assert [each.parameter for each in found if each.code != "narrow_type"] == [place]
+
+
 @pytest.mark.parametrize("id_", ["", "Big", "1st", "a b", "ä", 3, None, "x" * 201, "a\n"])
 def test_an_id_must_be_a_small_name(id_: object) -> None:
     raw = line(node("keep", "filter", predicate="true"))

@@ -381,3 +381,67 @@ def test_the_focus_returns_to_the_button_that_opened_a_dialog(page: Page) -> Non
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(opener).to_be_focused()
+
+
+def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_path: Path) -> None:
+    """A group is made, collapsed and moved; a note is written; both are found and in pictures."""
+    designer = new_topology(page, "Large")
+    first = designer.drag("source.stream", 200, 260)
+    second = designer.drag("filter", 460, 260)
+    third = designer.drag("map_values", 720, 260)
+    designer.wire(first, second)
+    designer.wire(second, third)
+    designer.node(second).click(position={"x": 60, "y": 14})
+    designer.node(third).click(position={"x": 60, "y": 14}, modifiers=["ControlOrMeta"])
+    page.keyboard.press("ControlOrMeta+g")
+    page.get_by_test_id("group-title").fill("Clean up")
+    expect(page.locator(".frame-title")).to_have_text("Clean up")
+
+    page.locator(".react-flow__pane").click(position={"x": 420, "y": 90})
+    page.keyboard.press("Alt+n")
+    expect(page.get_by_role("textbox", name="Text of the note")).to_be_focused()
+    page.keyboard.type("# Why\n**Late** records")
+    page.keyboard.press("Escape")
+    expect(page.locator(".note strong")).to_have_text("Late")
+
+    page.locator(".frame-head").click(position={"x": 20, "y": 10})
+    page.keyboard.press("ControlOrMeta+.")
+    box = page.locator(".group-node")
+    expect(box).to_contain_text("2 nodes")
+    expect(designer.node(second)).to_have_count(0)
+    expect(page.locator(".react-flow__edge")).to_have_count(1)
+    before = box.bounding_box()
+    assert before is not None
+    page.mouse.move(before["x"] + 30, before["y"] + 12)
+    page.mouse.down()
+    page.mouse.move(before["x"] + 60, before["y"] + 112, steps=8)
+    page.mouse.up()
+    after = box.bounding_box()
+    assert after is not None
+    assert abs(after["y"] - before["y"]) > 40
+
+    page.keyboard.press("ControlOrMeta+f")
+    search = page.get_by_role("textbox", name="Find in the topology")
+    search.fill("late")
+    expect(page.locator(".react-flow__node-note[data-found]")).to_have_count(1)
+    search.fill(third)
+    search.press("Enter")
+    expect(designer.node(third)).to_have_attribute("data-found-now", "")
+    search.press("Escape")
+
+    for ending, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        page.keyboard.press("ControlOrMeta+k")
+        page.keyboard.type(f"picture as {ending}")
+        with page.expect_download() as download:
+            page.keyboard.press("Enter")
+        target = tmp_path / f"picture.{ending}"
+        download.value.save_as(target)
+        assert target.read_bytes().startswith(start)
+    text = (tmp_path / "picture.SVG").read_text(encoding="utf-8")
+    assert "Clean up" in text
+    assert "Late records" in text
+    page.keyboard.press("ControlOrMeta+z")
+    expect(page.locator(".react-flow__minimap")).to_be_visible()
+    expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
+    page.reload()
+    expect(page.locator(".note strong")).to_have_text("Late")

@@ -54,6 +54,38 @@ class TopicAssumptionSerializer(serializers.Serializer[Any]):
     partitions = serializers.IntegerField()
 
 
+class GroupSerializer(serializers.Serializer[Any]):
+    """A frame around nodes of the drawing. It contains the groups that name it as their parent."""
+
+    id = serializers.CharField()
+    title = serializers.CharField(required=False)
+    color = serializers.CharField(required=False, help_text="A family of operators, such as join.")
+    nodes = serializers.ListField(child=serializers.CharField(), required=False)
+    collapsed = serializers.BooleanField(required=False, help_text="Drawn as a single box.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add ``parent``, a name that every serializer field already uses."""
+        return {**super().get_fields(), "parent": serializers.CharField(required=False)}
+
+
+class NoteSerializer(serializers.Serializer[Any]):
+    """A note on the drawing."""
+
+    id = serializers.CharField()
+    text = serializers.CharField(required=False, help_text="Markdown.")
+    position = PositionSerializer(required=False)
+    width = serializers.FloatField(required=False)
+    height = serializers.FloatField(required=False)
+    color = serializers.CharField(required=False, help_text="A family of operators, such as join.")
+
+
+class DrawingSerializer(serializers.Serializer[Any]):
+    """Groups and notes. They never affect what runs."""
+
+    groups = GroupSerializer(many=True, required=False)
+    notes = NoteSerializer(many=True, required=False)
+
+
 class DocumentSerializer(serializers.Serializer[Any]):
     """A topology document, format millrace.topology/1. Unknown fields are preserved."""
 
@@ -64,6 +96,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
     topics = serializers.DictField(child=TopicAssumptionSerializer(), required=False)
     nodes = NodeSerializer(many=True)
     edges = EdgeSerializer(many=True)
+    drawing = DrawingSerializer(required=False)
 
 
 @extend_schema_field(DocumentSerializer)

@@ -70,6 +70,22 @@ export const listRecords = (
     }),
   );
 
+/** The number of records from which a schema is made. */
+const SAMPLES = 100;
+
+/** Keys or values of a topic's latest records that are whole and in JSON. */
+export async function jsonSamples(
+  workspace: string,
+  topic: string,
+  side: "key" | "value",
+): Promise<string[]> {
+  const { records } = await listRecords(workspace, topic, { start: "latest", limit: SAMPLES });
+  return records.flatMap((record) => {
+    const part = record[side];
+    return part.format === "json" && !part.cut && part.text !== null ? [part.text] : [];
+  });
+}
+
 export const getRecord = (
   workspace: string,
   topic: string,

@@ -12,18 +12,29 @@ import {
   useReactFlow,
   useStore,
 } from "@xyflow/react";
-import { type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { useDialogs } from "../commands/dialogs";
 import type { AddRequest } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import type { Position } from "../graph/document";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { AddMenu } from "./AddMenu";
 import { ConnectionHint } from "./ConnectionHint";
 import { ContextMenu, type ContextPlace } from "./ContextMenu";
 import { EmptyCanvas, LayerSwitch, Tools } from "./Floating";
-import type { FlowEdge, FlowNode } from "./flow";
+import { chosenOf, type FlowEdge, type FlowNode, isOperator } from "./flow";
+import { MARK_NODES } from "./markNodes";
 import { OperatorNode } from "./OperatorNode";
 import { PeopleOnNodes } from "./People";
 import { PlanAreas } from "./PlanAreas";
@@ -36,7 +47,9 @@ import { useFlow } from "./useFlow";
 import { useGlide } from "./useGlide";
 import { useWiring } from "./useWiring";
 
-const NODE_TYPES = { operator: OperatorNode, store: StoreNode };
+const FindBar = later(async () => (await import("./FindBar")).FindBar);
+
+const NODE_TYPES = { operator: OperatorNode, store: StoreNode, ...MARK_NODES };
 const EDGE_TYPES = { record: RecordEdge };
 const SNAP: [number, number] = [GRID, GRID];
 /** From this many nodes on, only the visible ones are kept in the page. */
@@ -48,11 +61,24 @@ const SETTLE_MS = 250;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
 function onNodeDoubleClick(_event: React.MouseEvent, node: FlowNode) {
-  useDesigner.getState().goTo(node.id, "");
+  const { fold, goTo } = useDesigner.getState();
+  if (node.type === "group") fold(node.data.group.id, false);
+  else if (isOperator(node)) goTo(node.id, "");
 }
 
 function onNodeMouseEnter(_event: React.MouseEvent, node: FlowNode) {
-  useDesigner.getState().setHovered(node.id);
+  if (isOperator(node)) useDesigner.getState().setHovered(node.id);
+}
+
+/** Selects what a node of the canvas stands for, unless it is selected. */
+function selectOnly(node: FlowNode) {
+  const { select, selection } = useDesigner.getState();
+  const chosen = node.type === "frame" ? { nodes: [...node.data.frame.nodes] } : chosenOf([node]);
+  const { nodes, notes = [] } = { notes: undefined, ...chosen };
+  const selected =
+    nodes.every((id) => selection.nodes.includes(id)) &&
+    notes.every((id) => selection.notes?.includes(id));
+  if (!selected) select({ nodes, notes });
 }
 
 function onNodeMouseLeave() {
@@ -124,6 +150,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
   const stale = useRuntime((state) => state.figures?.stale === true);
   const readOnly = useDesigner((state) => state.readOnly);
   const count = useDesigner((state) => state.document.nodes.length);
+  const finding = useDialogs((state) => state.open === "search");
   const glide = useGlide(setNodes);
 
   const openAddMenu = useCallback(
@@ -157,7 +184,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
     settled.current ||= chosen.nodes.length + chosen.edges.length > 0;
     if (!settled.current) return;
     useDesigner.getState().select({
-      nodes: chosen.nodes.map((node) => node.id),
+      ...chosenOf(chosen.nodes),
       edges: chosen.edges.map((edge) => edge.id),
     });
   }, []);
@@ -171,9 +198,9 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
   );
   const onNodeContextMenu = useCallback(
     (event: React.MouseEvent, node: FlowNode) => {
-      const { select, selection } = useDesigner.getState();
-      if (!selection.nodes.includes(node.id)) select({ nodes: [node.id] });
-      openContext(event, "node");
+      selectOnly(node);
+      const over = node.type === "note" ? "note" : isOperator(node) ? "node" : "group";
+      openContext(event, over);
     },
     [openContext],
   );
@@ -218,10 +245,10 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
       }}
       onFocus={(event) => {
         // Commands work on the selection, so a node that is focused with Tab is selected.
-        const node = event.target.dataset.id;
-        const { select, selection } = useDesigner.getState();
+        const { id } = event.target.dataset;
+        const node = id === undefined ? undefined : flow.getNode(id);
         if (node === undefined || !event.target.matches(".react-flow__node:focus-visible")) return;
-        if (!selection.nodes.includes(node)) select({ nodes: [node] });
+        selectOnly(node);
       }}
       {...dropped}
     >
@@ -277,6 +304,11 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
         <PeopleOnNodes />
         <EmptyCanvas />
       </ReactFlow>
+      {finding ? (
+        <Suspense>
+          <FindBar />
+        </Suspense>
+      ) : null}
       {addMenu === null ? null : <AddMenu {...addMenu} onClose={closeAdd} />}
       {context === null ? null : <ContextMenu place={context} onClose={() => setContext(null)} />}
     </div>

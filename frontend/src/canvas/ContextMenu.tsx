@@ -17,31 +17,55 @@ const NODE = [
   "select-downstream",
   "zoom-selection",
   null,
+  "group",
+  "leave-group",
+  null,
   "delete-and-reconnect",
   "delete",
 ];
 const EDGE = ["delete"];
+const GROUP = [
+  "fold-group",
+  "zoom-selection",
+  null,
+  "copy",
+  "cut",
+  "duplicate",
+  null,
+  "group",
+  "ungroup",
+  null,
+  "delete",
+];
+const NOTE = ["edit-note", "copy", "cut", "duplicate", null, "delete"];
 const PANE = [
   "add-node",
+  "add-note",
   "paste",
   null,
   "select-all",
   "auto-layout",
   "zoom-fit",
   null,
+  "export-svg",
+  "export-png",
+  "print",
+  null,
   "search",
   "commands",
 ];
 
+const LISTS = { node: NODE, edge: EDGE, group: GROUP, note: NOTE, pane: PANE } as const;
+
 export interface ContextPlace {
   readonly x: number;
   readonly y: number;
-  readonly over: "node" | "edge" | "pane";
+  readonly over: "node" | "edge" | "group" | "note" | "pane";
 }
 
 /** The commands that apply to what is under the pointer. */
 export function ContextMenu({ onClose, place }: { place: ContextPlace; onClose: () => void }) {
-  const ids = place.over === "node" ? NODE : place.over === "edge" ? EDGE : PANE;
+  const ids = LISTS[place.over];
   const context = commandContext();
   return (
     <Menu opened onClose={onClose} position="bottom-start" offset={0} width={264} returnFocus>

@@ -19,7 +19,7 @@ import { useView } from "../designer/view";
 import { Chip, Empty, Segments, Tip } from "../ui";
 import { span } from "../ui/format";
 import { t } from "../ui/i18n";
-import type { FlowNode } from "./flow";
+import { type FlowNode, isOperator } from "./flow";
 import { HeatSwitch } from "./Heat";
 
 /** Stale figures show their age only above this, in milliseconds: younger ones only lack a worker's heartbeats. */
@@ -107,9 +107,10 @@ function ZoomLevel() {
 
 function miniColor(node: FlowNode): string {
   const { catalog } = useDesigner.getState();
-  return catalog === null
-    ? "var(--m-ghost)"
-    : `var(--m-hue-${hueOf(catalog, node.data.node.kind)})`;
+  if (node.type === "frame") return "var(--m-line)";
+  if (node.type === "note") return "var(--m-hue-table)";
+  if (!isOperator(node) || catalog === null) return "var(--m-ghost)";
+  return `var(--m-hue-${hueOf(catalog, node.data.node.kind)})`;
 }
 
 export function Tools() {

@@ -12,7 +12,7 @@ import { isMissing } from "../inspector/problems";
 import { describeDiagnostic } from "../problems/prose";
 import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
-import type { FlowNode } from "./flow";
+import type { OperatorFlowNode } from "./flow";
 import { Ports } from "./Ports";
 import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
 import { runsText } from "./words";
@@ -116,7 +116,7 @@ function versionOf(running: RunningVersion | null, node: string): string | null 
   return t("version {n}: {text}", { n, text });
 }
 
-export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<FlowNode>) {
+export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<OperatorFlowNode>) {
   const { node } = data;
   const catalog = useDesigner((state) => state.catalog);
   const summary = useSummary(id);

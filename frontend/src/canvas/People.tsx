@@ -1,12 +1,20 @@
 import { useStore, ViewportPortal } from "@xyflow/react";
 import { colorOf, initialsOf, type Person, usePresence } from "../designer/presence";
+import { foldedOf, useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
+import { groupFlowId } from "./flow";
 
 /** A ring around a node that other people edit, with a name at its corner. */
 function Mark({ people }: { people: readonly Person[] }) {
   const [first] = people;
+  const group = useDesigner((state) => {
+    const hiding = first?.node == null ? undefined : foldedOf(state).hidden.get(first.node);
+    return hiding === undefined ? undefined : groupFlowId(hiding.group.id);
+  });
   const place = useStore((state) => {
-    const node = first?.node == null ? undefined : state.nodeLookup.get(first.node);
+    const found = first?.node == null ? undefined : state.nodeLookup.get(first.node);
+    const hiding = group === undefined ? undefined : state.nodeLookup.get(group);
+    const node = hiding ?? found;
     if (node === undefined) return null;
     const { x, y } = node.internals.positionAbsolute;
     return `${x} ${y} ${node.width ?? node.measured.width} ${node.height ?? node.measured.height}`;

@@ -1,6 +1,6 @@
 import { ViewportPortal } from "@xyflow/react";
 import { useMemo } from "react";
-import { useDesigner } from "../designer/store";
+import { foldedOf, useDesigner } from "../designer/store";
 import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalog";
 import { edgeId, isStoreKind, sourcePort, targetPort } from "../graph/document";
@@ -26,6 +26,7 @@ export function PlanAreas() {
   const document = useDesigner((state) => state.document);
   const catalog = useDesigner((state) => state.catalog);
   const plan = useDesigner((state) => state.result?.plan ?? null);
+  const folds = useDesigner(foldedOf);
   const areas = useMemo<Area[]>(() => {
     if (plan === null || catalog === null) return [];
     const nodes = new Map(document.nodes.map((node) => [node.id, node]));
@@ -39,17 +40,22 @@ export function PlanAreas() {
       const y = box.y + portTop(Math.max(at, 0), Math.max(row.length, 1), box.height);
       return { x: side === "output" ? box.x + box.width : box.x, y };
     };
-    const routed = ways(document, catalog);
+    const routed = ways(document, catalog, folds);
     const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
     const areas = areasOf(document, plan);
     return plan.subtopologies.flatMap((each) => {
       const mine = areas.get(each.id) ?? new Set<string>();
+      // A collapsed group is in every area of which it has nodes.
+      const hiding = new Set([...mine].flatMap((id) => folds.hidden.get(id) ?? []));
       const boxes = [...mine]
+        .filter((id) => !folds.hidden.has(id))
         .map((id) => nodes.get(id))
         .filter((node) => node !== undefined)
-        .map((node) => boxOf(catalog, node));
+        .map((node) => boxOf(catalog, node))
+        .concat([...hiding].map((frame) => frame.box));
       const links = document.edges.flatMap((edge, index) => {
         if (!mine.has(edge.source) || !mine.has(edge.target) || shuffled.has(index)) return [];
+        if (folds.hidden.has(edge.source) || folds.hidden.has(edge.target)) return [];
         if (targetPort(edge) === "store") {
           const up = portAt(edge.target, "store", "store");
           const store = nodes.get(edge.source);
@@ -70,7 +76,7 @@ export function PlanAreas() {
       if (bounds === null) return [];
       return [{ id: each.id, tasks: each.tasks, level: each.level, boxes, links, bounds }];
     });
-  }, [document, catalog, plan]);
+  }, [document, catalog, plan, folds]);
 
   return (
     <ViewportPortal>

@@ -4,7 +4,7 @@ import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
 import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
-import { type DesignerState, useDesigner } from "../designer/store";
+import { type DesignerState, foldedOf, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { portsOf } from "../graph/catalog";
 import {
@@ -13,6 +13,7 @@ import {
   sourcePort,
   type TopologyDocument,
 } from "../graph/document";
+import type { Folded } from "../graph/drawing";
 import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
@@ -152,12 +153,20 @@ function namesPorts(state: DesignerState, source: string, target: string): boole
   return named(source, "output") || named(target, "input");
 }
 
-let routed: { document: TopologyDocument; all: ReturnType<typeof ways> } | null = null;
+let routed: {
+  document: TopologyDocument;
+  folds: Folded;
+  all: ReturnType<typeof ways>;
+} | null = null;
 
 /** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
-function wayOf({ catalog, document }: DesignerState, edge: string): readonly Point[] | null {
+function wayOf(state: DesignerState, edge: string): readonly Point[] | null {
+  const { catalog, document } = state;
   if (catalog === null) return null;
-  if (routed?.document !== document) routed = { document, all: ways(document, catalog) };
+  const folds = foldedOf(state);
+  if (routed?.document !== document || routed.folds !== folds) {
+    routed = { document, folds, all: ways(document, catalog, folds) };
+  }
   return routed.all.get(edge) ?? null;
 }
 
@@ -178,7 +187,9 @@ function useFlow(node: string, on: boolean) {
 }
 
 export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
-  const { data, id, selected, source, sourceX, sourceY, target, targetX, targetY } = props;
+  const { data, id, selected, sourceX, sourceY, targetX, targetY } = props;
+  // The ends in the document; on the canvas, a collapsed group may stand for one of them.
+  const { source, target } = data?.edge ?? props;
   const { sourcePosition } = props;
   const type = useDesigner((state) =>
     data === undefined ? undefined : state.result?.ports[source]?.[sourcePort(data.edge)],

@@ -6,7 +6,7 @@ import { labelOf, paramsOf } from "../graph/document";
 import { STORE_HEIGHT, STORE_WIDTH } from "../graph/geometry";
 import { bytes, count } from "../ui/format";
 import { t } from "../ui/i18n";
-import type { FlowNode } from "./flow";
+import type { OperatorFlowNode } from "./flow";
 import { ProblemBadge, troubleOf, useSummary } from "./OperatorNode";
 import { PortShape } from "./PortShape";
 
@@ -30,7 +30,7 @@ function StoreFigures({ node }: { node: string }) {
 }
 
 /** A store, drawn as a cylinder below the node that uses it. */
-export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<FlowNode>) {
+export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<OperatorFlowNode>) {
   const { node } = data;
   const runtime = useDesigner((state) => state.layer === "runtime");
   const summary = useSummary(id);

@@ -4,8 +4,8 @@ import type { ReactFlowInstance } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
 import { type CanvasApi, setCanvas } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
-import { useDesigner } from "../designer/store";
-import type { FlowEdge, FlowNode } from "./flow";
+import { foldedOf, useDesigner } from "../designer/store";
+import { type FlowEdge, type FlowNode, groupFlowId } from "./flow";
 import { areasOf, centredOn, isInside } from "./visible";
 
 type Flow = ReactFlowInstance<FlowNode, FlowEdge>;
@@ -43,7 +43,8 @@ function open(flow: Flow, areas: Areas) {
 
 /** Moves the middle of a node into the visible part if it is outside; keeps the zoom if the node is legible. */
 function reveal(flow: Flow, box: HTMLElement | null, id: string) {
-  const node = flow.getNode(id);
+  const hiding = foldedOf(useDesigner.getState()).hidden.get(id);
+  const node = flow.getNode(hiding === undefined ? id : groupFlowId(hiding.group.id));
   const areas = areasOf(box);
   if (node === undefined || areas === null) return;
   const width = node.measured?.width ?? node.width ?? 0;
@@ -55,6 +56,16 @@ function reveal(flow: Flow, box: HTMLElement | null, id: string) {
   if (isInside(flow.flowToScreenPosition(middle), seen, margins)) return;
   const zoom = Math.max(flow.getZoom(), 0.7);
   void flow.setViewport(centredOn(middle, zoom, all, seen), { duration: 160 });
+}
+
+/** The nodes of the canvas that stand for nodes of the document: collapsed groups for those inside. */
+function shownFor(nodes: readonly string[]): string[] {
+  const { hidden } = foldedOf(useDesigner.getState());
+  const shown = nodes.map((id) => {
+    const hiding = hidden.get(id);
+    return hiding === undefined ? id : groupFlowId(hiding.group.id);
+  });
+  return [...new Set(shown)];
 }
 
 /** Operations that the hook cannot implement with only the canvas element and React Flow. */
@@ -77,7 +88,7 @@ export function useCanvasApi(
         void flow.fitView({
           ...fitIn(areas),
           duration: 160,
-          ...(only === undefined ? {} : { nodes: only.map((id) => ({ id })) }),
+          ...(only === undefined ? {} : { nodes: shownFor(only).map((id) => ({ id })) }),
         });
       },
       zoomBy: (factor) => void flow.zoomTo(flow.getZoom() * factor, { duration: 120 }),

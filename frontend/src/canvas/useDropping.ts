@@ -4,31 +4,68 @@ import type { ReactFlowInstance } from "@xyflow/react";
 import { useCallback } from "react";
 import { addKind } from "../commands/addNode";
 import { knownRoles } from "../designer/derived";
-import { useDesigner } from "../designer/store";
+import { foldedOf, useDesigner } from "../designer/store";
 import { insertOnEdge, makeRoom, moveNodes } from "../graph/changes";
 import { fitsOnEdge } from "../graph/connect";
-import { edgeId } from "../graph/document";
+import { edgeId, type Position, type TopologyDocument } from "../graph/document";
+import { groupOf, moveNotes, setGroupOf } from "../graph/drawing";
 import { t } from "../ui/i18n";
 import { KIND_MIME, lightWire, wireAt } from "./drag";
-import type { FlowEdge, FlowNode } from "./flow";
+import { type FlowEdge, type FlowNode, isOperator, type OperatorFlowNode } from "./flow";
 
-function onSelectionDragStop(_event: React.MouseEvent, dragged: FlowNode[]) {
-  const positions = new Map(dragged.map((each) => [each.id, each.position]));
-  useDesigner
-    .getState()
-    .change(t("Move {n} {n|node|nodes}", { n: dragged.length }), (now) =>
-      moveNodes(now, positions),
-    );
+type Flow = ReactFlowInstance<FlowNode, FlowEdge>;
+
+/** Where a gesture has brought nodes and notes. Groups follow their nodes. */
+function placesOf(dragged: readonly FlowNode[], flow: Flow) {
+  const nodes = new Map<string, Position>();
+  const notes = new Map<string, Position>();
+  for (const each of dragged) {
+    if (each.type === "note") notes.set(each.data.note.id, each.position);
+    else if (isOperator(each)) nodes.set(each.id, each.position);
+    else {
+      for (const id of each.data.frame.nodes) {
+        const member = flow.getNode(id);
+        if (member !== undefined) nodes.set(id, member.position);
+      }
+    }
+  }
+  const label =
+    nodes.size > 0
+      ? t("Move {n} {n|node|nodes}", { n: nodes.size })
+      : t("Move {n} {n|note|notes}", { n: notes.size });
+  const move = (document: TopologyDocument) => moveNotes(moveNodes(document, nodes), notes);
+  return { nodes, label, move };
+}
+
+/** The innermost open group whose frame is under the middle of a node that was in no group. */
+function groupUnder(node: OperatorFlowNode): string | undefined {
+  const state = useDesigner.getState();
+  if (groupOf(state.document, node.id) !== undefined) return undefined;
+  const x = node.position.x + (node.width ?? 0) / 2;
+  const y = node.position.y + (node.height ?? 0) / 2;
+  return foldedOf(state)
+    .frames.filter(({ box, collapsed }) => {
+      const inside = x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
+      return inside && !collapsed;
+    })
+    .at(-1)?.group.id;
 }
 
 function onDragLeave() {
   lightWire(null);
 }
 
-export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
+export function useDropping(flow: Flow) {
+  const onSelectionDragStop = useCallback(
+    (_event: React.MouseEvent, dragged: FlowNode[]) => {
+      const { label, move } = placesOf(dragged, flow);
+      useDesigner.getState().change(label, move);
+    },
+    [flow],
+  );
   const onNodeDrag = useCallback(
     (event: React.MouseEvent | MouseEvent | TouchEvent, node: FlowNode, dragged: FlowNode[]) => {
-      if (dragged.length !== 1 || !("clientX" in event)) return;
+      if (dragged.length !== 1 || !("clientX" in event) || !isOperator(node)) return;
       const state = useDesigner.getState();
       const alone = !state.document.edges.some(
         (edge) => edge.source === node.id || edge.target === node.id,
@@ -48,22 +85,28 @@ export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
       lightWire(null);
       const state = useDesigner.getState();
       const { catalog } = state;
-      const positions = new Map(dragged.map((each) => [each.id, each.position]));
+      const { label, move } = placesOf(dragged, flow);
+      if (!isOperator(node)) {
+        state.change(label, move);
+        return;
+      }
       const alone =
         dragged.length === 1 &&
         !state.document.edges.some((edge) => edge.source === node.id || edge.target === node.id);
       const wire =
         alone && "clientX" in event ? wireAt(event.clientX, event.clientY, node.id) : null;
       const edge = state.document.edges.find((candidate) => edgeId(candidate) === wire);
-      state.change(t("Move {n} {n|node|nodes}", { n: dragged.length }), (before) => {
-        const now = moveNodes(before, positions);
+      const into = dragged.length === 1 ? groupUnder(node) : undefined;
+      state.change(label, (before) => {
+        const moved = move(before);
+        const now = into === undefined ? moved : setGroupOf(moved, node.id, into);
         if (edge === undefined || catalog === null) return now;
         if (!fitsOnEdge(now, catalog, knownRoles(state), node.data.node.kind, edge)) return now;
         const joined = insertOnEdge(now, catalog, knownRoles(state), edge, node.id);
         return makeRoom(joined, catalog, node.id);
       });
     },
-    [],
+    [flow],
   );
 
   const onDragOver = useCallback((event: React.DragEvent) => {

@@ -7,40 +7,112 @@ import {
   type NodeChange,
   useStoreApi,
 } from "@xyflow/react";
-import { useCallback, useEffect, useState } from "react";
-import { useDesigner } from "../designer/store";
-import { type FlowEdge, type FlowNode, flowEdges, flowNodes } from "./flow";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { foldedOf, useDesigner } from "../designer/store";
+import { folded, groupsOf } from "../graph/drawing";
+import { snap } from "../graph/geometry";
+import {
+  type FlowEdge,
+  type FlowNode,
+  flowEdges,
+  flowGroups,
+  flowNodes,
+  flowNotes,
+  isOperator,
+} from "./flow";
+
+const NO_GROUPS: FlowNode[] = [];
+
+/** Drawn groups, from where their nodes are at this moment. */
+function useGroups(nodes: readonly FlowNode[]): FlowNode[] {
+  const document = useDesigner((state) => state.document);
+  const catalog = useDesigner((state) => state.catalog);
+  const folds = useDesigner((state) => state.folds);
+  const readOnly = useDesigner((state) => state.readOnly);
+  return useMemo(() => {
+    if (catalog === null || groupsOf(document).length === 0) return NO_GROUPS;
+    const own = nodes.filter(isOperator);
+    const places = new Map(own.map((node) => [node.id, node.position]));
+    // Not those of the store, with which these nodes agree only after the next effect.
+    const chosen = own.filter((node) => node.selected === true).map((node) => node.id);
+    const now = folded(document, catalog, folds, (node) => places.get(node.id) ?? { x: 0, y: 0 });
+    return flowGroups(now, new Set(chosen), readOnly);
+  }, [nodes, document, catalog, folds, readOnly]);
+}
+
+/** Changes of groups as changes of the nodes in them: groups have no place and no selection of their own. */
+function ofNodes(
+  changes: readonly NodeChange<FlowNode>[],
+  groups: readonly FlowNode[],
+  nodes: readonly FlowNode[],
+): NodeChange<FlowNode>[] {
+  const own = new Set(
+    changes.flatMap((change) => ("id" in change ? `${change.type} ${change.id}` : [])),
+  );
+  return changes.flatMap((change): NodeChange<FlowNode>[] => {
+    const group = "id" in change ? groups.find((each) => each.id === change.id) : undefined;
+    if (group === undefined || group.type === "note" || isOperator(group)) return [change];
+    const members = new Set(group.data.frame.nodes);
+    if (change.type === "select") {
+      return [...members].map((id) => ({ id, type: "select", selected: change.selected }));
+    }
+    if (change.type !== "position" || change.position === undefined) return [];
+    const by = snap({
+      x: change.position.x - group.position.x,
+      y: change.position.y - group.position.y,
+    });
+    return nodes
+      .filter((node) => members.has(node.id) && !own.has(`position ${node.id}`))
+      .map(({ id, position }) => ({
+        id,
+        type: "position",
+        position: { x: position.x + by.x, y: position.y + by.y },
+      }));
+  });
+}
 
 export function useFlow() {
   const document = useDesigner((state) => state.document);
   const catalog = useDesigner((state) => state.catalog);
   const selection = useDesigner((state) => state.selection);
   const readOnly = useDesigner((state) => state.readOnly);
+  const { hidden } = useDesigner(foldedOf);
   const flowStore = useStoreApi();
   const [nodes, setNodes] = useState<FlowNode[]>([]);
   const [edges, setEdges] = useState<FlowEdge[]>([]);
   useEffect(() => {
     if (catalog === null) return;
     const chosen = new Set(selection.nodes);
+    const notes = new Set(selection.notes);
     setNodes((before) => {
       // The box of a selection made with the mouse is hidden once something else is selected.
-      const drawn = before.filter((node) => node.selected === true);
+      const drawn = before.filter((node) => isOperator(node) && node.selected === true);
       if (drawn.length !== chosen.size || drawn.some((node) => !chosen.has(node.id))) {
         queueMicrotask(() => flowStore.setState({ nodesSelectionActive: false }));
       }
-      return flowNodes(document, catalog, chosen, before, readOnly);
+      return [
+        ...flowNotes(document, notes, before, readOnly),
+        ...flowNodes(document, catalog, chosen, before, readOnly, hidden),
+      ];
     });
-  }, [document, catalog, selection.nodes, readOnly, flowStore]);
+  }, [document, catalog, selection.nodes, selection.notes, readOnly, hidden, flowStore]);
   useEffect(() => {
-    setEdges((before) => flowEdges(document, new Set(selection.edges), before));
-  }, [document, selection.edges]);
+    setEdges((before) => flowEdges(document, new Set(selection.edges), before, hidden));
+  }, [document, selection.edges, hidden]);
+  const groups = useGroups(nodes);
+  const shown = useMemo(
+    () => (groups.length === 0 ? nodes : [...groups, ...nodes]),
+    [groups, nodes],
+  );
+  const drawn = useRef(groups);
+  drawn.current = groups;
   const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
     const kept = changes.filter((change) => change.type !== "remove");
-    setNodes((now) => applyNodeChanges(kept, now));
+    setNodes((now) => applyNodeChanges(ofNodes(kept, drawn.current, now), now));
   }, []);
   const onEdgesChange = useCallback((changes: EdgeChange<FlowEdge>[]) => {
     const kept = changes.filter((change) => change.type !== "remove");
     setEdges((now) => applyEdgeChanges(kept, now));
   }, []);
-  return { nodes, setNodes, edges, onNodesChange, onEdgesChange };
+  return { nodes: shown, setNodes, edges, onNodesChange, onEdgesChange };
 }

@@ -7,7 +7,7 @@ import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import { connect, reconnect } from "../graph/changes";
 import { firstFit, firstSource, refusal } from "../graph/connect";
-import type { DocumentEdge } from "../graph/document";
+import { type DocumentEdge, findNode } from "../graph/document";
 import { t } from "../ui/i18n";
 import type { FlowEdge } from "./flow";
 
@@ -57,7 +57,7 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
       const under = globalThis.document
         .elementsFromPoint(at.clientX, at.clientY)
         .map((element) => element.closest<HTMLElement>(".react-flow__node")?.dataset.id)
-        .find((id) => id !== undefined);
+        .find((id) => id !== undefined && findNode(document, id) !== undefined);
       if (under !== undefined) {
         if (under === here.node) return;
         const other = forward

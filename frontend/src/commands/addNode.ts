@@ -13,6 +13,7 @@ import {
   sourcePort,
   type TopologyDocument,
 } from "../graph/document";
+import { groupOf, setGroupOf } from "../graph/drawing";
 import {
   freePlace,
   NODE_HEIGHT,
@@ -99,6 +100,8 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
         const to = from === null ? null : firstFit(now, catalog, known, from, added.id);
         if (from !== null && to !== null) now = connect(now, from, to);
       }
+      const group = groupOf(now, beside.id);
+      if (group !== undefined) now = setGroupOf(now, added.id, group.id);
     }
     return now;
   });

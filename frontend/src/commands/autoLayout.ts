@@ -1,7 +1,8 @@
 import { loadElk } from "../designer/placing";
 import { useView } from "../designer/view";
 import { moveNodes } from "../graph/changes";
-import { layout } from "../graph/layout";
+import { moveNotes } from "../graph/drawing";
+import { followingNotes, layout } from "../graph/layout";
 import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
 
@@ -20,7 +21,10 @@ export const autoLayout: Command = {
     const gap = useView.getState().edgeTypes ? 104 : 48;
     const positions = await layout(await loadElk(), document, catalog, chosen, gap);
     await canvas?.glide(positions);
-    designer.change(t("Arrange automatically"), (now) => moveNodes(now, positions));
+    designer.change(t("Arrange automatically"), (now) => {
+      const moved = moveNodes(now, positions);
+      return moveNotes(moved, followingNotes(now, moved, catalog));
+    });
     if (!some) requestAnimationFrame(() => canvas?.fit());
   },
 };

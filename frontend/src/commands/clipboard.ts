@@ -2,14 +2,15 @@ import { canvas } from "../designer/canvasApi";
 import { useDesigner } from "../designer/store";
 import { removeNodes } from "../graph/changes";
 import { cut, paste, readFragment, writeFragment } from "../graph/clipboard";
+import { removeNotes } from "../graph/drawing";
 import { t } from "../ui/i18n";
 import { isTyping } from "./shortcuts";
 
 /** The selected nodes as text; null if nothing is selected. */
 export function copiedText(): string | null {
   const { document, selection } = useDesigner.getState();
-  if (selection.nodes.length === 0) return null;
-  return writeFragment(cut(document, new Set(selection.nodes)));
+  if (selection.nodes.length + (selection.notes?.length ?? 0) === 0) return null;
+  return writeFragment(cut(document, new Set(selection.nodes), selection.notes));
 }
 
 /** Pastes the nodes in a text around the pointer; false if the text contains none. */
@@ -20,17 +21,24 @@ export function pasteText(text: string): boolean {
   const api = canvas();
   const at = api?.pointer() ?? api?.centre() ?? null;
   const copy = paste(document, catalog, fragment, at);
-  change(t("Paste {n} {n|node|nodes}", { n: copy.ids.length }), () => copy.document, {
-    select: { nodes: copy.ids, edges: [] },
+  const label =
+    copy.ids.length > 0
+      ? t("Paste {n} {n|node|nodes}", { n: copy.ids.length })
+      : t("Paste {n} {n|note|notes}", { n: copy.notes.length });
+  change(label, () => copy.document, {
+    select: { nodes: copy.ids, edges: [], notes: copy.notes },
   });
   return true;
 }
 
 export function removeCopied() {
   const { change, selection } = useDesigner.getState();
+  const notes = selection.notes ?? [];
   change(
-    t("Cut {n} {n|node|nodes}", { n: selection.nodes.length }),
-    (document) => removeNodes(document, new Set(selection.nodes)),
+    selection.nodes.length > 0
+      ? t("Cut {n} {n|node|nodes}", { n: selection.nodes.length })
+      : t("Cut {n} {n|note|notes}", { n: notes.length }),
+    (document) => removeNotes(removeNodes(document, new Set(selection.nodes)), notes),
     { select: { nodes: [], edges: [] } },
   );
 }

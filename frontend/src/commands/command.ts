@@ -38,3 +38,8 @@ export function editable({ designer }: CommandContext): boolean {
 export function hasNodes(context: CommandContext): boolean {
   return context.designer.selection.nodes.length > 0;
 }
+
+/** For `enabled`: nodes or notes are selected. */
+export function hasMarks({ designer: { selection } }: CommandContext): boolean {
+  return selection.nodes.length + (selection.notes?.length ?? 0) > 0;
+}

@@ -1,12 +1,12 @@
 import { t } from "../ui/i18n";
 import { copiedText, removeCopied } from "./clipboard";
-import { type Command, editable, hasNodes } from "./command";
+import { type Command, editable, hasMarks } from "./command";
 
 export const cutNodes: Command = {
   id: "cut",
   group: "edit",
   title: () => t("Cut"),
-  enabled: (context) => editable(context) && hasNodes(context),
+  enabled: (context) => editable(context) && hasMarks(context),
   run: async () => {
     const text = copiedText();
     if (text === null) return;

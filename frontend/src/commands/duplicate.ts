@@ -1,22 +1,29 @@
 import { cut, paste } from "../graph/clipboard";
 import { t } from "../ui/i18n";
-import { type Command, editable, hasNodes } from "./command";
+import { type Command, editable, hasMarks } from "./command";
 
 export const duplicate: Command = {
   id: "duplicate",
   group: "edit",
   title: () => t("Duplicate"),
   shortcuts: ["Mod+D"],
-  enabled: (context) => editable(context) && hasNodes(context),
+  enabled: (context) => editable(context) && hasMarks(context),
   run: ({ designer }) => {
     const { catalog, document, selection } = designer;
     if (catalog === null) return;
-    const copy = paste(document, catalog, cut(document, new Set(selection.nodes)), null);
+    const copy = paste(
+      document,
+      catalog,
+      cut(document, new Set(selection.nodes), selection.notes),
+      null,
+    );
     designer.change(
-      t("Duplicate {n} {n|node|nodes}", { n: copy.ids.length }),
+      copy.ids.length > 0
+        ? t("Duplicate {n} {n|node|nodes}", { n: copy.ids.length })
+        : t("Duplicate {n} {n|note|notes}", { n: copy.notes.length }),
       () => copy.document,
       {
-        select: { nodes: copy.ids, edges: [] },
+        select: { nodes: copy.ids, edges: [], notes: copy.notes },
       },
     );
   },

@@ -11,10 +11,13 @@ import { cutNodes } from "./cutNodes";
 import { duplicate } from "./duplicate";
 import { editNode } from "./editNode";
 import { exportDocument } from "./exportDocument";
+import * as groups from "./groups";
+import { help } from "./help";
 import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
 import { openShortcuts } from "./openShortcuts";
 import { pasteNodes } from "./pasteNodes";
+import * as picture from "./picture";
 import { redo } from "./redo";
 import { remove } from "./remove";
 import { removeAndReconnect } from "./removeAndReconnect";
@@ -53,9 +56,19 @@ const own: readonly Command[] = [
   ...Object.values(walk),
   nextProblem,
   autoLayout,
+  groups.group,
+  groups.ungroup,
+  groups.leaveGroup,
+  groups.foldGroup,
+  groups.collapseAll,
+  groups.expandAll,
+  groups.addNote,
+  groups.editNote,
   ...Object.values(arrange),
   ...Object.values(view),
   exportDocument,
+  ...Object.values(picture),
+  help,
   openShortcuts,
 ];
 

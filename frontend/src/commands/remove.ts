@@ -1,9 +1,11 @@
 import { removeEdges, removeNodes } from "../graph/changes";
+import { removeNotes } from "../graph/drawing";
 import { t } from "../ui/i18n";
 import { type Command, type CommandContext, editable } from "./command";
 
 export function hasSelection({ designer }: CommandContext): boolean {
-  return designer.selection.nodes.length + designer.selection.edges.length > 0;
+  const { edges, nodes, notes = [] } = designer.selection;
+  return nodes.length + edges.length + notes.length > 0;
 }
 
 export const remove: Command = {
@@ -13,12 +15,17 @@ export const remove: Command = {
   shortcuts: ["Delete", "Backspace"],
   enabled: (context) => editable(context) && hasSelection(context),
   run: ({ designer }) => {
-    const { nodes, edges } = designer.selection;
+    const { nodes, edges, notes = [] } = designer.selection;
     const label =
-      nodes.length > 0 ? t("Delete {n} {n|node|nodes}", { n: nodes.length }) : t("Delete edge");
+      nodes.length > 0
+        ? t("Delete {n} {n|node|nodes}", { n: nodes.length })
+        : edges.length > 0
+          ? t("Delete edge")
+          : t("Delete {n} {n|note|notes}", { n: notes.length });
     designer.change(
       label,
-      (document) => removeNodes(removeEdges(document, new Set(edges)), new Set(nodes)),
+      (document) =>
+        removeNotes(removeNodes(removeEdges(document, new Set(edges)), new Set(nodes)), notes),
       { select: { nodes: [], edges: [] } },
     );
   },

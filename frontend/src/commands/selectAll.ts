@@ -1,3 +1,4 @@
+import { notesOf } from "../graph/drawing";
 import { t } from "../ui/i18n";
 import type { Command } from "./command";
 
@@ -6,5 +7,9 @@ export const selectAll: Command = {
   group: "select",
   title: () => t("Select all"),
   shortcuts: ["Mod+A"],
-  run: ({ designer }) => designer.select({ nodes: designer.document.nodes.map((node) => node.id) }),
+  run: ({ designer }) =>
+    designer.select({
+      nodes: designer.document.nodes.map((node) => node.id),
+      notes: notesOf(designer.document).map((note) => note.id),
+    }),
 };

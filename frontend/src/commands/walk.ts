@@ -1,3 +1,4 @@
+import { foldedOf } from "../designer/store";
 import { type Direction, neighbor } from "../graph/walk";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import type { Command } from "./command";
@@ -12,13 +13,21 @@ function walk(direction: Direction, title: Phrase, key: string): Command {
     enabled: ({ designer }) => designer.document.nodes.length > 0,
     run: ({ canvas, designer }) => {
       if (designer.catalog === null) return;
+      const { hidden } = foldedOf(designer);
       const from = designer.selection.nodes.at(-1);
-      const to =
+      let to: string | null | undefined =
         from === undefined
           ? designer.document.nodes[0]?.id
           : neighbor(designer.document, designer.catalog, from, direction);
+      // A collapsed group is one stop.
+      const own = from === undefined ? undefined : hidden.get(from);
+      const passed = new Set<string>();
+      while (to != null && own !== undefined && hidden.get(to) === own && !passed.has(to)) {
+        passed.add(to);
+        to = neighbor(designer.document, designer.catalog, to, direction);
+      }
       if (to === null || to === undefined) return;
-      designer.select({ nodes: [to] });
+      designer.select({ nodes: [...(hidden.get(to)?.nodes ?? [to])] });
       canvas?.reveal(to);
       canvas?.focusNode(to);
     },

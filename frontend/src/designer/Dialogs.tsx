@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { addKind } from "../commands/addNode";
 import { type Command, type CommandGroup, canRun, commandContext } from "../commands/command";
 import { openDialog, useDialogs } from "../commands/dialogs";
+import { openHelp, useHelp } from "../commands/help";
 import { allCommands } from "../commands/registry";
 import { kindOf, portsOf } from "../graph/catalog";
 import { connect } from "../graph/changes";
@@ -11,9 +12,12 @@ import { searchKinds, searchNodes } from "../graph/search";
 import { Cut, Keys } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
+import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 import { hueOf, knownRoles } from "./derived";
 import { useDesigner } from "./store";
+
+const HelpDialog = later(async () => (await import("../reference/HelpDialog")).HelpDialog);
 
 interface Choice {
   readonly id: string;
@@ -145,16 +149,18 @@ function findCommands(query: string): Choice[] {
           hue: hueOf(catalog, kind.kind),
           run: () => void addKind(kind.kind),
         }));
-  return [...findNodes(query).slice(0, 8), ...commands, ...kinds];
+  const helped: Choice = {
+    id: "help on",
+    title: t("Help on “{text}”", { text: query.trim() }),
+    run: () => openHelp(query.trim()),
+  };
+  return [...findNodes(query).slice(0, 8), ...commands, ...kinds, helped];
 }
 
 function findNodes(query: string): Choice[] {
   const { catalog, document, goTo } = useDesigner.getState();
   if (catalog === null) return [];
-  const hits =
-    query.trim() === ""
-      ? document.nodes.map((node) => ({ node, where: "label", text: labelOf(node) }))
-      : searchNodes(document, query);
+  const hits = searchNodes(document, query);
   const titleOf = (kind: string, where: string) =>
     kindOf(catalog, kind)?.parameters.find((each) => each.name === where)?.title ?? where;
   return hits.map(({ node, text, where }) => ({
@@ -209,11 +215,6 @@ const FINDERS = {
     find: findCommands,
     label: phrase("Commands"),
     placeholder: phrase("Type a command, a node or something to add"),
-  },
-  search: {
-    find: findNodes,
-    label: phrase("Find in the topology"),
-    placeholder: phrase("Find by label, id or any parameter"),
   },
   connect: {
     find: findTargets,
@@ -279,7 +280,15 @@ function Shortcuts() {
 
 export function Dialogs() {
   const open = useDialogs((state) => state.open);
+  const asked = useHelp((state) => state.asked);
   const close = () => openDialog(null);
+  if (asked !== null) {
+    return (
+      <Suspense>
+        <HelpDialog />
+      </Suspense>
+    );
+  }
   if (open === "shortcuts") {
     return (
       <Modal opened onClose={close} title={t("Keyboard shortcuts")} size={760}>
@@ -287,7 +296,8 @@ export function Dialogs() {
       </Modal>
     );
   }
-  if (open === null) return null;
+  // The canvas shows its own search.
+  if (open === null || open === "search") return null;
   const finder = FINDERS[open];
   return (
     <Modal

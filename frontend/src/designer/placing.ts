@@ -3,6 +3,7 @@ import workerUrl from "elkjs/lib/elk-worker.min.js?url";
 import type { Catalog } from "../graph/catalog";
 import { moveNodes } from "../graph/changes";
 import type { TopologyDocument } from "../graph/document";
+import { pruned } from "../graph/drawing";
 import { layout } from "../graph/layout";
 
 let elk: Promise<ELK> | null = null;
@@ -32,6 +33,15 @@ export async function placed(
   }
 }
 
+/** A document with the groups and notes of a drawing, unless it has its own. */
+function withDrawingOf(
+  { drawing }: TopologyDocument,
+  document: TopologyDocument,
+): TopologyDocument {
+  if (drawing === undefined || document.drawing !== undefined) return document;
+  return pruned({ ...document, drawing });
+}
+
 /**
  * Places the nodes of a document without positions on a drawing: those with an id of the drawing where they are there,
  * the others by a layout.
@@ -48,7 +58,7 @@ export async function placedOn(
   );
   const fresh = document.nodes.filter((node) => !known.has(node.id)).map((node) => node.id);
   if (fresh.length === document.nodes.length) return placed(document, catalog, load);
-  const kept = moveNodes(document, known);
+  const kept = withDrawingOf(drawing, moveNodes(document, known));
   if (fresh.length === 0) return kept;
   try {
     return moveNodes(kept, await layout(await load(), kept, catalog, new Set(fresh)));

@@ -15,6 +15,8 @@ export interface DesignerServices {
   ): Promise<CompileResult>;
   /** The topics of the workspace's cluster; rejects if the cluster does not respond. */
   topics(): Promise<readonly TopicEntry[]>;
+  /** Keys or values of the latest records of a topic that are JSON, as texts. */
+  samples(topic: string, side: "key" | "value"): Promise<readonly string[]>;
   /** The address of the page that shows a topic's records. */
   topicAddress(topic: string): string;
 }

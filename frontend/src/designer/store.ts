@@ -10,6 +10,15 @@ import type { CompileResult, Diagnostic } from "../api/types";
 import type { Catalog } from "../graph/catalog";
 import { emptyDocument, findNode, type TopologyDocument } from "../graph/document";
 import {
+  type Folded,
+  type Folds,
+  folded,
+  NO_FOLDS,
+  NOTHING_FOLDED,
+  notesOf,
+  setGroup,
+} from "../graph/drawing";
+import {
   EMPTY_HISTORY,
   endGesture,
   type History,
@@ -20,7 +29,7 @@ import {
   stepForward,
   writeHistory,
 } from "../graph/history";
-import type { Translated } from "../ui/i18n";
+import { type Translated, t } from "../ui/i18n";
 import { localize } from "./localize";
 import { same, shareEntries } from "./share";
 
@@ -47,6 +56,7 @@ export interface FocusRequest {
 interface Selection {
   readonly nodes: readonly string[];
   readonly edges: readonly string[];
+  readonly notes?: readonly string[];
 }
 
 interface ChangeOptions {
@@ -56,6 +66,7 @@ interface ChangeOptions {
   readonly select?: Selection;
 }
 
+const NO_NOTES: readonly string[] = [];
 const NOTHING_SELECTED: Selection = { nodes: [], edges: [] };
 
 /** The state with which every document is opened. */
@@ -68,6 +79,7 @@ const JUST_OPENED = {
   focusRequest: null,
   hovered: null,
   viewport: null,
+  folds: NO_FOLDS,
 } as const;
 const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
 
@@ -91,6 +103,8 @@ export interface DesignerState {
   readonly hovered: string | null;
   /** The canvas's last viewport, restored when it is mounted again; null before the first time. */
   readonly viewport: Viewport | null;
+  /** Groups that are open or closed here, unlike in the document. */
+  readonly folds: Folds;
 
   open(place: {
     topologyId: number;
@@ -113,6 +127,8 @@ export interface DesignerState {
   redo(): void;
   select(selection: Partial<Selection>): void;
   setLayer(layer: Layer): void;
+  /** Collapses or expands a group: in the document or, if that may not be changed, here alone. */
+  fold(group: string, collapsed: boolean): void;
   setHovered(node: string | null): void;
   /** Selects a node, brings it into view and focuses `parameter`, if passed. */
   goTo(node: string | null, parameter?: string | null): void;
@@ -207,6 +223,15 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     saveHistorySoon();
   }
 
+  /** Opens the groups that hide a node, here alone. */
+  function unfold(node: string) {
+    for (;;) {
+      const hiding = foldedOf(get()).hidden.get(node);
+      if (hiding === undefined) return;
+      set({ folds: { ...get().folds, [hiding.group.id]: false } });
+    }
+  }
+
   return {
     ...JUST_OPENED,
     topologyId: null,
@@ -252,6 +277,9 @@ export const useDesigner = create<DesignerState>()((set, get) => {
         selection: options.select ?? {
           nodes: stillThere(next, selection.nodes),
           edges: selection.edges,
+          notes: (selection.notes ?? NO_NOTES).filter((id) =>
+            notesOf(next).some((note) => note.id === id),
+          ),
         },
       });
       saveHistorySoon();
@@ -261,10 +289,25 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     undo: () => show(stepBack(get().history, snapshot(""))),
     redo: () => show(stepForward(get().history, snapshot(""))),
 
-    select: ({ nodes = [], edges = [] }) => {
+    select: ({ nodes = [], edges = [], notes = NO_NOTES }) => {
       const now = get().selection;
-      if (same(now.nodes, nodes) && same(now.edges, edges)) return;
-      set({ selection: { nodes, edges }, history: endGesture(get().history) });
+      if (same(now.nodes, nodes) && same(now.edges, edges) && same(now.notes ?? NO_NOTES, notes)) {
+        return;
+      }
+      set({ selection: { nodes, edges, notes }, history: endGesture(get().history) });
+    },
+
+    fold: (group, collapsed) => {
+      const { change, folds, readOnly } = get();
+      if (readOnly) {
+        set({ folds: { ...folds, [group]: collapsed } });
+        return;
+      }
+      const { [group]: _own, ...others } = folds;
+      change(collapsed ? t("Collapse the group") : t("Expand the group"), (document) =>
+        setGroup(document, group, { collapsed }),
+      );
+      set({ folds: others });
     },
 
     setLayer: (layer) => set({ layer }),
@@ -275,6 +318,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     goTo: (node, parameter = null) => {
       if (node !== null && findNode(get().document, node) === undefined) return;
       get().select({ nodes: node === null ? [] : [node] });
+      if (node !== null) unfold(node);
       set({ focusRequest: { node, parameter, number: (get().focusRequest?.number ?? 0) + 1 } });
     },
 
@@ -304,6 +348,22 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     setCompileFailure: (compileFailure) => set({ compileFailure }),
   };
 });
+
+let lastFolded: (Pick<DesignerState, "document" | "catalog" | "folds"> & { found: Folded }) | null =
+  null;
+
+/** The frames of groups and the nodes that they hide, computed once per document. */
+export function foldedOf({ catalog, document, folds }: DesignerState): Folded {
+  if (catalog === null) return NOTHING_FOLDED;
+  if (
+    lastFolded?.document !== document ||
+    lastFolded.catalog !== catalog ||
+    lastFolded.folds !== folds
+  ) {
+    lastFolded = { document, catalog, folds, found: folded(document, catalog, folds) };
+  }
+  return lastFolded.found;
+}
 
 export function useDiagnosticsOf(node: string): readonly Diagnostic[] {
   return useDesigner((state) => state.nodeDiagnostics[node] ?? NO_DIAGNOSTICS);

@@ -15,6 +15,7 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
+import { groupOf, pruned, setGroupOf } from "./drawing";
 import { boxOf, GRID, snap } from "./geometry";
 import type { KnownRoles } from "./roles";
 import { reachable } from "./walk";
@@ -115,11 +116,11 @@ export function removeNodes(
 ): TopologyDocument {
   const kept = document.nodes.filter((node) => !nodes.has(node.id));
   if (kept.length === document.nodes.length) return document;
-  return {
+  return pruned({
     ...document,
     nodes: kept,
     edges: document.edges.filter((edge) => !nodes.has(edge.source) && !nodes.has(edge.target)),
-  };
+  });
 }
 
 /**
@@ -184,7 +185,11 @@ export function insertOnEdge(
   const exit = firstSource(connect(without, from, entry), catalog, known, node, to);
   const first = makeEdge(from.node, from.port, entry.node, entry.port);
   const edges = document.edges.map((other) => (edgeId(other) === edgeId(edge) ? first : other));
-  const joined = { ...document, edges };
+  // Between two nodes of a group, it belongs to the group.
+  const group = groupOf(document, from.node);
+  const inside = group !== undefined && group === groupOf(document, to.node);
+  const spliced = { ...document, edges };
+  const joined = inside ? setGroupOf(spliced, node, group.id) : spliced;
   return exit === null ? joined : connect(joined, exit, to);
 }
 

@@ -3,7 +3,6 @@
 import type { Catalog } from "./catalog";
 import { freshId } from "./changes";
 import {
-  type DocumentEdge,
   type DocumentNode,
   type Position,
   paramsOf,
@@ -11,20 +10,28 @@ import {
   readDocument,
   type TopologyDocument,
 } from "./document";
-import { boundsOf, boxOf, snap } from "./geometry";
+import { freshMark, groupsOf, membersOf, noteBox, notesOf, setGroups, setNotes } from "./drawing";
+import { type Box, boundsOf, boxOf, GRID, overlap, snap } from "./geometry";
 
 const FRAGMENT = "millrace.fragment/1";
 
-interface Fragment {
-  readonly nodes: readonly DocumentNode[];
-  readonly edges: readonly DocumentEdge[];
-}
+type Fragment = Pick<TopologyDocument, "nodes" | "edges" | "drawing">;
 
-/** The chosen nodes and the edges between them. */
-export function cut(document: TopologyDocument, chosen: ReadonlySet<string>): Fragment {
+/** The chosen nodes, the edges between them, the groups of which all nodes are chosen, and the chosen notes. */
+export function cut(
+  document: TopologyDocument,
+  chosen: ReadonlySet<string>,
+  notes: readonly string[] = [],
+): Fragment {
+  const groups = groupsOf(document).filter((group) => {
+    const members = membersOf(document, group.id);
+    return members.length > 0 && members.every((id) => chosen.has(id));
+  });
+  const written = notesOf(document).filter((note) => notes.includes(note.id));
   return {
     nodes: document.nodes.filter((node) => chosen.has(node.id)),
     edges: document.edges.filter((edge) => chosen.has(edge.source) && chosen.has(edge.target)),
+    ...(groups.length + written.length === 0 ? {} : { drawing: { groups, notes: written } }),
   };
 }
 
@@ -37,32 +44,62 @@ export function readFragment(text: string): Fragment | null {
   try {
     const value: unknown = JSON.parse(text);
     const document = readDocument(value);
-    if (document === null || document.nodes.length === 0) return null;
-    return { nodes: document.nodes, edges: document.edges };
+    if (document === null || document.nodes.length + notesOf(document).length === 0) return null;
+    const { drawing, edges, nodes } = document;
+    return { nodes, edges, ...(drawing === undefined ? {} : { drawing }) };
   } catch {
     return null;
   }
 }
 
+/** The offset at which no copied node or note covers one that is there; it is at or right below the wanted one. */
+function freeOffset(
+  document: TopologyDocument,
+  catalog: Catalog,
+  boxes: readonly Box[],
+  wanted: Position,
+): Position {
+  const taken = [
+    ...document.nodes.map((node) => boxOf(catalog, node)),
+    ...notesOf(document).map(noteBox),
+  ];
+  const offset: { x: number; y: number } = snap(wanted);
+  const covers = () =>
+    boxes.some((box) => {
+      const moved = { ...box, x: box.x + offset.x, y: box.y + offset.y };
+      return taken.some((other) => overlap(moved, other, GRID));
+    });
+  for (let tries = 0; tries < 400 && covers(); tries += 1) offset.y += GRID * 2;
+  return offset;
+}
+
 /**
- * Adds a fragment under new ids, with its middle at `at` or slightly beside the original. Stores are renamed where
- * necessary, since two stores of the same name are an error.
+ * Adds a fragment under new ids, with its middle at `at` or slightly beside the original, and where it covers nothing.
+ * Stores are renamed where necessary, since two stores of the same name are an error.
  */
 export function paste(
   document: TopologyDocument,
   catalog: Catalog,
   fragment: Fragment,
   at: Position | null,
-): { document: TopologyDocument; ids: string[] } {
+): { document: TopologyDocument; ids: string[]; notes: string[] } {
   const taken = new Set(document.nodes.map((node) => node.id));
   const names = new Set(
     document.nodes.map((node) => paramsOf(node).name).filter((name) => typeof name === "string"),
   );
-  const bounds = boundsOf(fragment.nodes.map((node) => boxOf(catalog, node)));
-  const offset =
+  const boxes = [
+    ...fragment.nodes.map((node) => boxOf(catalog, node)),
+    ...(fragment.drawing?.notes ?? []).map(noteBox),
+  ];
+  const bounds = boundsOf(boxes);
+  const offset = freeOffset(
+    document,
+    catalog,
+    boxes,
     at === null || bounds === null
       ? { x: 32, y: 32 }
-      : { x: at.x - bounds.x - bounds.width / 2, y: at.y - bounds.y - bounds.height / 2 };
+      : { x: at.x - bounds.x - bounds.width / 2, y: at.y - bounds.y - bounds.height / 2 },
+  );
   const renamed = new Map<string, string>();
   const nodes = fragment.nodes.map((node) => {
     const id = freshId(taken, node.id.replace(/-\d+$/, ""));
@@ -86,12 +123,41 @@ export function paste(
     const target = renamed.get(edge.target);
     return source === undefined || target === undefined ? [] : [{ ...edge, source, target }];
   });
+  const groups = [...groupsOf(document)];
+  const groupIds = new Map<string, string>();
+  for (const group of fragment.drawing?.groups ?? []) {
+    const id = freshMark(
+      [...groups, ...[...groupIds.values()].map((each) => ({ id: each }))],
+      "group",
+    );
+    groupIds.set(group.id, id);
+  }
+  for (const group of fragment.drawing?.groups ?? []) {
+    const { parent, ...rest } = group;
+    const outer = parent === undefined ? undefined : groupIds.get(parent);
+    groups.push({
+      ...rest,
+      id: groupIds.get(group.id) ?? group.id,
+      nodes: (group.nodes ?? []).flatMap((id) => renamed.get(id) ?? []),
+      ...(outer === undefined ? {} : { parent: outer }),
+    });
+  }
+  const notes = [...notesOf(document)];
+  const fresh: string[] = [];
+  for (const note of fragment.drawing?.notes ?? []) {
+    const id = freshMark(notes, "note");
+    const { x, y } = note.position ?? { x: 0, y: 0 };
+    notes.push({ ...note, id, position: snap({ x: x + offset.x, y: y + offset.y }) });
+    fresh.push(id);
+  }
+  const joined = {
+    ...document,
+    nodes: [...document.nodes, ...nodes],
+    edges: [...document.edges, ...edges],
+  };
   return {
-    document: {
-      ...document,
-      nodes: [...document.nodes, ...nodes],
-      edges: [...document.edges, ...edges],
-    },
+    document: fragment.drawing === undefined ? joined : setNotes(setGroups(joined, groups), notes),
     ids: nodes.map((node) => node.id),
+    notes: fresh,
   };
 }

@@ -65,7 +65,7 @@ export function boundsOf(boxes: readonly Box[]): Box | null {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-function overlap(one: Box, other: Box, margin: number): boolean {
+export function overlap(one: Box, other: Box, margin: number): boolean {
   return (
     one.x < other.x + other.width + margin &&
     other.x < one.x + one.width + margin &&

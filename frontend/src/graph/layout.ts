@@ -10,11 +10,13 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
+import { FRAME, groupsOf, HEAD, membersOf, noteBox, notesOf } from "./drawing";
 import {
   boundsOf,
   boxOf,
   FOOTER_HEIGHT,
   GRID,
+  overlap,
   portTop,
   STORE_DROP,
   STORE_HEIGHT,
@@ -38,6 +40,44 @@ function storesBelow(
     below.set(edge.target, [...(below.get(edge.target) ?? []), edge.source]);
   }
   return below;
+}
+
+/** The space that elk leaves for the frame and the title of a group. */
+const INSIDE = `[top=${HEAD + FRAME},left=${FRAME},bottom=${FRAME},right=${FRAME}]`;
+const ELK_GROUP = "group:";
+
+/** The children of elk's graph with those of a group inside of it, so that groups stay together. */
+function inGroups<Child extends ElkNode>(
+  document: TopologyDocument,
+  children: Child[],
+): (Child | ElkNode)[] {
+  const groups = groupsOf(document);
+  const mine = new Map(children.map((child) => [child.id, child]));
+  const used = groups.filter((group) => membersOf(document, group.id).some((id) => mine.has(id)));
+  if (used.length === 0) return children;
+  const inside = new Set<string>();
+  const within = (parent: string | undefined): (Child | ElkNode)[] =>
+    used
+      .filter((group) => group.parent === parent)
+      .map((group) => {
+        const own = (group.nodes ?? []).flatMap((id) => mine.get(id) ?? []);
+        for (const child of own) inside.add(child.id);
+        return {
+          id: `${ELK_GROUP}${group.id}`,
+          layoutOptions: { "elk.padding": INSIDE },
+          children: [...own, ...within(group.id)],
+        };
+      });
+  const outer = within(undefined);
+  return [...children.filter((child) => !inside.has(child.id)), ...outer];
+}
+
+/** Where elk has placed nodes, including those in groups. */
+function flat(parent: ElkNode, x = 0, y = 0): ElkNode[] {
+  return (parent.children ?? []).flatMap((child) => {
+    const at = { x: x + (child.x ?? 0), y: y + (child.y ?? 0) };
+    return child.id.startsWith(ELK_GROUP) ? flat(child, at.x, at.y) : [{ ...child, ...at }];
+  });
 }
 
 /** The graph for elk: fixed ports, room below nodes for live figures and stores, and `gap` between layers for wires. */
@@ -74,6 +114,7 @@ function elkGraph(
     };
   });
   const known = new Set(children.flatMap((child) => child.ports.map((port) => port.id)));
+  const grouped = inGroups(document, children);
   const inputs = new Map(children.map((child) => [child.id, child.ports[0]?.id]));
   const edges = document.edges.flatMap((edge, index) => {
     const source = `${edge.source}/output/${sourcePort(edge)}`;
@@ -99,8 +140,9 @@ function elkGraph(
       // Fewest crossings of all strategies that keep the order of the document, so that small changes move little.
       "elk.layered.considerModelOrder.strategy": "PREFER_EDGES",
       "elk.separateConnectedComponents": "true",
+      ...(grouped === children ? {} : { "elk.hierarchyHandling": "INCLUDE_CHILDREN" }),
     },
-    children,
+    children: grouped,
     edges,
   };
 }
@@ -118,7 +160,7 @@ function positionsFrom(
   const old = whole ? null : boundsOf(all.map((node) => boxOf(catalog, node)));
   const origin = old ?? { x: 0, y: 0 };
   const positions = new Map<string, Position>();
-  for (const child of answer.children ?? []) {
+  for (const child of flat(answer)) {
     const node = all.find((candidate) => candidate.id === child.id);
     if (node === undefined) continue;
     const place = snap({ x: origin.x + (child.x ?? 0), y: origin.y + (child.y ?? 0) });
@@ -146,6 +188,35 @@ export async function layout(
 ): Promise<Map<string, Position>> {
   const answer = await elk.layout(elkGraph(document, catalog, chosen, gap));
   return positionsFrom(answer, document, catalog, chosen);
+}
+
+/**
+ * Notes beside the nodes that they were nearest to, after these have been moved, and above the drawing if they would
+ * cover a node there.
+ */
+export function followingNotes(
+  before: TopologyDocument,
+  after: TopologyDocument,
+  catalog: Catalog,
+): Map<string, Position> {
+  const positions = new Map<string, Position>();
+  const places = new Map(after.nodes.map((node) => [node.id, boxOf(catalog, node)]));
+  const boxes = [...places.values()];
+  const top = boundsOf(boxes)?.y ?? 0;
+  for (const note of notesOf(before)) {
+    const box = noteBox(note);
+    const far = (node: Position) => Math.abs(node.x - box.x) + Math.abs(node.y - box.y);
+    const nearest = [...before.nodes].sort((a, b) => far(positionOf(a)) - far(positionOf(b)))[0];
+    const place = nearest === undefined ? undefined : places.get(nearest.id);
+    if (nearest === undefined || place === undefined) continue;
+    const old = positionOf(nearest);
+    const moved = { ...box, x: box.x + place.x - old.x, y: box.y + place.y - old.y };
+    if (boxes.some((each) => overlap(moved, each, GRID))) moved.y = top - box.height - GRID * 3;
+    while (boxes.some((each) => overlap(moved, each, GRID))) moved.x += GRID * 4;
+    boxes.push(moved);
+    positions.set(note.id, snap(moved));
+  }
+  return positions;
 }
 
 export type Alignment = "left" | "right" | "top" | "bottom" | "middle" | "centre";

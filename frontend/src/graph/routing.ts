@@ -11,6 +11,7 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
+import { type Folded, type Frame, type GroupPort, innerPort, NOTHING_FOLDED } from "./drawing";
 import { type Box, boxOf, FOOTER_HEIGHT, portTop } from "./geometry";
 
 /** The smallest distance between a wire and a node that it passes. */
@@ -103,33 +104,64 @@ export function wayAround(
 const detour = (y: number, from: Position, to: Position) =>
   Math.abs(y - from.y) + Math.abs(y - to.y);
 
-/** The corners of every wire that carries records and goes to the right, by the id of the edge. */
+/**
+ * The corners of every wire that carries records and goes to the right, by the id of the edge. Collapsed groups stand for
+ * the nodes in them.
+ */
 export function ways(
   document: TopologyDocument,
   catalog: Catalog,
+  { frames, hidden }: Folded = NOTHING_FOLDED,
 ): Map<string, readonly Position[]> {
   const nodes = new Map(document.nodes.map((node) => [node.id, node]));
-  const boxes = document.nodes.map((node) => ({ id: node.id, ...obstacle(catalog, node) }));
+  const boxes = document.nodes
+    .filter((node) => !hidden.has(node.id))
+    .map((node) => ({ id: node.id, ...obstacle(catalog, node) }));
+  for (const { box, collapsed, group } of frames) {
+    if (collapsed) boxes.push({ id: `${group.id}:`, ...box });
+  }
+  const shownAs = (node: string) => {
+    const frame = hidden.get(node);
+    return frame === undefined ? node : `${frame.group.id}:`;
+  };
   const found = new Map<string, readonly Position[]>();
   for (const edge of document.edges) {
-    const ends = endsOf(edge, nodes, catalog);
+    const own = [shownAs(edge.source), shownAs(edge.target)];
+    if (own[0] === own[1]) continue;
+    const ends = endsOf(edge, nodes, catalog, hidden);
     if (ends === null) continue;
-    const others = boxes.filter((box) => box.id !== edge.source && box.id !== edge.target);
+    const others = boxes.filter((box) => !own.includes(box.id));
     const way = wayAround(...ends, others);
     if (way !== null) found.set(edgeId(edge), way);
   }
   return found;
 }
 
+/** The place of a port of a collapsed group; null if there is no group or no such port. */
+export function groupPlace(
+  frame: Frame | undefined,
+  side: GroupPort["side"],
+  id: string,
+): Position | null {
+  const port = frame?.ports.find((each) => each.side === side && each.id === id);
+  if (frame === undefined || port === undefined) return null;
+  return { x: frame.box.x + port.place.x, y: frame.box.y + port.place.y };
+}
+
 function endsOf(
   edge: DocumentEdge,
   nodes: ReadonlyMap<string, DocumentNode>,
   catalog: Catalog,
+  hidden: Folded["hidden"],
 ): [Position, Position] | null {
   const source = nodes.get(edge.source);
   const target = nodes.get(edge.target);
   if (source === undefined || target === undefined || isStoreKind(source.kind)) return null;
-  const from = portPlace(catalog, source, "output", sourcePort(edge));
-  const to = portPlace(catalog, target, "input", targetPort(edge));
+  const from =
+    groupPlace(hidden.get(edge.source), "output", innerPort(edge, "source")) ??
+    portPlace(catalog, source, "output", sourcePort(edge));
+  const to =
+    groupPlace(hidden.get(edge.target), "input", innerPort(edge, "target")) ??
+    portPlace(catalog, target, "input", targetPort(edge));
   return from === null || to === null ? null : [from, to];
 }

@@ -1,7 +1,8 @@
 /** Searches the palette by name, synonym and intent, and documents by all their texts. */
 
 import type { Catalog, Kind } from "./catalog";
-import { type DocumentNode, labelOf, paramsOf, type TopologyDocument } from "./document";
+import { type DocumentNode, type Json, labelOf, paramsOf, type TopologyDocument } from "./document";
+import { groupsOf, notesOf } from "./drawing";
 
 function words(text: string): string[] {
   return text
@@ -73,6 +74,56 @@ interface Hit {
   readonly node: DocumentNode;
   readonly where: string;
   readonly text: string;
+}
+
+/** The texts in a parameter, also inside lists and objects. */
+function textsOf(value: Json): string[] {
+  if (value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  if (typeof value === "object") return Object.values(value).flatMap(textsOf);
+  return [String(value)];
+}
+
+/**
+ * A place on the canvas where a text was found: a node, a note, or the title of a group. `where` is the name of a
+ * parameter, or `label`, `id`, `description`, `note`, `group`.
+ */
+export interface Found {
+  readonly on: "node" | "note" | "group";
+  readonly id: string;
+  readonly where: string;
+  readonly text: string;
+}
+
+/** Every place that contains a text, node by node in the order of the document. */
+export function searchEverything(document: TopologyDocument, query: string): Found[] {
+  const text = query.trim().toLowerCase();
+  if (text === "") return [];
+  const has = (candidate: string) => candidate.toLowerCase().includes(text);
+  const found: Found[] = [];
+  for (const node of document.nodes) {
+    const add = (where: string, shown: string) => {
+      found.push({ on: "node", id: node.id, where, text: shown });
+    };
+    if (has(labelOf(node))) add("label", labelOf(node));
+    else if (has(node.id) || has(node.kind)) add("id", node.id);
+    if (node.description !== undefined && has(node.description)) {
+      add("description", node.description);
+    }
+    for (const [name, value] of Object.entries(paramsOf(node))) {
+      const hit = textsOf(value).find(has);
+      if (hit !== undefined) add(name, hit);
+    }
+  }
+  for (const group of groupsOf(document)) {
+    const title = group.title ?? "";
+    if (has(title)) found.push({ on: "group", id: group.id, where: "group", text: title });
+  }
+  for (const note of notesOf(document)) {
+    const line = (note.text ?? "").split("\n").find(has);
+    if (line !== undefined) found.push({ on: "note", id: note.id, where: "note", text: line });
+  }
+  return found;
 }
 
 export function searchNodes(document: TopologyDocument, query: string): Hit[] {

@@ -2,12 +2,14 @@ import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import type { Diagnostic } from "../api/types";
+import { FixButton } from "../problems/laterFixes";
 import { describeDiagnostic } from "../problems/prose";
 import { t } from "../ui/i18n";
 import { isMissing } from "./problems";
 
-/** The problems of a field and their hints. */
-export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
+/** The problems of a field and their hints. `fixes` is false for those of anything but the open document. */
+export function FieldProblems(props: { diagnostics: readonly Diagnostic[]; fixes?: boolean }) {
+  const { diagnostics, fixes = true } = props;
   return diagnostics.map((each, index) => {
     const { hint, message } = describeDiagnostic(each);
     return (
@@ -17,7 +19,8 @@ export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnosti
         data-severity={isMissing(each) ? "missing" : each.severity}
       >
         {message}
-        {hint === null || hint === "" ? null : <span> {hint}</span>}
+        {hint === null || hint === "" ? null : <span> {hint}</span>}{" "}
+        {fixes ? <FixButton diagnostic={each} /> : null}
       </p>
     );
   });

@@ -1,14 +1,17 @@
 import "./inspector.css";
 import "./fields.css";
 import { type ComponentType, Suspense } from "react";
-import { useDesigner } from "../designer/store";
+import { foldedOf, useDesigner } from "../designer/store";
 import { edgeId, findNode } from "../graph/document";
+import { groupOfExactly, notesOf } from "../graph/drawing";
 import { later } from "../ui/later";
 import { DocumentForm } from "./DocumentForm";
 import { EdgeForm } from "./EdgeForm";
 import { ManyForm } from "./ManyForm";
 
 const NodeForm = later(async () => (await import("./NodeForm")).NodeForm);
+const GroupForm = later(async () => (await import("./MarkForms")).GroupForm);
+const NoteForm = later(async () => (await import("./MarkForms")).NoteForm);
 
 /** The form of the selection: a node, an edge, several nodes, or the whole topology. */
 export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> | undefined }) {
@@ -22,6 +25,30 @@ export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> 
   const edge = useDesigner((state) =>
     chosen === undefined ? undefined : state.document.edges.find((each) => edgeId(each) === chosen),
   );
+  const group = useDesigner((state) => groupOfExactly(state.document, state.selection.nodes));
+  const onlyNote = selection.nodes.length === 0 && selection.notes?.length === 1;
+  const note = useDesigner((state) =>
+    onlyNote ? notesOf(state.document).find((each) => each.id === selection.notes?.[0]) : undefined,
+  );
+  // A group of one node has the form of the node unless it is collapsed.
+  const stands = useDesigner(
+    (state) =>
+      group !== undefined && (only === undefined || foldedOf(state).hidden.get(only) !== undefined),
+  );
+  if (group !== undefined && stands) {
+    return (
+      <Suspense>
+        <GroupForm key={group.id} group={group} />
+      </Suspense>
+    );
+  }
+  if (note !== undefined) {
+    return (
+      <Suspense>
+        <NoteForm key={note.id} note={note} />
+      </Suspense>
+    );
+  }
   if (node !== undefined) {
     return (
       <Suspense>

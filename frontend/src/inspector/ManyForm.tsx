@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
 import { canRun, commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
 import { Keys } from "../ui";
@@ -18,6 +19,10 @@ const GROUPS = [
       "distribute-x",
       "distribute-y",
       "auto-layout",
+      "group",
+      "ungroup",
+      "leave-group",
+      "fold-group",
     ],
   },
   {
@@ -26,12 +31,19 @@ const GROUPS = [
   },
 ] as const;
 
-/** The commands for several selected nodes. */
-export function ManyForm({ count }: { count: number }) {
+/** The commands for several selected nodes, below the form of what they are together. */
+export function ManyForm(props: { count: number; heading?: string; children?: ReactNode }) {
+  const { children, count, heading } = props;
   const context = commandContext();
   return (
     <div className="inspector-body m-scroll">
-      <h2 className="inspector-heading">{t("{n} nodes selected", { n: count })}</h2>
+      <h2 className="inspector-heading">
+        {heading ?? t("{n} nodes selected", { n: count })}
+        {heading === undefined ? null : (
+          <small className="m-muted">{t("{n} {n|node|nodes}", { n: count })}</small>
+        )}
+      </h2>
+      {children}
       {GROUPS.map((group) => (
         <Section key={group.title} title={t(group.title)}>
           <div className="command-list">

@@ -27,6 +27,10 @@ class QuietServices implements DesignerServices {
   async topics() {
     return [{ name: "orders", partitions: 3 }];
   }
+
+  async samples(topic: string) {
+    return [`{"topic": "${topic}", "n": 1}`, '{"n": 2.5}'];
+  }
 }
 
 const services = new QuietServices();
@@ -279,4 +283,32 @@ test("a source leads to the records of each of its topics", async () => {
   await show(<Inspector nodeRuntime={undefined} />);
   const links = [...place.querySelectorAll(".link-row")].map((each) => each.getAttribute("href"));
   expect(links).toEqual(["/topics/orders", "/topics/returns"]);
+});
+
+test("the schema of a source comes from the records of its topic, or from pasted ones", async () => {
+  const id = edit.drop("source.stream", { at: { x: 0, y: 0 } });
+  useDesigner.getState().change(t("Change {title}", { title: "topics" }), (document) => {
+    const named = setParam(document, CATALOG, id, "topics", ["orders"]);
+    return setParam(named, CATALOG, id, "value", { format: "json" });
+  });
+  edit.select(id);
+  await show(<Inspector nodeRuntime={undefined} />);
+  const click = (element: Element | null | undefined) =>
+    act(async () => {
+      (element as HTMLElement).click();
+      await import("./SchemaDialog");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+  const schema = () => {
+    const node = findNode(edit.document(), id);
+    return node === undefined ? undefined : paramsOf(node).value;
+  };
+  await click(place.querySelector('[data-parameter="value"] [data-testid="schema-from-records"]'));
+  const named = [...document.querySelectorAll("button")];
+  await click(named.find((each) => each.textContent?.includes("orders")));
+  expect(document.querySelector('[data-testid="schema-found"]')?.textContent).toBe(
+    "topic STRING, n DOUBLE",
+  );
+  await click(document.querySelector('[data-testid="use-schema"]'));
+  expect(schema()).toEqual({ format: "json", schema: "topic STRING, n DOUBLE" });
 });

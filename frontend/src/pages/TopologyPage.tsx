@@ -3,7 +3,7 @@ import { Suspense, useEffect, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
-import { listTopics } from "../api/topicCalls";
+import { jsonSamples, listTopics } from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";
@@ -214,6 +214,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       compile: (document, revision, signal, dialect) =>
         compileDocument(ws, document, revision, signal, dialect),
       topics: () => listTopics(ws),
+      samples: (topic, side) => jsonSamples(ws, topic, side),
       topicAddress: (topic) => topicAddress(ws, topic),
     }),
     [ws],

@@ -8,6 +8,7 @@ import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { byNode, hasSink } from "./groups";
+import { FixAll, FixButton } from "./laterFixes";
 import classes from "./problems.module.css";
 import { describeDiagnostic } from "./prose";
 
@@ -57,21 +58,32 @@ export function ProblemsPanel() {
       {failure === null ? null : (
         <Note tone="degraded">{t("The compiler is not available: {why}", { why: failure })}</Note>
       )}
-      <DiagnosticGroups diagnostics={diagnostics} />
+      <div className={classes.all}>
+        <FixAll diagnostics={diagnostics} />
+      </div>
+      <DiagnosticGroups diagnostics={diagnostics} fixes />
     </div>
   );
 }
 
 /** Diagnostics grouped by node. */
-export function DiagnosticGroups({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
+export function DiagnosticGroups(props: {
+  diagnostics: readonly Diagnostic[];
+  /** Whether they are those of the open document, which can be fixed here. */
+  fixes?: boolean;
+}) {
+  const { diagnostics, fixes = false } = props;
   const document = useDesigner((state) => state.document);
   const groups = useMemo(() => byNode(diagnostics, document), [diagnostics, document]);
-  return groups.map((group) => <Group key={group.node ?? ""} group={group} document={document} />);
+  return groups.map((group) => (
+    <Group key={group.node ?? ""} group={group} document={document} fixes={fixes} />
+  ));
 }
 
 function Group(props: {
   group: { node: string | null; diagnostics: readonly Diagnostic[] };
   document: TopologyDocument;
+  fixes: boolean;
 }) {
   const { node, diagnostics } = props.group;
   const found = node === null ? undefined : findNode(props.document, node);
@@ -86,7 +98,7 @@ function Group(props: {
       </h3>
       <ul className={classes.list}>
         {diagnostics.map((diagnostic, index) => (
-          <li key={`${diagnostic.code}-${diagnostic.parameter}-${index}`}>
+          <li key={`${diagnostic.code}-${diagnostic.parameter}-${index}`} className={classes.row}>
             <button
               type="button"
               className={classes.problem}
@@ -124,6 +136,7 @@ function Group(props: {
                 <code className={classes.parameter}>{diagnostic.parameter}</code>
               )}
             </button>
+            {props.fixes ? <FixButton diagnostic={diagnostic} /> : null}
           </li>
         ))}
       </ul>

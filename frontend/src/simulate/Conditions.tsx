@@ -135,7 +135,7 @@ function Row(props: {
         onChange={(predicate) => onChange({ ...condition, predicate })}
         onDone={() => undefined}
       />
-      <FieldProblems diagnostics={faults} />
+      <FieldProblems diagnostics={faults} fixes={false} />
     </div>
   );
 }

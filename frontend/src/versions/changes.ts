@@ -51,11 +51,12 @@ export function changesBetween(before: TopologyDocument | null, after: TopologyD
   if (changed.length > 0) parts.push(t("changed {names}", { names: named(changed) }));
   const edges = edgesApart(base, after);
   if (edges > 0) parts.push(t("changed {n} {n|edge|edges}", { n: edges }));
-  const differs = (field: "settings" | "topics" | "description") =>
+  const differs = (field: "settings" | "topics" | "description" | "drawing") =>
     before !== null && canonical(base[field] ?? "") !== canonical(after[field] ?? "");
   if (differs("settings")) parts.push(t("changed settings"));
   if (differs("topics")) parts.push(t("changed topics"));
   if (differs("description")) parts.push(t("changed the description"));
+  if (differs("drawing")) parts.push(t("changed groups or notes"));
   if (parts.length === 0 && before !== null && canonical(before) !== canonical(after)) {
     parts.push(t("moved nodes"));
   }

@@ -2,6 +2,7 @@
 
 import type { DocumentEdge, DocumentNode, TopologyDocument } from "../graph/document";
 import { edgeId } from "../graph/document";
+import { pruned } from "../graph/drawing";
 
 export type Side = "mine" | "theirs";
 
@@ -73,7 +74,7 @@ export function differences(
  * The merged document, with a choice for each node that differs.
  *
  * An edge that one side added or removed since the ancestor is added or removed; edges of removed nodes are removed.
- * Settings, topics and description are `mine` if they differ from the ancestor, else `theirs`.
+ * Settings, topics, description, and groups and notes are `mine` if they differ from the ancestor, else `theirs`.
  */
 export function merged(
   base: TopologyDocument | null,
@@ -94,7 +95,7 @@ export function merged(
   const edges = mergedEdges(base, mine, theirs).filter(
     (edge) => kept.has(edge.source) && kept.has(edge.target),
   );
-  const settled = <K extends "settings" | "topics" | "description">(field: K) =>
+  const settled = <K extends "settings" | "topics" | "description" | "drawing">(field: K) =>
     canonical(mine[field] ?? null) === canonical(base?.[field] ?? null)
       ? theirs[field]
       : mine[field];
@@ -104,10 +105,13 @@ export function merged(
     topics: settled("topics"),
     description: settled("description"),
   };
-  return {
-    ...joined,
+  const drawing = settled("drawing");
+  const { drawing: _theirs, ...undrawn } = joined;
+  return pruned({
+    ...undrawn,
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
-  };
+    ...(drawing === undefined ? {} : { drawing }),
+  });
 }
 
 function mergedEdges(

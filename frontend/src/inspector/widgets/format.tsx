@@ -1,9 +1,13 @@
-import { Autocomplete, Select, Textarea, TextInput } from "@mantine/core";
+import { Autocomplete, Button, Select, Textarea, TextInput } from "@mantine/core";
+import { Suspense, useState } from "react";
 import { useDesigner } from "../../designer/store";
 import { type Phrase, phrase, t } from "../../ui/i18n";
+import { later } from "../../ui/later";
 import { at } from "../problems";
 import { PartField } from "./PartField";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
+
+const SchemaDialog = later(async () => (await import("../SchemaDialog")).SchemaDialog);
 
 const PART_TITLES: Readonly<Record<string, Phrase>> = {
   schema: phrase("Schema"),
@@ -16,7 +20,8 @@ const PART_TITLES: Readonly<Record<string, Phrase>> = {
 
 /** The serialization format of keys or values, and their type. */
 export function FormatWidget(props: WidgetProps) {
-  const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
+  const { diagnostics, labelId, node, onChange, onDone, parameter, path, readOnly, value } = props;
+  const [asking, setAsking] = useState(false);
   const all = useDesigner((state) => state.catalog?.formats) ?? [];
   // A format with an inner one is for keys: it adds their window.
   const formats = all.filter((each) => path === "key" || !each.properties.includes("inner"));
@@ -73,20 +78,46 @@ export function FormatWidget(props: WidgetProps) {
           >
             {(id) =>
               part === "schema" ? (
-                <Textarea
-                  value={asText(now[part])}
-                  placeholder={name === "json" ? "item STRING, quantity INT" : ""}
-                  readOnly={readOnly}
-                  aria-labelledby={id}
-                  autosize
-                  minRows={2}
-                  maxRows={10}
-                  spellCheck={false}
-                  classNames={{ input: "m-mono" }}
-                  error={at(diagnostics, place).length > 0}
-                  onChange={(event) => change(event.currentTarget.value)}
-                  onBlur={onDone}
-                />
+                <>
+                  <Textarea
+                    value={asText(now[part])}
+                    placeholder={name === "json" ? "item STRING, quantity INT" : ""}
+                    readOnly={readOnly}
+                    aria-labelledby={id}
+                    autosize
+                    minRows={2}
+                    maxRows={10}
+                    spellCheck={false}
+                    classNames={{ input: "m-mono" }}
+                    error={at(diagnostics, place).length > 0}
+                    onChange={(event) => change(event.currentTarget.value)}
+                    onBlur={onDone}
+                  />
+                  {readOnly || (name !== "json" && now.inner !== "json") ? null : (
+                    <Button
+                      size="compact-xs"
+                      variant="subtle"
+                      className="schema-ask"
+                      data-testid="schema-from-records"
+                      onClick={() => setAsking(true)}
+                    >
+                      {t("From records…")}
+                    </Button>
+                  )}
+                  {asking ? (
+                    <Suspense>
+                      <SchemaDialog
+                        node={node}
+                        side={path === "key" ? "key" : "value"}
+                        onClose={() => setAsking(false)}
+                        onChoose={(schema) => {
+                          change(schema);
+                          onDone();
+                        }}
+                      />
+                    </Suspense>
+                  ) : null}
+                </>
               ) : part === "inner" ? (
                 <Select
                   data={inners.map((each) => ({ value: each.format, label: each.title }))}

@@ -93,4 +93,14 @@ export const canvas = {
   "{n} {n|record|records} in the simulation": "模拟中有 {n} 条记录",
   "{n} {n|record|records} that the broker deleted before {n|it was|they were} read":
     "{n} 条记录在读取前已被 broker 删除",
+  "Note: {text}": "注释：{text}",
+  "Group {title}, {n} {n|node|nodes}": "分组 {title}，{n} 个节点",
+  "Move {n} {n|note|notes}": "移动 {n} 条注释",
+  "Resize the note": "调整注释大小",
+  "Text of the note, in Markdown": "注释文字（Markdown）",
+  "Double-click to write. Markdown works.": "双击编辑，支持 Markdown。",
+  "Find in the topology": "在拓扑中查找",
+  "Labels, parameters, notes": "标签、参数、注释",
+  "{at} of {n}": "{at}/{n}",
+  Previous: "上一个",
 };

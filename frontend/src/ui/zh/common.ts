@@ -133,4 +133,14 @@ export const common = {
     "模拟器未能启动。原因见服务 simulator 的日志。",
   "The simulator is starting. After a pause this takes a few seconds.":
     "模拟器正在启动：闲置之后需要几秒钟。",
+  "Collapse the group": "折叠分组",
+  "Expand the group": "展开分组",
+  Group: "分组",
+  "Edit the note": "编辑注释",
+  "{n} {n|node|nodes}": "{n} 个节点",
+  Text: "文本",
+  Note: "注释",
+  Description: "说明",
+  Next: "前进",
+  required: "必填",
 };

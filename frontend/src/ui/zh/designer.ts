@@ -14,8 +14,6 @@ export const designer = {
   Inspector: "属性",
   "Width of the inspector": "属性面板宽度",
   "Type a command, a node or something to add": "输入命令、节点或要添加的内容",
-  "Find in the topology": "在拓扑中查找",
-  "Find by label, id or any parameter": "按标签、标识或任意参数查找",
   "Connect to": "连接到",
   "Which input should it feed?": "要连接到哪个输入？",
   Select: "选择",
@@ -53,4 +51,5 @@ export const designer = {
   starting: "启动中",
   degraded: "异常",
   unknown: "未知",
+  "Help on “{text}”": "关于“{text}”的帮助",
 };

@@ -21,6 +21,7 @@ import { pages } from "./pages";
 import { palette } from "./palette";
 import { plan } from "./plan";
 import { problems } from "./problems";
+import { reference } from "./reference";
 import { runtime } from "./runtime";
 import { sentences, units, windows } from "./sentences";
 import { simulate } from "./simulate";
@@ -54,6 +55,7 @@ export const rooms = {
   palette,
   plan,
   problems,
+  reference,
   runtime,
   simulate,
   stores,

@@ -275,7 +275,6 @@ export const pages = {
   "Stop the deployment": "停止部署",
   "Restart the deployment": "重启部署",
   "Switch between light and dark": "切换浅色和深色",
-  "{n} {n|node|nodes}": "{n} 个节点",
   "{n} {n|problem is|problems are} open. You can save, but not deploy.":
     "还有 {n} 个问题未解决。可以保存，但不能部署。",
   "{name} loses access to this workspace. The account is kept.":

@@ -103,7 +103,6 @@ export const simulate = {
   "First step": "第一步",
   "Previous record": "上一条记录",
   Back: "后退",
-  Next: "前进",
   "Next record": "下一条记录",
   "Last step": "最后一步",
   "Next record that ended": "下一条结束的记录",

@@ -87,7 +87,6 @@ export const topics = {
   "From an offset": "从偏移量开始",
   "From a time": "从时间开始",
   Automatic: "自动识别",
-  Text: "文本",
   JSON: "JSON",
   Integer: "整数",
   Long: "长整数",

@@ -1,0 +1,406 @@
+/** Groups and notes: the part of a document that is drawn and never runs. */
+
+import type { Catalog } from "./catalog";
+import {
+  type DocumentEdge,
+  type DocumentNode,
+  isStoreKind,
+  type Position,
+  positionOf,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "./document";
+import {
+  type Box,
+  boundsOf,
+  FOOTER_HEIGHT,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+  portTop,
+  sizeOf,
+} from "./geometry";
+
+type Drawing = NonNullable<TopologyDocument["drawing"]>;
+export type Group = NonNullable<Drawing["groups"]>[number];
+export type Note = NonNullable<Drawing["notes"]>[number];
+
+export const NOTE_WIDTH = 240;
+export const NOTE_HEIGHT = 112;
+/** The distance between a frame and what it contains, and the height of its title. */
+export const FRAME = 20;
+export const HEAD = 32;
+
+/** Which groups this person has opened or closed, where that differs from the document. */
+export type Folds = Readonly<Record<string, boolean>>;
+
+export const NO_FOLDS: Folds = {};
+
+export function groupsOf(document: TopologyDocument): readonly Group[] {
+  return document.drawing?.groups ?? [];
+}
+
+export function notesOf(document: TopologyDocument): readonly Note[] {
+  return document.drawing?.notes ?? [];
+}
+
+export function noteBox(note: Note): Box {
+  const { x, y } = note.position ?? { x: 0, y: 0 };
+  return { x, y, width: note.width ?? NOTE_WIDTH, height: note.height ?? NOTE_HEIGHT };
+}
+
+export function isCollapsed(group: Group, folds: Folds): boolean {
+  return folds[group.id] ?? group.collapsed ?? false;
+}
+
+/** The groups around a group, from the inside out; stops at a parent that is missing or contains itself. */
+function around(groups: readonly Group[], group: Group): Group[] {
+  const found: Group[] = [];
+  for (let now: Group | undefined = group; now?.parent !== undefined; ) {
+    const { parent }: Group = now;
+    now = groups.find((each) => each.id === parent);
+    if (now === undefined || now === group || found.includes(now)) break;
+    found.push(now);
+  }
+  return found;
+}
+
+/** The group that directly contains a node. */
+export function groupOf(document: TopologyDocument, node: string): Group | undefined {
+  return groupsOf(document).find((group) => group.nodes?.includes(node));
+}
+
+/** The nodes in a group and in the groups that it contains. */
+export function membersOf(document: TopologyDocument, id: string): string[] {
+  const groups = groupsOf(document);
+  const existing = new Set(document.nodes.map((node) => node.id));
+  return groups
+    .filter((group) => group.id === id || around(groups, group).some((each) => each.id === id))
+    .flatMap((group) => group.nodes ?? [])
+    .filter((node) => existing.has(node));
+}
+
+/** The group whose members are exactly these nodes; the outermost one if several are. */
+export function groupOfExactly(
+  document: TopologyDocument,
+  nodes: readonly string[],
+): Group | undefined {
+  if (nodes.length === 0) return undefined;
+  const chosen = new Set(nodes);
+  return groupsOf(document)
+    .filter((group) => {
+      const members = membersOf(document, group.id);
+      return members.length === chosen.size && members.every((each) => chosen.has(each));
+    })
+    .sort((a, b) => around(groupsOf(document), a).length - around(groupsOf(document), b).length)[0];
+}
+
+/** A group as it is drawn. */
+export interface Frame {
+  readonly group: Group;
+  readonly collapsed: boolean;
+  /** The number of frames around it. */
+  readonly depth: number;
+  readonly box: Box;
+  /** All nodes inside. */
+  readonly nodes: readonly string[];
+  /** Ports of a collapsed group, one for each port inside that a wire from outside reaches. */
+  readonly ports: readonly GroupPort[];
+}
+
+export interface GroupPort {
+  readonly side: "input" | "output" | "store";
+  /** `node.port` of the port inside. */
+  readonly id: string;
+  readonly place: Position;
+}
+
+export interface Folded {
+  readonly frames: readonly Frame[];
+  /** The collapsed group that stands for each hidden node. */
+  readonly hidden: ReadonlyMap<string, Frame>;
+}
+
+/** What a document without groups gives. */
+export const NOTHING_FOLDED: Folded = { frames: [], hidden: new Map() };
+
+/** The address of the port inside a group that an edge reaches. */
+export const innerPort = (edge: DocumentEdge, end: "source" | "target") =>
+  end === "source" ? `${edge.source}.${sourcePort(edge)}` : `${edge.target}.${targetPort(edge)}`;
+
+/**
+ * The frames of all groups that are drawn, outer ones first, and the nodes that collapsed ones hide. `at` gives
+ * positions that differ from those of the document, while something is dragged.
+ */
+export function folded(
+  document: TopologyDocument,
+  catalog: Catalog,
+  folds: Folds,
+  at: (node: DocumentNode) => Position = positionOf,
+): Folded {
+  const groups = groupsOf(document);
+  if (groups.length === 0) return NOTHING_FOLDED;
+  const nodes = new Map(document.nodes.map((node) => [node.id, node]));
+  const boxes = new Map<string, Box | null>();
+  const boxOfGroup = (group: Group): Box | null => {
+    const known = boxes.get(group.id);
+    if (known !== undefined) return known;
+    boxes.set(group.id, null);
+    const own = (group.nodes ?? []).flatMap((id) => {
+      const node = nodes.get(id);
+      if (node === undefined) return [];
+      const size = sizeOf(catalog, node);
+      const foot = isStoreKind(node.kind) ? 0 : FOOTER_HEIGHT;
+      return [{ ...at(node), width: size.width, height: size.height + foot }];
+    });
+    const inner = groups
+      .filter((each) => each.parent === group.id)
+      .map(boxOfGroup)
+      .filter((box) => box !== null);
+    const bounds = boundsOf([...own, ...inner]);
+    const box =
+      bounds === null
+        ? null
+        : isCollapsed(group, folds)
+          ? { x: bounds.x, y: bounds.y, ...sizeOfCollapsed(portsOf(document, group)) }
+          : {
+              x: bounds.x - FRAME,
+              y: bounds.y - FRAME - HEAD,
+              width: bounds.width + FRAME * 2,
+              height: bounds.height + FRAME * 2 + HEAD,
+            };
+    boxes.set(group.id, box);
+    return box;
+  };
+  const hidden = new Map<string, Frame>();
+  const frames: Frame[] = [];
+  const depth = (group: Group) => around(groups, group).length;
+  for (const group of [...groups].sort((a, b) => depth(a) - depth(b))) {
+    const box = boxOfGroup(group);
+    if (box === null || around(groups, group).some((each) => isCollapsed(each, folds))) continue;
+    const collapsed = isCollapsed(group, folds);
+    const members = membersOf(document, group.id);
+    const frame: Frame = {
+      group,
+      collapsed,
+      depth: depth(group),
+      box,
+      nodes: members,
+      ports: collapsed ? placed(portsOf(document, group), box) : [],
+    };
+    frames.push(frame);
+    if (collapsed) for (const node of members) hidden.set(node, frame);
+  }
+  return { frames, hidden };
+}
+
+type Crossing = Pick<GroupPort, "side" | "id">;
+
+/** The ports inside a group that edges from outside reach, in the order of the edges. */
+function portsOf(document: TopologyDocument, group: Group): Crossing[] {
+  const inside = new Set(membersOf(document, group.id));
+  const found = new Map<string, Crossing>();
+  const add = (side: Crossing["side"], id: string) => found.set(`${side} ${id}`, { side, id });
+  for (const edge of document.edges) {
+    if (inside.has(edge.source) && !inside.has(edge.target))
+      add("output", innerPort(edge, "source"));
+    if (!inside.has(edge.source) && inside.has(edge.target)) {
+      add(targetPort(edge) === "store" ? "store" : "input", innerPort(edge, "target"));
+    }
+  }
+  return [...found.values()];
+}
+
+function sizeOfCollapsed(ports: readonly Crossing[]) {
+  const rows = (side: string) => ports.filter((port) => port.side === side).length;
+  const most = Math.max(rows("input"), rows("output"));
+  return { width: NODE_WIDTH, height: NODE_HEIGHT + Math.max(0, most - 3) * 16 };
+}
+
+function placed(ports: readonly Crossing[], box: Box): GroupPort[] {
+  return ports.map((port) => {
+    const row = ports.filter((each) => each.side === port.side);
+    if (port.side === "store") {
+      return { ...port, place: { x: box.width / 2, y: box.height } };
+    }
+    const y = portTop(row.indexOf(port), row.length, box.height);
+    return { ...port, place: { x: port.side === "input" ? 0 : box.width, y } };
+  });
+}
+
+// -- changes ---------------------------------------------------------------------------------------
+
+function withDrawing(
+  document: TopologyDocument,
+  groups: readonly Group[],
+  notes: readonly Note[],
+): TopologyDocument {
+  const { drawing: _old, ...rest } = document;
+  const parts = {
+    ...(groups.length > 0 ? { groups } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
+  };
+  return Object.keys(parts).length === 0 ? rest : { ...rest, drawing: parts };
+}
+
+export function setGroups(document: TopologyDocument, groups: readonly Group[]): TopologyDocument {
+  return withDrawing(document, groups, notesOf(document));
+}
+
+export function setNotes(document: TopologyDocument, notes: readonly Note[]): TopologyDocument {
+  return withDrawing(document, groupsOf(document), notes);
+}
+
+/** An id for a group or note: `group-1`, `group-2`, … */
+export function freshMark(taken: readonly { id: string }[], word: string): string {
+  let number = 1;
+  while (taken.some((each) => each.id === `${word}-${number}`)) number += 1;
+  return `${word}-${number}`;
+}
+
+/** Removes nodes that no longer exist from their groups, and groups that have become empty. */
+export function pruned(document: TopologyDocument): TopologyDocument {
+  const before = groupsOf(document);
+  if (before.length === 0) return document;
+  const existing = new Set(document.nodes.map((node) => node.id));
+  let groups = before.map((group) =>
+    group.nodes?.every((id) => existing.has(id)) === false
+      ? { ...group, nodes: group.nodes.filter((id) => existing.has(id)) }
+      : group,
+  );
+  for (;;) {
+    const kept = groups.filter(
+      (group) =>
+        (group.nodes ?? []).length > 0 || groups.some((other) => other.parent === group.id),
+    );
+    if (kept.length === groups.length) break;
+    groups = kept;
+  }
+  const same = groups.length === before.length && groups.every((each, at) => each === before[at]);
+  return same ? document : setGroups(document, groups);
+}
+
+function withoutParent(group: Group, parent: string | undefined): Group {
+  const { parent: _old, ...rest } = group;
+  return parent === undefined ? rest : { ...rest, parent };
+}
+
+/**
+ * Puts nodes into a new group. It is inside the innermost group that contains all of them; groups whose nodes are all
+ * among them come into it as a whole.
+ */
+export function makeGroup(
+  document: TopologyDocument,
+  nodes: readonly string[],
+  title: string,
+): { document: TopologyDocument; id: string } {
+  const groups = groupsOf(document);
+  const chosen = new Set(nodes);
+  const id = freshMark(groups, "group");
+  const inside = (group: Group) => {
+    const members = membersOf(document, group.id);
+    return members.length > 0 && members.every((node) => chosen.has(node));
+  };
+  const whole = groups.filter(inside);
+  const parent = groups
+    .filter((group) => {
+      const members = new Set(membersOf(document, group.id));
+      return members.size > chosen.size && [...chosen].every((node) => members.has(node));
+    })
+    .sort((a, b) => around(groups, b).length - around(groups, a).length)[0];
+  const kept = new Set(whole.flatMap((group) => group.nodes ?? []));
+  const direct = nodes.filter((node) => !kept.has(node));
+  const others = groups.map((group) => {
+    if (whole.includes(group)) {
+      const inner = whole.some((each) => each.id === group.parent);
+      return inner ? group : withoutParent(group, id);
+    }
+    return group.nodes?.some((node) => chosen.has(node)) === true
+      ? { ...group, nodes: group.nodes.filter((node) => !chosen.has(node)) }
+      : group;
+  });
+  const made = withoutParent({ id, title, nodes: direct }, parent?.id);
+  return { document: pruned(setGroups(document, [...others, made])), id };
+}
+
+/** Dissolves a group: what it contains goes to the group around it. */
+export function ungroup(document: TopologyDocument, id: string): TopologyDocument {
+  const groups = groupsOf(document);
+  const gone = groups.find((group) => group.id === id);
+  if (gone === undefined) return document;
+  const rest = groups
+    .filter((group) => group !== gone)
+    .map((group) => {
+      if (group.parent === id) return withoutParent(group, gone.parent);
+      if (group.id !== gone.parent) return group;
+      return { ...group, nodes: [...(group.nodes ?? []), ...(gone.nodes ?? [])] };
+    });
+  return setGroups(document, rest);
+}
+
+export function setGroup(
+  document: TopologyDocument,
+  id: string,
+  part: Partial<Pick<Group, "title" | "color" | "collapsed">>,
+): TopologyDocument {
+  return setGroups(
+    document,
+    groupsOf(document).map((group) => (group.id === id ? { ...group, ...part } : group)),
+  );
+}
+
+/** Moves a node into a group, or out of all groups. */
+export function setGroupOf(
+  document: TopologyDocument,
+  node: string,
+  id: string | undefined,
+): TopologyDocument {
+  if (groupOf(document, node)?.id === id) return document;
+  const groups = groupsOf(document).map((group) => {
+    const nodes = (group.nodes ?? []).filter((each) => each !== node);
+    if (group.id === id) return { ...group, nodes: [...nodes, node] };
+    return nodes.length === (group.nodes ?? []).length ? group : { ...group, nodes };
+  });
+  return pruned(setGroups(document, groups));
+}
+
+export function addNote(
+  document: TopologyDocument,
+  at: Position,
+  text = "",
+): { document: TopologyDocument; id: string } {
+  const notes = notesOf(document);
+  const id = freshMark(notes, "note");
+  return { document: setNotes(document, [...notes, { id, text, position: at }]), id };
+}
+
+export function setNote(
+  document: TopologyDocument,
+  id: string,
+  part: Partial<Omit<Note, "id">>,
+): TopologyDocument {
+  return setNotes(
+    document,
+    notesOf(document).map((note) => (note.id === id ? { ...note, ...part } : note)),
+  );
+}
+
+export function removeNotes(document: TopologyDocument, ids: readonly string[]): TopologyDocument {
+  const kept = notesOf(document).filter((note) => !ids.includes(note.id));
+  return kept.length === notesOf(document).length ? document : setNotes(document, kept);
+}
+
+export function moveNotes(
+  document: TopologyDocument,
+  positions: ReadonlyMap<string, Position>,
+): TopologyDocument {
+  const notes = notesOf(document);
+  if (!notes.some((note) => positions.has(note.id))) return document;
+  return setNotes(
+    document,
+    notes.map((note) => {
+      const position = positions.get(note.id);
+      return position === undefined ? note : { ...note, position };
+    }),
+  );
+}
