@@ -173,7 +173,7 @@ def sink_formats(graph: dict[str, Any], topic: str, *, dead: bool) -> tuple[Any,
     """Return key and value formats of the records written to a topic."""
     if dead:
         return {"format": "bytes"}, {"format": "bytes"}
-    sinks = [node["params"] for node in graph["nodes"] if node["op"] in ("to", "sink")]
+    sinks = [node["params"] for node in graph["nodes"] if node["op"] == "to"]
     named = [params for params in sinks if params.get("topic") == topic] or [
         params for params in sinks if params.get("topic_expression")
     ]

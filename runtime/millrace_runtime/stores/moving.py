@@ -105,12 +105,8 @@ def _formats(nodes: Mapping[str, Mapping[str, Any]], id_: str) -> set[str]:
 
 
 def operators(nodes: Iterable[Mapping[str, Any]]) -> set[int]:
-    """Return the levels of stream tasks; nodes that ran on DataFrames lack parents or are sinks."""
-    return {
-        node["level"]
-        for node in nodes
-        if node["op"] != "sink" and (node["op"] != "repartition" or node.get("parents"))
-    }
+    """Return the levels of stream tasks."""
+    return {node["level"] for node in nodes}
 
 
 def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:

@@ -30,7 +30,7 @@ _AGGREGATIONS = ("count", "reduce", "aggregate", "cogroup")
 #: Steps of an operator that do not keep its result.
 _NO_TABLES = (
     "repartition", "repartitioned", "group_by", "grouped_table", "foreign_key_subscribe",
-    "foreign_key_lookup", "read_stream", "write", "sink",
+    "foreign_key_lookup",
 )  # fmt: skip
 
 
@@ -211,7 +211,7 @@ def _unreadable(cause: str) -> MillraceError:
 def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return operator, sub-topology and row layout of a store."""
     node, store = _owner(notes, schema)
-    levels = sorted(operators(each for each in notes["nodes"] if not each.get("plain")))
+    levels = sorted(operators(notes["nodes"]))
     rows = node["id"]
     if store is not None:
         names = notes.get("names") or {}

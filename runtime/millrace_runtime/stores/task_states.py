@@ -64,7 +64,7 @@ def read_task_states(
             f"The checkpoint no longer has the state of batch {batch}. Follow the record "
             "again, or start with empty stores.",
         )
-    own = sorted(operators(node for node in notes["nodes"] if not node.get("plain")))
+    own = sorted(operators(notes["nodes"]))
     request = {
         "path": stream.absolute().as_uri(),
         "batch": batch,

@@ -15,14 +15,9 @@ import org.apache.spark.unsafe.types.UTF8String
  *   - `partitionFor(key, n)`: Kafka's default partitioner over the key's bytes; 0 for null
  *   - `attempt(c, kind, node, parameter)`: STRUCT<value, fault: STRING>, the value, or the fault as JSON if `c` raises
  *   - `decode(bytes, format)`, `encode(value, format)`: raise if bytes or value do not fit; null stays null
- *   - `pack(value)`: BINARY, in the form in which `into` and `repartitioned` take values
- *   - `append(path, index)`: BINARY, the path and the 4 bytes of the index
  *   - `runningMax(timestamp, topic, partition)`: BIGINT, the highest timestamp so far of the topic-partition within the
  *     micro-batch
  *   - `rowNumber()`: BIGINT, the number of the row within its Spark partition, whose own number is in the upper bits
- *   - `observe(c, run, node, sub, what)`: the column itself; counts the rows that pass as `in` or `out` of the node
- *   - `reading(c, run, reader, topic, partition, offset, timestamp)`: the column itself; reports a task of sub-topology
- *     -1 - `reader` for each partition that rows come from, with its records, offsets and highest timestamp (ms)
  */
 object Columns {
   def salt(index: Column, n: Int): Column =
@@ -42,44 +37,12 @@ object Columns {
     codec(format, Some(StringType))
     Internals.column(Encode(Internals.expression(value), format))
   }
-  def topic(name: Column, simulation: Boolean): Column =
-    Internals.column(TopicOf(Internals.expression(name), simulation))
-  def partition(number: Column): Column = Internals.column(PartitionNumber(Internals.expression(number)))
-  def pack(value: Column): Column = Internals.column(Pack(Internals.expression(value)))
-  def append(path: Column, index: Column): Column =
-    Internals.column(AppendPath(Internals.expression(path), Internals.expression(index)))
   def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
     Internals.column(
       RunningMax(Internals.expression(timestamp), Internals.expression(topic), Internals.expression(partition))
     )
 
   def rowNumber(): Column = Internals.column(RowNumber())
-  def observe(c: Column, run: String, node: String, sub: Int, what: String): Column =
-    Internals.column(
-      Observe(
-        Internals.expression(c),
-        node,
-        sub,
-        what == "in",
-        new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))
-      )
-    )
-
-  def reading(
-      c: Column,
-      run: String,
-      reader: Int,
-      topic: Column,
-      partition: Column,
-      offset: Column,
-      timestamp: Column
-  ): Column = Internals.column(
-    Reading(
-      Seq(c, topic, partition, offset, timestamp).map(Internals.expression(_)),
-      reader,
-      new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))
-    )
-  )
 
   private[millrace] def codec(format: String, default: Option[DataType] = None): Codec =
     Codec.parse(Json.mapper.readTree(format), default)
@@ -144,53 +107,11 @@ private[millrace] case class Encode(child: Expression, format: String) extends U
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 
-private[millrace] case class TopicOf(child: Expression, simulation: Boolean)
-    extends UnaryExpression
-    with CodegenFallback {
-  override def dataType: DataType = StringType
-  override def nullable: Boolean = true
-  override def foldable: Boolean = false
-  override def eval(input: InternalRow): Any = Destination.topic(child.eval(input).asInstanceOf[UTF8String], simulation)
-  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
-}
-
-private[millrace] case class PartitionNumber(child: Expression) extends UnaryExpression with CodegenFallback {
-  override def dataType: DataType = IntegerType
-  override def nullable: Boolean = true
-  override def foldable: Boolean = false
-  override def eval(input: InternalRow): Any = Destination.partition(child.eval(input).asInstanceOf[Integer])
-  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
-}
-
-private[millrace] case class Pack(child: Expression) extends UnaryExpression with CodegenFallback {
-  @transient private lazy val packer = new Packer(child.dataType)
-  override def dataType: DataType = BinaryType
-  override def nullable: Boolean = true
-  override def foldable: Boolean = false
-  override def eval(input: InternalRow): Any = packer.pack(child.eval(input))
-  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
-}
-
 private[millrace] case class PartitionOf(child: Expression, n: Int) extends UnaryExpression with CodegenFallback {
   override def dataType: DataType = IntegerType
   override def nullable: Boolean = false
   override def eval(input: InternalRow): Any = Partitioner.partition(child.eval(input).asInstanceOf[Array[Byte]], n)
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
-}
-
-private[millrace] case class AppendPath(left: Expression, right: Expression)
-    extends BinaryExpression
-    with CodegenFallback {
-  override def dataType: DataType = BinaryType
-  override def nullable: Boolean = false
-  override def eval(input: InternalRow): Any = {
-    val path = left.eval(input).asInstanceOf[Array[Byte]]
-    val at = if (path == null) 0 else path.length
-    val out = if (path == null) new Array[Byte](4) else java.util.Arrays.copyOf(path, at + 4)
-    Bytes.putInt(out, at, right.eval(input).asInstanceOf[Number].intValue)
-    out
-  }
-  override protected def withNewChildrenInternal(l: Expression, r: Expression): Expression = copy(left = l, right = r)
 }
 
 /**
@@ -262,89 +183,4 @@ private[millrace] case class RowNumber() extends LeafExpression with Nondetermin
   override def nullable: Boolean = false
   override protected def initializeInternal(partitionIndex: Int): Unit = next = partitionIndex.toLong << 33
   override protected def evalInternal(input: InternalRow): Any = { val n = next; next += 1; n }
-}
-
-/** The accumulator for the counts of an expression, which each Spark task reports when it ends. */
-private[millrace] final class Counting(val statistics: RunAccumulator) extends Serializable
-
-private[millrace] case class Observe(child: Expression, node: String, sub: Int, in: Boolean, counting: Counting)
-    extends UnaryExpression
-    with Nondeterministic
-    with CodegenFallback {
-  @transient private var rows: Array[Long] = _
-  override def stateful: Boolean = true
-  override def dataType: DataType = child.dataType
-  override def nullable: Boolean = child.nullable
-  override protected def initializeInternal(partitionIndex: Int): Unit = {
-    val mine = new Array[Long](1)
-    rows = mine
-    val task = org.apache.spark.TaskContext.get()
-    if (task != null) task.addTaskCompletionListener[Unit] { t =>
-      if (!t.isFailed()) {
-        val r = new TaskReport(0, partitionIndex)
-        r.node(node, if (in) mine(0) else 0L, if (in) 0L else mine(0))
-        counting.statistics.add(r)
-      }
-    }
-  }
-  override protected def evalInternal(input: InternalRow): Any = { rows(0) += 1; child.eval(input) }
-  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
-}
-
-/**
- * Counts the records of each topic-partition that rows come from, and reports them when the Spark task ends: one entry
- * for each partition number, regardless of the topic.
- */
-private[millrace] case class Reading(children: Seq[Expression], reader: Int, counting: Counting)
-    extends Expression
-    with Nondeterministic
-    with CodegenFallback {
-  @transient private var places: java.util.HashMap[(UTF8String, Int), Reading.Place] = _
-  @transient private var topic: UTF8String = _
-  @transient private var partition: Int = -1
-  @transient private var place: Reading.Place = _
-  override def stateful: Boolean = true
-  override def dataType: DataType = children.head.dataType
-  override def nullable: Boolean = children.head.nullable
-  override protected def initializeInternal(partitionIndex: Int): Unit = {
-    val mine = new java.util.HashMap[(UTF8String, Int), Reading.Place]()
-    places = mine
-    place = null
-    val task = org.apache.spark.TaskContext.get()
-    if (task != null) task.addTaskCompletionListener[Unit] { t => if (!t.isFailed()) report(mine) }
-  }
-  private def report(found: java.util.HashMap[(UTF8String, Int), Reading.Place]): Unit = {
-    import scala.jdk.CollectionConverters._
-    found.asScala.groupBy(_._1._2).foreach { case (index, mine) =>
-      val r = new TaskReport(0, index)
-      r.task(
-        -1 - reader,
-        mine.values.map(_.records).sum,
-        ThreadNames.current,
-        mine.values.map(_.time).max,
-        mine.map { case ((t, p), at) => (t.toString, p) -> ReadUpTo(at.offset, at.records) }.toMap,
-        -1L
-      )
-      counting.statistics.add(r)
-    }
-  }
-  override protected def evalInternal(input: InternalRow): Any = {
-    val t = children(1).eval(input).asInstanceOf[UTF8String]
-    val p = children(2).eval(input).asInstanceOf[Int]
-    if (place == null || p != partition || t != topic) {
-      topic = t.clone()
-      partition = p
-      place = places.computeIfAbsent((topic, p), _ => new Reading.Place)
-    }
-    place.records += 1
-    place.offset = Math.max(place.offset, children(3).eval(input).asInstanceOf[Long])
-    val at = children(4).eval(input)
-    if (at != null) place.time = Math.max(place.time, at.asInstanceOf[Long])
-    children.head.eval(input)
-  }
-  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Expression = copy(children = c)
-}
-
-private object Reading {
-  final class Place { var records: Long = 0L; var offset: Long = -1L; var time: Long = -1L }
 }

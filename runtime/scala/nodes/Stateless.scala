@@ -24,7 +24,6 @@ private[millrace] object Stateless extends Family {
     "to_stream" -> (new ToStreamSpec(_)),
     "repartition" -> (new RepartitionSpec(_)),
     "repartitioned" -> (new PassSpec(_)),
-    "into" -> (new IntoSpec(_)),
     "to" -> (new TopicSinkSpec(_)),
     "print" -> (new PrintSpec(_))
   )
@@ -202,8 +201,7 @@ private final class ToStreamSpec(b: Build) extends NodeSpec(b) {
  */
 private final class RepartitionSpec(b: Build) extends HopSpec(b) {
   val keepNull: Boolean = b.bool("keep_null_keys", default = false)
-  override val ports: Seq[(String, Port)] =
-    Seq("out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value"))))
+  override val ports: Seq[(String, Port)] = Seq("out" -> b.stream(0))
   override def create(): Node = new HopNode(this) {
     override def process(r: Record, input: Int): Unit = if (r.key != null || keepNull) hop(r) else ended("null_key")
   }
@@ -211,15 +209,7 @@ private final class RepartitionSpec(b: Build) extends HopSpec(b) {
 
 /** Receives a repartitioned stream. */
 private final class PassSpec(b: Build) extends NodeSpec(b) {
-  override val ports: Seq[(String, Port)] = Seq(
-    "out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value")))
-  )
-  override def create(): Node = new PassNode(this)
-}
-
-/** Receives a DataFrame's rows: keys as Kafka bytes, values packed, with the types in the parameters. */
-private final class IntoSpec(b: Build) extends NodeSpec(b) {
-  override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(KeyType(b.dataType("key")), b.dataType("value")))
+  override val ports: Seq[(String, Port)] = Seq("out" -> b.stream(0))
   override def create(): Node = new PassNode(this)
 }
 

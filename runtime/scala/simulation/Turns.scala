@@ -50,17 +50,6 @@ private[millrace] final class Turns(level: Int, index: Int, tasks: Int) {
   /** Starts another input record. */
   def begin(): Unit = { last.clear(); sent = 0 }
 
-  /**
-   * The path of a record that a DataFrame sent through a topic: its turn, followed by its own path, which distinguishes
-   * it from the input record's other results.
-   */
-  def arrived(path: Array[Byte], dest: Int, timestamp: Long): Array[Byte] = {
-    val made = next(Array.emptyByteArray, dest, index, timestamp, 0)
-    val whole = java.util.Arrays.copyOf(made, made.length + path.length)
-    System.arraycopy(path, 0, whole, made.length, path.length)
-    whole
-  }
-
   /** The turn of a record that the record with that path sends through the topic of `dest` to a task. */
   def next(path: Array[Byte], dest: Int, task: Int, timestamp: Long): Array[Byte] = {
     sent += 1

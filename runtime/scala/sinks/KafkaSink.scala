@@ -39,11 +39,10 @@ import org.apache.spark.unsafe.types.UTF8String
  * Records keep their timestamps and headers; a null value is a tombstone. The partition is the row's own, that of a
  * windowed key's inner key, or the one that Kafka's default partitioner assigns to the key [PL8].
  *
- * All rows of a writer come from one task, or from one topic-partition if a DataFrame without a stream task sent them:
- * that is the writer's place. at_least_once: idempotent producers; a micro-batch ends when the broker has all of its
- * records. exactly_once: one transaction per place and micro-batch. The progress is committed in the same transaction
- * as an offset of the consumer group `millrace-<query id>-<place>`, so that a batch that is run again after a crash
- * skips what is already written. The query's id comes with its checkpoint.
+ * All rows of a writer come from one task. at_least_once: idempotent producers; a micro-batch ends when the broker has
+ * all of its records. exactly_once: one transaction per task and micro-batch. The progress is committed in the same
+ * transaction as an offset of the consumer group `millrace-<query id>-task-<task>`, so that a batch that is run again
+ * after a crash skips what is already written. The query's id comes with its checkpoint.
  *
  * A `fail` handler ends the query when all writers of the batch have written everything before the failing record. The
  * batch is not complete, so the next start begins with it; under exactly_once it skips what is already written.
@@ -60,18 +59,6 @@ object KafkaSink {
         .asText)
     val nodes =
       j.path("graph").path("nodes").elements.asScala.map(n => n.path("node").asText(n.path("id").asText)).toIndexedSeq
-    val plain = j
-      .path("graph")
-      .path("nodes")
-      .elements
-      .asScala
-      .toIndexedSeq
-      .zipWithIndex
-      .collect {
-        case (n, i) if n.get("op").asText == "sink" =>
-          i -> new PlainSink(n.path("node").asText, n.path("params").path("label").asText(n.path("node").asText))
-      }
-      .toMap
     val statistics = Reports.of(SparkSession.active, j.path("run").asText("run"))
     val realTime = j.path("real_time").asBoolean(false)
     val linger = if (realTime) Map("linger.ms" -> "0") else Map.empty[String, String]
@@ -83,7 +70,6 @@ object KafkaSink {
         j.path("guarantee").asText == "exactly_once",
         realTime,
         nodes,
-        plain,
         TaskGraph.settings(j.path("graph")),
         statistics,
         RecordHandlers.parse(j.path("record_handlers")),
@@ -243,15 +229,11 @@ private[millrace] final class Transactional(
     var marker: Marker
 ) { var open = false }
 
-/** The sink of a DataFrame: its node, for counts, and its label, for printed records. */
-private[millrace] final class PlainSink(val node: String, val label: String) extends Serializable
-
 private[millrace] final case class SinkSettings(
     client: Map[String, String],
     exactlyOnce: Boolean,
     realTime: Boolean,
     nodes: IndexedSeq[String],
-    plain: Map[Int, PlainSink],
     settings: Settings,
     statistics: RunAccumulator,
     records: RecordHandlers,
@@ -333,17 +315,13 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     if (error != null) throw error
     val dest = r.getInt(Envelope.DEST)
     if (fault == null && dest != Envelope.CONTROL && dest != Envelope.DUMP) {
-      val own = if (dest >= 0 && sink.plain.nonEmpty) sink.plain.get(dest) else None
-      own.foreach(s => report.node(s.node, 1L, 1L))
       if (dest == Envelope.STOP) fault = r.getUTF8String(Envelope.FAULT).toString
       else if (r.isNullAt(Envelope.FAULT)) {
         val key = Envelope.binary(r, Envelope.KEY)
         val value = Envelope.binary(r, Envelope.VALUE)
-        if (r.isNullAt(Envelope.OUT_TOPIC))
-          own.foreach(s => StreamTask.logger.info("[{}]: {}, {}", s.label, text(key), text(value)))
-        else
+        if (!r.isNullAt(Envelope.OUT_TOPIC))
           try
-            take(r, own, topicOf(r)) {
+            take(r, topicOf(r)) {
               new ProducerRecord(_, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r)))
             }
           catch {
@@ -365,7 +343,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
         SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics).foreach { o =>
           if (o.dest == Envelope.STOP) fault = o.fault
           else
-            take(r, own, o.outTopic) {
+            take(r, o.outTopic) {
               new ProducerRecord(
                 _,
                 null,
@@ -386,17 +364,10 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     throw new StreamStopped(fault)
   }
 
-  private def text(b: Array[Byte]): String = if (b == null) "null" else Faults.readable(b)
-
-  private def start(r: InternalRow, own: Option[PlainSink]): Unit =
+  private def start(r: InternalRow): Unit =
     if (!sink.exactlyOnce) producer = KafkaSink.shared(sink.client)
     else {
-      /* Spark may number the partitions of a source differently when a batch is run again; the topic-partition of a row
-       * stays the same. */
-      val place =
-        if (own.isEmpty) s"task-${r.getInt(Envelope.TASK)}"
-        else s"${r.getInt(Envelope.DEST)}-${r.getUTF8String(Envelope.TOPIC)}-${r.getInt(Envelope.PARTITION)}"
-      tx = KafkaSink.transactional(s"millrace-$query-$place", sink.client)
+      tx = KafkaSink.transactional(s"millrace-$query-task-${r.getInt(Envelope.TASK)}", sink.client)
       producer = tx.producer
       if (tx.open) fenced { producer.abortTransaction(); tx.open = false }
     }
@@ -405,10 +376,10 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
   private def written: Boolean =
     tx != null && (epoch < tx.marker.epoch || (epoch == tx.marker.epoch && rows < tx.marker.rows))
 
-  private def take(r: InternalRow, own: Option[PlainSink], to: String)(
+  private def take(r: InternalRow, to: String)(
       record: String => ProducerRecord[Array[Byte], Array[Byte]]
   ): Unit = {
-    if (producer == null) start(r, own)
+    if (producer == null) start(r)
     if (written) skipped = true
     else {
       if (tx != null && !tx.open) { fenced(producer.beginTransaction()); tx.open = true }

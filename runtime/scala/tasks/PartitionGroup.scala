@@ -39,9 +39,6 @@ private[millrace] abstract class RecordQueue(val node: Node, task: StreamTask) {
   protected val record: ProcessorRecordContext = task.record
   val sub: Int = node.spec.sub
 
-  /** True if a DataFrame sent the rows through a topic. */
-  val external: Boolean = false
-
   /** The number of rows since the last report. */
   var taken = 0L
   lazy val streamTime: Clock = task.streamTime(sub)
@@ -74,12 +71,10 @@ private[millrace] final class SourceQueue(source: SourceNode, task: StreamTask) 
   }
 }
 
-/** Reads packed records of an earlier level. `edge` is null if a DataFrame made the source's records. */
+/** Reads packed records of an earlier level. */
 private[millrace] final class InternalQueue(
     node: Node,
-    input: Int,
     port: Port,
-    unwrap: Boolean,
     edge: Edge,
     task: StreamTask,
     countsOffsets: Boolean,
@@ -89,9 +84,8 @@ private[millrace] final class InternalQueue(
   private val changes = port.isInstanceOf[TablePort] || port.isInstanceOf[GroupedPort]
   private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
   private lazy val valueCodec = Codec.of(port.value)
-  override val external: Boolean = edge != null && edge.external
   private val carries = task.deadLetters
-  private val topic = if (edge == null || !edge.hop) null else UTF8String.fromString(s"$application-${edge.topic}")
+  private val topic = if (!edge.hop) null else UTF8String.fromString(s"$application-${edge.topic}")
   if (topic != null) record.internalTopics.add(topic)
 
   /** The offset of the last record of the internal topic; counted only if an expression reads it. */
@@ -111,7 +105,7 @@ private[millrace] final class InternalQueue(
     streamTime.advance(record.timestamp)
     val key = codec.decode(record.key)
     if (topic == null && carries) source(row)
-    node.receive(new Record(key, if (unwrap) plain else v, record.timestamp, record.headers), input)
+    node.receive(new Record(key, if (edge.unwrap) plain else v, record.timestamp, record.headers), edge.input)
   }
 
   /** Restores the record for dead letters: not the row from another level, but the record from which that was made. */

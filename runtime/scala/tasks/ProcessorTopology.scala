@@ -62,20 +62,17 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
       node.parents = s.parents.map(p => nodes.get(p._1)).toArray
       node match {
         case source: SourceNode => task.inputs.add(s.index, new SourceQueue(source, task))
-        case _ if s.parents.isEmpty =>
-          task.inputs.add(s.index, internal(node, 0, s.ports.head._2, unwrap = false, null))
         case _ =>
       }
     }
     level.edges.filter(e => e.toLevel == level.level && (e.hop || e.fromLevel != level.level)).foreach { e =>
-      task.inputs.add(e.dest, internal(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap, e))
+      val port = portOf(e.from, e.port)
+      task.inputs.add(e.dest, new InternalQueue(nodes.get(e.to), port, e, task, level.countsOffsets, application))
       if (e.keeps || e.reads)
         task.inputs
-          .add(e.dest | TaskGraph.keep, new KeepingQueue(nodes.get(e.to), e.input, portOf(e.from, e.port), task))
+          .add(e.dest | TaskGraph.keep, new KeepingQueue(nodes.get(e.to), e.input, port, task))
     }
   }
-  private def internal(node: Node, input: Int, port: Port, unwrap: Boolean, edge: Edge): InternalQueue =
-    new InternalQueue(node, input, port, unwrap, edge, task, level.countsOffsets, application)
 
   /**
    * Links to the copies, on later levels, of derived tables whose lookups read this table (of itself, if it is

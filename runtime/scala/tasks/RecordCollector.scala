@@ -30,9 +30,6 @@ private[millrace] final class RecordCollector(
     sent = 0
   }
 
-  /** Sets the turn of the current record, which a DataFrame sent through a topic. */
-  def arrived(dest: Int): Unit = if (turns != null) record.path = turns.arrived(record.path, dest, record.timestamp)
-
   def send(o: Outgoing): Unit = {
     val path =
       if (!o.hop) Turns.beside(record.path, sent)

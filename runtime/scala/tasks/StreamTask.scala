@@ -168,7 +168,6 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (queue == null) collector.add(row)
       else {
         enter(row)
-        if (queue.external) collector.arrived(dest)
         try {
           if (row.isNullAt(Envelope.FAULT)) { queue.taken += 1; queue.take(row); punctuate(queue) }
           else upstream(row)

@@ -25,8 +25,7 @@ import org.apache.spark.sql.types._
  *   - `check(spark, graph)`: builds the graph and throws Refused if it cannot run
  *   - `release(run)`: ends the tasks of a run, here and on its executors, with their Python workers
  *
- * `graph` is the task graph (TaskGraph.scala). Entries with `"plain": true` are steps of a DataFrame; a `repartition`
- * among them has the params `key` and `value`, the types that its receivers get. `into` has the same params.
+ * `graph` is the task graph (TaskGraph.scala).
  *
  * `options` is a JSON object:
  *

@@ -84,9 +84,6 @@ abstract class NodeSpec(b: Build) extends Serializable {
 /** A node whose output travels to tasks of a later level by the key's partition. */
 abstract class HopSpec(b: Build) extends NodeSpec(b) {
 
-  /** True if a DataFrame sends the rows: no part of the hop runs in a task. */
-  val external: Boolean = b.parentIds.isEmpty
-
   /** The name of the topic in Kafka Streams, without the application id. */
   def topic: String = b.textOpt("topic").getOrElse(id)
   val partitions: Int = b.int("partitions")
@@ -220,15 +217,9 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
   val level: Int = json.path("level").asInt(0)
   val params: JsonNode = Option(json.get("params")).filterNot(_.isNull).getOrElse(Json.mapper.createObjectNode())
 
-  /** Parents, without those that are steps of a DataFrame: the types of their rows are in the parameters. */
+  /** The ids of the parents, each with its port. */
   val parentIds: Seq[(String, String)] =
-    json
-      .path("parents")
-      .elements
-      .asScala
-      .map(p => (p.get(0).asText, p.get(1).asText))
-      .filter(p => graph.has(p._1))
-      .toSeq
+    json.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq
   def spark: SparkSession = graph.spark
   def settings: Settings = graph.settings
 
@@ -371,18 +362,14 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
   private var offsets = false
 
   private val jsons = root.get("nodes").elements.asScala.toIndexedSeq
-  private def plain(j: JsonNode): Boolean =
-    j.path("plain").asBoolean(false) || TaskGraph.dataFrameOps(j.get("op").asText)
-  jsons.zipWithIndex
-    .filter { case (j, _) => !plain(j) || (j.get("op").asText == "repartition" && j.path("params").has("key")) }
-    .foreach { case (j, i) =>
-      val b = new Build(this, j, i)
-      if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
-      val name = TaskGraph.extended(b)
-      val make = TaskGraph.factories.getOrElse(name, b.fail("op", "unknown", s"there is no operator $name"))
-      byId(b.id) = make(b)
-      unwrapped(b.id) = b.unwrapped.toSet
-    }
+  jsons.zipWithIndex.foreach { case (j, i) =>
+    val b = new Build(this, j, i)
+    if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
+    val name = TaskGraph.extended(b)
+    val make = TaskGraph.factories.getOrElse(name, b.fail("op", "unknown", s"there is no operator $name"))
+    byId(b.id) = make(b)
+    unwrapped(b.id) = b.unwrapped.toSet
+  }
 
   /** By parent: the order in which its children receive records, where it is not that of the graph. */
   private lazy val ranks: Map[String, Map[String, Int]] = root
@@ -402,15 +389,13 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
     case _ =>
   }
 
-  private[millrace] def has(id: String): Boolean = byId.contains(id)
-
   /** Makes internal topics count offsets, because something reads a record's offset. */
   private[millrace] def askForOffsets(): Unit = offsets = true
   def spec(id: String): NodeSpec =
     byId.getOrElse(id, throw new Refused(id, "", Why("unknown", s"there is no node $id")))
 
   /** The levels that run in tasks. */
-  def levels: Seq[Int] = specs.filter { case h: HopSpec => !h.external; case _ => true }.map(_.level).distinct.sorted
+  def levels: Seq[Int] = specs.map(_.level).distinct.sorted
 
   /** Level `n`, with its nodes and edges. */
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(
@@ -435,8 +420,7 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
             s.reads(input),
             s.keeps(input),
             s.derived,
-            spec(p) match { case h: HopSpec => h.topic; case _ => null },
-            spec(p) match { case h: HopSpec => h.external; case _ => false }
+            spec(p) match { case h: HopSpec => h.topic; case _ => null }
           )
         }
       )
@@ -456,8 +440,7 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
 
 /**
  * An edge of the graph. `topic`: the parent's, if the parent sends by key (`hop`); `unwrap`: a table's changes arrive
- * as plain values; `reads`, `keeps`, `derived`: the child's, see [[NodeSpec]]; `external`: the parent's, see
- * [[HopSpec]].
+ * as plain values; `reads`, `keeps`, `derived`: the child's, see [[NodeSpec]].
  */
 private[millrace] final class Edge(
     val from: String,
@@ -471,8 +454,7 @@ private[millrace] final class Edge(
     val reads: Boolean,
     val keeps: Boolean,
     val derived: Boolean,
-    val topic: String,
-    val external: Boolean
+    val topic: String
 ) extends Serializable {
   def hop: Boolean = topic != null
 }
@@ -519,9 +501,6 @@ object TaskGraph {
   /** Whether every task runs a step for all records of its topic. */
   private[millrace] def isGlobal(step: JsonNode): Boolean = globalOps(step.get("op").asText)
   private val globalOps = Set("global_table", "global_store")
-
-  /** Steps that never run in a stream task. */
-  private val dataFrameOps = Set("read_stream", "write", "sink")
   private val aggregations = Set("count", "reduce", "aggregate", "cogroup")
   private val both = Set("filter", "filter_not", "map_values")
   private def extended(b: Build): String =

@@ -65,11 +65,9 @@ def one_by_one(nodes: Nodes) -> list[dict[str, str]]:
     return [{"source": a, "target": b} for a, b in itertools.pairwise(ids)]
 
 
-def chain(node: dict[str, Any], *, task: bool) -> dict[str, Any]:
-    """Return source, node and sink; `task` adds a peek, which makes it a stream task."""
+def chain(node: dict[str, Any]) -> dict[str, Any]:
+    """Return source, node and sink."""
     nodes = [source("in")]
-    if task:
-        nodes.append({"id": "seen", "kind": "peek", "params": {"message": "'seen'"}})
     if "value" in node["params"] and node["kind"] == "sink.topic":
         made = "named_struct('n', if(value = 0, null, value))"
         nodes.append({"id": "made", "kind": "map_values", "params": {"value": made}})
@@ -173,11 +171,10 @@ def reported(result: Any, parameter: str, last: int) -> dict[str, Any]:
     return error
 
 
-@pytest.mark.parametrize("place", ["plain", "task"])
 @pytest.mark.parametrize("name", STATELESS)
-def test_a_stateless_step_reports_its_record(warm: Any, name: str, place: str) -> None:
+def test_a_stateless_step_reports_its_record(warm: Any, name: str) -> None:
     node, parameter = STATELESS[name]
-    result, last = run(warm, chain(node, task=place == "task"))
+    result, last = run(warm, chain(node))
     assert len(result.outputs) == 1
     error = reported(result, parameter, last)
     if "60 div" in str(node):
@@ -191,13 +188,12 @@ def test_a_stateful_operator_reports_its_record(warm: Any, name: str) -> None:
     assert "Division by zero" in reported(result, parameter, last)["message"]
 
 
-@pytest.mark.parametrize("place", ["plain", "task"])
 @pytest.mark.parametrize("name", ["sink, no topic", "sink, no partition"])
 def test_where_a_record_cannot_be_sent_to_is_passed_over_by_no_handler(
-    warm: Any, name: str, place: str
+    warm: Any, name: str
 ) -> None:
     node, parameter = STATELESS[name]
-    raw = chain(node, task=place == "task")
+    raw = chain(node)
     result, last = run(warm, raw, processing_handler="continue")
     assert reported(result, parameter, last)["code"] == "production"
 
@@ -210,13 +206,12 @@ def test_a_time_that_raises_stops_at_its_source(warm: Any) -> None:
     assert result.error["after"] == last
 
 
-@pytest.mark.parametrize("place", ["plain", "task", "source in a task"])
-def test_corrupt_bytes_are_reported_with_a_readable_key(warm: Any, place: str) -> None:
-    raw = chain(step("map_values", value="value"), task=place == "task")
+@pytest.mark.parametrize("timestamps", ["fail", "partition_time"])
+def test_corrupt_bytes_are_reported_with_a_readable_key(warm: Any, timestamps: str) -> None:
+    raw = chain(step("map_values", value="value"))
     lines = [{"topic": "in", "key_bytes": "/wA=", "value_bytes": "AA==", "timestamp": 3}]
     raw["nodes"][0]["params"]["key"] = {"format": "bytes"}
-    if place == "source in a task":
-        raw["nodes"][0]["params"]["invalid_timestamp"] = "partition_time"
+    raw["nodes"][0]["params"]["invalid_timestamp"] = timestamps
     result = warm.simulate(raw, warm.compile(raw).require(), lines, Cut.parse("each"))
     error = result.error
     assert (error["node"], error["parameter"], error["code"]) == ("in", "value", "deserialization")
