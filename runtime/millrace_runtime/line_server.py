@@ -25,20 +25,27 @@ from millrace_compiler.local_services import LONGEST_LINE, Connection, secret_fi
 Answer = dict[str, Any]
 
 
-class _Connection(socketserver.StreamRequestHandler):
+class LineConnection(socketserver.StreamRequestHandler):
+    """A connection of a client, in a thread of its own."""
+
     server: LineServer
 
     def handle(self) -> None:
+        """Answer requests until the client closes the connection."""
         with contextlib.suppress(ConnectionError):
             while line := self.rfile.readline(LONGEST_LINE):
-                request = self._request(line)
+                request = self.request_in(line)
                 if request is None:
                     # Whoever sends such a line, perhaps a browser, must not try the next one.
                     return
-                self.wfile.write(json.dumps(self.server.answer(request)).encode() + b"\n")
-                self.wfile.flush()
+                self.reply(self.server.answer(request))
 
-    def _request(self, line: bytes) -> Answer | None:
+    def reply(self, answer: Answer) -> None:
+        """Send a line to the client. Raises OSError if it has gone."""
+        self.wfile.write(json.dumps(answer).encode() + b"\n")
+        self.wfile.flush()
+
+    def request_in(self, line: bytes) -> Answer | None:
         """Return the request in a line, or None if it is not one or lacks the secret."""
         try:
             request = json.loads(line)
@@ -54,19 +61,27 @@ class _Connection(socketserver.StreamRequestHandler):
 
 
 class LineServer(socketserver.ThreadingUnixStreamServer):
-    """A service with one thread per connection. Raises OSError if the socket cannot be created."""
+    """A service with one thread per connection, which handles its requests.
+
+    Raises OSError if the socket cannot be created.
+    """
 
     daemon_threads = True
     # Connecting to a Unix socket fails immediately if the queue is full.
     request_queue_size = 128
 
-    def __init__(self, path: str, answer: Callable[[Answer], Answer]) -> None:
+    def __init__(
+        self,
+        path: str,
+        answer: Callable[[Answer], Answer],
+        connection: type[LineConnection] = LineConnection,
+    ) -> None:
         self.path, self.answer = path, answer
         self.secret = secrets.token_urlsafe(32)
         _require_private(Path(path).parent)
         _remove_unused(path)
         _write(secret_file(path), self.secret)
-        super().__init__(path, _Connection)
+        super().__init__(path, connection)
 
     def server_bind(self) -> None:
         """Create the socket, readable and writable only for this user."""

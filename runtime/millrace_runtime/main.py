@@ -22,6 +22,7 @@ from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.explaining import explain
 from millrace_runtime.following import Following
+from millrace_runtime.hosting import joining
 from millrace_runtime.options import add_options, checked
 from millrace_runtime.report import now_ms
 from millrace_runtime.standby import Standby
@@ -192,6 +193,7 @@ def _run(
         topology.name, master=master, settings=conf, storage=arguments.checkpoint
     )
     stages.done("Spark")
+    joining.watch(lambda error: fenced(error, report))
     stages.begin("the plan and the query")
     held: lease.Lease | None = None
     stopped = False
@@ -228,10 +230,7 @@ def _run(
         report.detach()
         if held is not None:
             held.release()
-        if stopped:
-            session.end(spark)
-        else:
-            spark.stop()
+        session.end(spark, in_full=not stopped)
 
 
 def fenced(error: MillraceError, report: Any) -> None:
