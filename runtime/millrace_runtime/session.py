@@ -178,8 +178,8 @@ def create(
     """Create a classic Spark session with the operator and the Kafka connector.
 
     `master`: a Spark master URL (default: that of `spark-submit` if it started this process, else
-    SPARK_MASTER, else local[*]); in the JVM of a host, the host has chosen it. `settings` override the defaults, except those that affect
-    results. `storage`: a location that is read or written, if it is not a local folder.
+    SPARK_MASTER, else local[*]); a host has its own. `settings` override the defaults, except those
+    that affect results. `storage`: a location that is read or written, if it is not a local folder.
     """
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession

@@ -6,7 +6,7 @@ import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.api.python.Py4JServer
 import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted, SparkListenerTaskEnd, SparkListenerTaskStart}
 import org.apache.spark.sql.classic
@@ -22,8 +22,8 @@ object Host {
 
   private val guests = new ConcurrentHashMap[String, Guest]()
 
-  /** Local property of a run's jobs, and entry of the log context of its tasks. */
-  private[millrace] val property = "mdc.millrace_run"
+  /** Local property of the jobs of a run. */
+  private[millrace] val property = "millrace.run"
 
   /** Prepares this JVM. `folder`: where the run with the most allocations is noted while the heap fills. */
   def begin(session: classic.SparkSession, folder: String): Unit = {
@@ -90,9 +90,18 @@ object Host {
     val ended = !stopping.isAlive && !busy(run)
     if (ended) {
       StreamTasks.release(run)
+      KafkaSink.forget(run)
+      Samples.unwatch(run)
+      Reports.forget(run)
       HostLog.close(run)
     }
     ended
+  }
+
+  /** The run of a host to which this thread belongs: of a task, of a query or of a request; else null. */
+  private[millrace] def current: String = Option(TaskContext.get()) match {
+    case Some(task) => task.getLocalProperty(property)
+    case None => SparkContext.getActive.map(_.getLocalProperty(property)).orNull
   }
 
   /** The run that must leave because the heap is nearly full; null if there is none. */

@@ -12,8 +12,6 @@ import org.apache.logging.log4j.core.{Appender, LogEvent, LoggerContext}
 import org.apache.logging.log4j.core.appender.AbstractAppender
 import org.apache.logging.log4j.core.config.Property
 
-import org.apache.spark.SparkContext
-
 /** Appends each log line to the file of the run whose thread logs it; others go to standard error as before. */
 private[millrace] object HostLog {
   private val files = new ConcurrentHashMap[String, OutputStream]()
@@ -36,16 +34,11 @@ private[millrace] object HostLog {
 
   private final class Routed(console: Appender)
       extends AbstractAppender("routed", null, console.getLayout, true, Property.EMPTY_ARRAY) {
-    override def append(event: LogEvent): Unit = Option(runOf(event)).flatMap(run => Option(files.get(run))) match {
+    override def append(event: LogEvent): Unit = Option(Host.current).flatMap(run => Option(files.get(run))) match {
       case Some(file) =>
         try file.write(console.getLayout.toByteArray(event))
         catch { case NonFatal(_) => console.append(event) }
       case None => console.append(event)
     }
-  }
-
-  private def runOf(event: LogEvent): String = {
-    val task: String = event.getContextData.getValue(Host.property)
-    if (task != null) task else SparkContext.getActive.map(_.getLocalProperty(Host.property)).orNull
   }
 }

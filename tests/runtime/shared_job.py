@@ -9,7 +9,8 @@ import sys
 from millrace_runtime import Topology, key_value_store, long, string
 
 VALUE = """
-    case when value like 'fill:%' then cast(size(sequence(1, cast(substr(value, 6) as int))) as string)
+    case when value like 'fill:%'
+         then cast(size(sequence(1, cast(substr(value, 6) as int))) as string)
          when length(value) > 40 then cast(value rlike '^(a|aa)+$' as string)
          else value end
 """

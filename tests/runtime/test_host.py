@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 from millrace_workers.launchers import JobSpec, LocalLauncher, hosts
+from millrace_workers.launchers.shim import locked
 from millrace_workers.model import Process
 
 from launcher import archive
@@ -34,13 +36,16 @@ class Shared:
         self.address, self.number = address, number
         self.folder = data / "deployments" / str(number)
         self.launcher = LocalLauncher(data, host_memory_mb=512)
-        self.lines, self.counts = (f"{name}-{uuid.uuid4()}" for name in ("lines", "counts"))
-        topics.create(address, {self.lines: 1, self.counts: 1})
+        self.renew()
         (self.folder / "job").mkdir(parents=True)
         shutil.copy(Path(__file__).with_name("shared_job.py"), self.folder / "job" / "job.py")
         self.written = 0
         self.epoch = 0
         self.process: Process | None = None
+
+    def renew(self) -> None:
+        self.lines, self.counts = (f"{name}-{uuid.uuid4()}" for name in ("lines", "counts"))
+        topics.create(self.address, {self.lines: 1, self.counts: 1})
 
     def spec(self, host: str | None = "test") -> JobSpec:
         self.epoch += 1
@@ -79,8 +84,9 @@ class Shared:
 
     def ended(self, seconds: float = 60.0) -> int | None:
         assert self.process is not None
-        until(lambda: self.launcher.poll(self.folder, self.process) is not None, seconds, self)
-        found = self.launcher.poll(self.folder, self.process)
+        process = self.process
+        until(lambda: self.launcher.poll(self.folder, process) is not None, seconds, self)
+        found = self.launcher.poll(self.folder, process)
         assert found is not None
         return found.exit_code
 
@@ -115,14 +121,8 @@ def pair(broker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list
         yield made
         for note in (data / "run" / "drivers").glob("*.json"):
             group = json.loads(note.read_text())["group"]
-            with pytest.MonkeyPatch.context(), contextlib_suppress():
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
-
-
-def contextlib_suppress() -> Any:
-    import contextlib
-
-    return contextlib.suppress(ProcessLookupError)
 
 
 def both_run(pair: list[Shared]) -> None:
@@ -160,18 +160,22 @@ def test_a_killed_driver_ends_its_query_only(pair: list[Shared]) -> None:
 
 def test_one_moves_out_and_in_while_its_driver_runs(pair: list[Shared]) -> None:
     both_run(pair)
+    shared = pair[0]
+
+    def prepared() -> bool:
+        standby = shared.launcher.standby(shared.folder)
+        return standby is not None and standby.ready
+
     for host in (None, "test"):
-        shared = pair[0]
         old = shared.process
         assert old is not None
         shared.launcher.start_standby(shared.spec(host))
-        until(lambda: shared.launcher.standby(shared.folder).ready, 90, shared)
+        until(prepared, 90, shared)
         shared.launcher.hand_over(shared.folder)
         shared.launcher.ask_to_stop(old)
         shared.write()
         shared.arrives()
         shared.process = shared.launcher.adopt(shared.number, shared.folder)
-        assert shared.process is not None
         assert shared.note.get("host", "").startswith("test" if host else "")
     pair[1].write()
     pair[1].arrives()
@@ -187,20 +191,49 @@ def test_all_come_back_when_their_jvm_is_killed(pair: list[Shared]) -> None:
     both_run(pair)
 
 
+@pytest.mark.long
 def test_a_full_heap_gives_the_culprit_a_jvm_of_its_own(pair: list[Shared]) -> None:
     both_run(pair)
     pair[0].write(FILLS)
-    assert pair[0].ended() == 1
+    assert [each.ended() for each in pair] == [1, 1]
     assert '"host_full"' in pair[0].log
-    assert pair[1].ended() == 1
+    assert '"host_full"' not in pair[1].log
+    pair[1].write()
     pair[1].start()
     pair[0].start()
-    assert "host" not in pair[0].note
-    assert pair[1].note["host"]
+    assert ["host" in each.note for each in pair] == [False, True]
+    pair[1].arrives()
+    assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
+    forgive(pair[0])
+
+
+@pytest.mark.long
+def test_a_task_that_hangs_ends_the_host_when_its_driver_is_killed(pair: list[Shared]) -> None:
+    both_run(pair)
+    pair[0].write(HANGS)
+    time.sleep(3)
     pair[1].write()
     pair[1].arrives()
+    assert pair[0].process is not None
     pair[0].launcher.kill(pair[0].process)
+    assert pair[0].ended() == -9
+    assert pair[1].ended() == 1
+    assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "hang"}
+    pair[1].write()
+    pair[1].start()
+    pair[1].arrives()
+    pair[0].start()
+    assert "host" not in pair[0].note
+    forgive(pair[0])
 
 
-def test_a_task_that_hangs_ends_the_host_and_moves_out(pair: list[Shared]) -> None:
-    (pair[0].folder / "alone").unlink(missing_ok=True)
+def forgive(shared: Shared) -> None:
+    """Give a deployment other topics and an empty checkpoint, and let it share a JVM again."""
+    assert shared.process is not None
+    shared.launcher.kill(shared.process)
+    shared.ended()
+    until(lambda: locked(shared.folder / "checkpoint.lock") is not None, 20, shared)
+    shutil.rmtree(shared.folder / "checkpoint")
+    (shared.folder / "alone").unlink()
+    shared.written = 0
+    shared.renew()

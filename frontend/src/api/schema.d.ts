@@ -1861,6 +1861,14 @@ export interface components {
         };
         /** @enum {string} */
         AlertState: "firing" | "resolved";
+        /**
+         * @description * `code` - It runs code or reads files
+         *     * `system` - Hosts need Linux and Spark inside the driver
+         *     * `heap` - It filled the heap of the shared JVM
+         *     * `hang` - A task of it did not end in the shared JVM
+         * @enum {string}
+         */
+        AloneEnum: "code" | "system" | "heap" | "hang";
         /** @description An action: who did what, and when. */
         AuditEntry: {
             readonly action: string;
@@ -2370,6 +2378,7 @@ export interface components {
             readonly failure: components["schemas"]["Failure"] | null;
             readonly host: string;
             readonly id: number;
+            readonly jvm: components["schemas"]["Jvm"];
             readonly outcome: (components["schemas"]["Outcome"] | components["schemas"]["NullEnum"]) | null;
             readonly pid: number;
             readonly report_id: string;
@@ -2897,6 +2906,26 @@ export interface components {
             name: string;
             partitions: number;
         };
+        /** @description The JVM of a run. */
+        Jvm: {
+            /**
+             * @description Why it has its own JVM although its settings say `shared`.
+             *
+             *     * `code` - It runs code or reads files
+             *     * `system` - Hosts need Linux and Spark inside the driver
+             *     * `heap` - It filled the heap of the shared JVM
+             *     * `hang` - A task of it did not end in the shared JVM
+             */
+            alone: (components["schemas"]["AloneEnum"] | components["schemas"]["NullEnum"]) | null;
+            /** @description Name of the host whose JVM it shares; null: it has its own. */
+            host: string | null;
+        };
+        /**
+         * @description * `own` - Its own
+         *     * `shared` - Shared with others
+         * @enum {string}
+         */
+        JvmEnum: "own" | "shared";
         /** @description How clients of the Kafka cluster connect to it. */
         KafkaCluster: {
             /** @description HOST:PORT, separated by commas. */
@@ -3976,6 +4005,7 @@ export interface components {
             readonly epoch: number;
             readonly host: string;
             readonly id: number;
+            readonly jvm: components["schemas"]["Jvm"];
             readonly pid: number;
             readonly report_id: string;
             readonly restarts: number;
@@ -4140,6 +4170,13 @@ export interface components {
              */
             dialect?: components["schemas"]["DialectEnum"];
             /**
+             * @description `own` (default): the driver has a JVM of its own. `shared`: it shares one with the other deployments of the workspace that do, and needs a fraction of the memory. Not with `cores`, `memory_mb`, `real_time_ms`, `checkpoint` or plain PySpark; a topology with Python code or readers of files gets its own JVM.
+             *
+             *     * `own` - Its own
+             *     * `shared` - Shared with others
+             */
+            jvm?: components["schemas"]["JvmEnum"];
+            /**
              * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *
              *     * `fail` - Fail
@@ -4176,6 +4213,13 @@ export interface components {
              *     * `plain` - Ordinary Structured Streaming
              */
             dialect?: components["schemas"]["DialectEnum"];
+            /**
+             * @description `own` (default): the driver has a JVM of its own. `shared`: it shares one with the other deployments of the workspace that do, and needs a fraction of the memory. Not with `cores`, `memory_mb`, `real_time_ms`, `checkpoint` or plain PySpark; a topology with Python code or readers of files gets its own JVM.
+             *
+             *     * `own` - Its own
+             *     * `shared` - Shared with others
+             */
+            jvm?: components["schemas"]["JvmEnum"];
             /**
              * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *

@@ -108,4 +108,3 @@ def _connected(socket: str) -> Connection:
             if time.monotonic() > deadline:
                 raise _left("host_lost") from None
             time.sleep(LOOK_SECONDS)
-

@@ -19,7 +19,7 @@ from millrace_runtime.line_server import LineConnection, LineServer
 
 SOCKET = "jvm.sock"
 #: seconds that the queries and tasks of a run may take to end
-CLOSE_SECONDS = 15.0
+CLOSE_SECONDS = 8.0
 LOOK_SECONDS = 0.3
 #: seconds in which drivers report that their host has ended
 NOTICE_SECONDS = 0.5

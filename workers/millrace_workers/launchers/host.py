@@ -33,9 +33,10 @@ from typing import Any, NoReturn
 
 from millrace_compiler.local_services import LONGEST_LINE, secret_file, short_path
 
+from millrace_workers.launchers.hosts import HOST_SOCKET
 from millrace_workers.launchers.shim import LOCK_SECONDS, born, locked, opened, rotate, write
 
-HOST_SOCKET, KEEPER_SOCKET = "host.sock", "jvm.sock"
+KEEPER_SOCKET = "jvm.sock"
 #: modules that drivers load, as far as they start no thread
 MODULES = (
     "redis",

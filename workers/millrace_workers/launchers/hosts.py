@@ -17,9 +17,9 @@ from typing import Any
 from millrace_compiler.local_services import Connection
 
 from millrace_workers.launchers.environment import of_driver
-from millrace_workers.launchers.host import HOST_SOCKET
 
 LINUX = sys.platform.startswith("linux")
+HOST_SOCKET = "host.sock"
 #: default heap of a host's JVM
 MEMORY_MB = 1024
 #: packages that a staged job contains
