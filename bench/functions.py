@@ -19,9 +19,9 @@ from typing import Any
 
 import psutil
 from millrace_runtime import Topology, json, string
-from millrace_runtime.compiling import compiled, session_analyzer
-from millrace_runtime.simulation import simulation_session
-from millrace_runtime.unbatched import UnbatchedSimulator
+from millrace_runtime.analyzer.compiling import compiled, session_analyzer
+from millrace_runtime.simulator.simulation import simulation_session
+from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 
 from bench._table import processor_seconds
 

@@ -13,7 +13,7 @@ import json
 import statistics
 import sys
 
-from millrace_runtime import session
+from millrace_runtime.session import session
 
 from bench._broker import Broker
 from bench.throughput import document_of, fill, on_spark

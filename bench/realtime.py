@@ -22,10 +22,11 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from millrace_runtime import Topology, columns, session, string
-from millrace_runtime.compiling import compiled, session_analyzer
-from millrace_runtime.job import Job
-from millrace_runtime.kafka import Kafka
+from millrace_runtime import Topology, columns, string
+from millrace_runtime.analyzer.compiling import compiled, session_analyzer
+from millrace_runtime.job.job import Job
+from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.session import session
 
 from bench._broker import Broker
 

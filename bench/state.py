@@ -24,10 +24,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from millrace_runtime import session
-from millrace_runtime.compiling import compiled, session_analyzer
-from millrace_runtime.job import Job
-from millrace_runtime.kafka import Kafka
+from millrace_runtime.analyzer.compiling import compiled, session_analyzer
+from millrace_runtime.job.job import Job
+from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.session import session
 
 from bench._broker import Broker
 from bench._documents import chain, document, node

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from millrace_compiler.catalog import catalog
 from millrace_runtime import keywords
-from millrace_runtime import main as job
+from millrace_runtime.driver import main as job
 
 from launcher import places
 from launcher.commands import COMMANDS

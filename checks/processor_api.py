@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from millrace_runtime.processor import Processor, ProcessorContext, Record
-from millrace_runtime.worker_stores import KINDS, READ_ONLY
+from millrace_runtime.processor.stores import KINDS, READ_ONLY
 
 from launcher import places
 

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime.comparing import compared
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulator.comparing import compared
 
 from cli.oracle import Oracle
 from launcher import jars

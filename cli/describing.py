@@ -15,8 +15,8 @@ from typing import Any
 
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.describe import description_of
-from millrace_runtime.comparing import differences
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulator.comparing import differences
 
 from cli.oracle import Oracle
 from oracle import fuzz

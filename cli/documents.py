@@ -19,9 +19,9 @@ from millrace_compiler import (
     SocketAnalyzer,
     load_document,
 )
-from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.input_lines import checked_line, invalid_line
+from millrace_runtime.simulator.input_lines import checked_line, invalid_line
 
 from cli.programs import is_program, programs
 
@@ -48,7 +48,7 @@ def analyzer() -> Iterator[Analyzer]:
     if kept.analyzer is not None:
         yield kept.analyzer
         return
-    from millrace_runtime.analyzer import analyzer_session
+    from millrace_runtime.analyzer.analyzer import analyzer_session
 
     spark = analyzer_session()
     try:

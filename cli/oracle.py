@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import cache_dir, java, spark_jars
-from millrace_runtime.session import NO_EXTERNAL_XML
+from millrace_runtime.session.session import NO_EXTERNAL_XML
 
 from launcher import jars
 from oracle.fuzz.wide import AVRO, PROTOBUF

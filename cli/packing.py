@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from millrace_runtime.simulation import Cut, Line, Result
+from millrace_runtime.simulator.simulation import Cut, Line, Result
 
 Scenario = dict[str, Any]
 Batch = list[tuple[int, Line]]

@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime.comparing import differences
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulator.comparing import differences
 
 from cli.documents import read_document, read_lines
 from cli.oracle import RELEASES, Oracle

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
+from millrace_runtime.driver.options import kafka_options
 from millrace_runtime.jars import connector_jars, java, storage_jars
-from millrace_runtime.options import kafka_options
 
 from cli.compiling import compile_command
 from cli.documents import read_document

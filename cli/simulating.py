@@ -25,14 +25,14 @@ from millrace_compiler import (
 )
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.operators.sources.base import Source
-from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.explaining import explain
-from millrace_runtime.input_lines import checked_line
+from millrace_runtime.job.explaining import explain
 from millrace_runtime.plain.predicting import VERDICTS, verdict
 from millrace_runtime.program import load_program
-from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
-from millrace_runtime.unbatched import UnbatchedSimulator
+from millrace_runtime.simulator.input_lines import checked_line
+from millrace_runtime.simulator.simulation import Cut, Result, Simulator, simulation_session
+from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 
 from cli.documents import (
     keep,

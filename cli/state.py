@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime import checkpoint, storage
+from millrace_runtime.checkpoint import checkpoint, storage
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulation import simulation_session
-from millrace_runtime.state_reading import StateQuery, read_state, stores_of
+from millrace_runtime.simulator.simulation import simulation_session
+from millrace_runtime.stores.reading import StateQuery, read_state, stores_of
 from pyspark.sql import SparkSession
 
 from launcher import places

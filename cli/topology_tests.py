@@ -16,8 +16,8 @@ from typing import Any
 from millrace_compiler import Compilation, load_document
 from millrace_compiler.conditions import read_conditions
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.expectations import Expectations
-from millrace_runtime.simulation import Cut
+from millrace_runtime.simulator.expectations import Expectations
+from millrace_runtime.simulator.simulation import Cut
 
 from cli.documents import read_document, read_text, show_diagnostics
 from cli.programs import is_program

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from millrace_compiler import Refused, compile_document
-from millrace_runtime.comparing import differences
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulation import Cut
+from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.simulator.simulation import Cut
 
 from cli.describing import described_scenario, verify_description
 from cli.documents import analyzer, keep, read_document, read_lines

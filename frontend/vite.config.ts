@@ -19,8 +19,14 @@ export default defineConfig({
     chunkSizeWarningLimit: 1600,
     rolldownOptions: {
       output: {
-        // What every page needs comes in one file: it packs better than a dozen.
-        codeSplitting: { groups: [{ name: "start", tags: ["$initial"] }] },
+        // Fewer files compress better and cost fewer headers: one with what every page needs, one
+        // with what at least three parts of the page share.
+        codeSplitting: {
+          groups: [
+            { name: "start", tags: ["$initial"] },
+            { name: "shared", test: /frontend\/src\/(?!ui\/zh)/, minShareCount: 3 },
+          ],
+        },
       },
     },
   },

@@ -1,4 +1,7 @@
-"""Archives of loaded classes (`millrace_runtime.class_archive`) of this installation's services."""
+"""Archives of loaded classes of this installation's services.
+
+See `millrace_runtime.session.class_archive`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import importlib.util
 import os
 from pathlib import Path
 
-from millrace_runtime.class_archive import Archive
+from millrace_runtime.session.class_archive import Archive
 
 from launcher import places
 

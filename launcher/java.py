@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from millrace_runtime import java_home
+from millrace_runtime.session import java_home
 
 from launcher import places
 from launcher.console import Problem

@@ -1,7 +1,7 @@
 """Starts of a deployment that has run before: with empty stores, or from other offsets.
 
-The driver applies a request once, by its id (`millrace_runtime.beginnings`); this module checks it
-before anything stops, and describes its effects.
+The driver applies a request once, by its id (`millrace_runtime.checkpoint.starting_point`);
+this module checks it before anything stops, and describes its effects.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ from deployments import files
 #: offset of the next record, by topic and partition
 Places = dict[str, dict[str, int]]
 #: `number`, `program` (its identity), `begin` (places), `request` (a start from another position,
-#: see `millrace_runtime.beginnings`) and `begun` (the id of the last request), `previous` (the
-#: entry before, if it committed anything), and `exact`: once an exact driver has followed,
-#: its `begin` (a request) and the `mark` where the exact checkpoint was until then
+#: see `millrace_runtime.checkpoint.starting_point`) and `begun` (the id of the last request),
+#: `previous` (the entry before, if it committed anything), and `exact`: once an exact driver has
+#: followed, its `begin` (a request) and the `mark` where the exact checkpoint was until then
 Entry = dict[str, Any]
 
 FOLDER = "plain"

@@ -1,8 +1,8 @@
 """Shadows: another version of a topology beside the running one, on the same records.
 
 A shadow is a deployment of its own, with its own checkpoint and its own output topics; its driver
-follows the checkpoint of the other deployment (`millrace_runtime.shadow`). Nothing here changes the
-deployment that it follows.
+follows the checkpoint of the other deployment (`millrace_runtime.driver.shadow`). Nothing here
+changes the deployment that it follows.
 """
 
 from __future__ import annotations

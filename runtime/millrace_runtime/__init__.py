@@ -69,8 +69,7 @@ if TYPE_CHECKING:
         ProcessorContext,
         Record,
     )
-    from millrace_runtime.session import spark_session
-    from millrace_runtime.worker_stores import (
+    from millrace_runtime.processor.stores import (
         KeyValueStore,
         ReadOnlyKeyValueStore,
         ReadOnlySessionStore,
@@ -82,7 +81,8 @@ if TYPE_CHECKING:
         Windowed,
         WindowStore,
     )
-    from millrace_runtime.worker_values import Struct
+    from millrace_runtime.processor.values import Struct
+    from millrace_runtime.session.session import spark_session
 
 # Names are imported on first use: the process of a processor must not load the compiler.
 _HOMES = {
@@ -139,8 +139,8 @@ _HOMES = {
         "ProcessorContext",
         "Record",
     ),
-    "session": ("spark_session",),
-    "worker_stores": (
+    "session.session": ("spark_session",),
+    "processor.stores": (
         "KeyValueStore",
         "ReadOnlyKeyValueStore",
         "ReadOnlySessionStore",
@@ -152,7 +152,7 @@ _HOMES = {
         "Windowed",
         "WindowStore",
     ),
-    "worker_values": ("Struct",),
+    "processor.values": ("Struct",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -11,9 +11,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime import confinement
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.services import confinement
 
 PROGRAM = "job.py"
 

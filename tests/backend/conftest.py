@@ -265,7 +265,7 @@ def operator(people: People, client_of: Client, editor: Any) -> Any:
 @pytest.fixture
 def simulate(warm: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """A function that runs lines by the simulator's own code, without its process and socket."""
-    from millrace_runtime.simulating import answer
+    from millrace_runtime.simulator.process import answer
 
     def ask(request: Any) -> Any:
         answered = answer(warm.spark, warm.analyzer, request)["answer"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from millrace_runtime.simulation import Cut, Result
+from millrace_runtime.simulator.simulation import Cut, Result
 
 from cli.packing import Pack, packable, packs
 from oracle import fuzz

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from millrace_runtime.comparing import differences
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulator.comparing import differences
 
 from cli.describing import described_scenario, description, verify_description
 from cli.documents import analyzer

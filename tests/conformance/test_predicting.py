@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from millrace_runtime.differences import Difference
 from millrace_runtime.plain.predicting import unexplained
 from millrace_runtime.plain.simulation import _reason
+from millrace_runtime.simulator.differences import Difference
 
 
 def output(key: str, value: int, after: int | None = None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.checkpoint_files import write_notes
-from millrace_runtime.comparing import differences
+from millrace_runtime.checkpoint.files import write_notes
+from millrace_runtime.simulator.comparing import differences
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -41,11 +41,11 @@ class Kept:
     def run(self, document: Raw, inputs: list[Raw]) -> tuple[Raw, Path]:
         """Return the contents of the stores as the operator dumps them, and the checkpoint."""
         from millrace_compiler.state_schema import state_schema
-        from millrace_runtime import checkpoint
-        from millrace_runtime.input_lines import checked_line
-        from millrace_runtime.session import CHECKPOINTS
-        from millrace_runtime.simulation import Simulator
-        from millrace_runtime.state_opening import StateOpening
+        from millrace_runtime.checkpoint import checkpoint
+        from millrace_runtime.checkpoint.opening import StateOpening
+        from millrace_runtime.session.session import CHECKPOINTS
+        from millrace_runtime.simulator.input_lines import checked_line
+        from millrace_runtime.simulator.simulation import Simulator
 
         class Keeping(Simulator):
             """Leaves the checkpoint in place: Spark stores absolute paths in it."""
@@ -84,7 +84,7 @@ class Kept:
 
     def read(self, folder: Path, store: str, **query: Any) -> Raw:
         """Return a page of a store with keys and values parsed from JSON."""
-        from millrace_runtime.state_reading import StateQuery, read_state
+        from millrace_runtime.stores.reading import StateQuery, read_state
 
         page = read_state(self.warm.spark, str(folder), store, StateQuery(**query))
         for row in page["rows"]:
@@ -323,7 +323,7 @@ def test_what_is_chosen_of_many_rows_is_what_all_rows_have(kept: Kept) -> None:
 
 def test_what_cannot_be_read_is_reported_by_code(kept: Kept, tmp_path: Path) -> None:
     from millrace_runtime.errors import MillraceError
-    from millrace_runtime.store_reader import answer
+    from millrace_runtime.stores.reader import answer
 
     numbers = counted()
     numbers["nodes"][0]["params"]["key"] = {"format": "long"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.comparing import differences
+from millrace_runtime.simulator.comparing import differences
 
 from tests.conformance import through_driver
 

@@ -172,8 +172,8 @@ def test_every_module_that_is_started_exists(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
         command = service.get("command", [])
         if isinstance(command, list) and command[:2] == ["python", "-m"]:
-            path = Path("runtime", *command[2].split(".")).with_suffix(".py")
-            assert (places.REPOSITORY / path).exists(), path
+            path = places.REPOSITORY / Path("runtime", *command[2].split("."))
+            assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), path
         elif isinstance(command, list) and command[:1] == ["python"]:
             assert (places.REPOSITORY / command[1]).exists(), command[1]
 

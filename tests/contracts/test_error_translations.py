@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from millrace_runtime.simulator import Readers, Simulators
+from millrace_runtime.simulator.simulator import Readers, Simulators
 
 from launcher import places
 
@@ -17,9 +17,10 @@ BACKEND = places.REPOSITORY / "backend"
 RUNTIME = places.REPOSITORY / "runtime" / "millrace_runtime"
 #: modules that answer the backend's requests to the simulator and the store reader
 ANSWERING = (
-    "breakpoints", "encoding", "expectations", "explaining", "input_lines", "simulating",
-    "simulation", "state_reading", "storage", "store_reader", "task_states", "unbatched",
-    "program", "dsl/topology",
+    "processor/breakpoints", "simulator/encoding", "simulator/expectations", "job/explaining",
+    "simulator/input_lines", "simulator/process", "simulator/simulation", "stores/reading",
+    "checkpoint/storage", "stores/reader", "stores/task_states", "simulator/unbatched", "program",
+    "dsl/topology",
 )  # fmt: skip
 #: refusals whose English sentence follows the Chinese one
 QUOTED = {

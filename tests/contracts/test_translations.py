@@ -7,7 +7,7 @@ import re
 
 from millrace_compiler.diagnostics import SENTENCES
 from millrace_compiler.operator import registry
-from millrace_runtime import differences
+from millrace_runtime.simulator import differences
 
 from launcher import places
 

@@ -32,7 +32,7 @@ HOUR = 3_600
 
 @pytest.fixture
 def spark() -> Iterator[SparkSession]:
-    from millrace_runtime import session
+    from millrace_runtime.session import session
 
     found = session.create("orders", master="local[1]")
     yield found

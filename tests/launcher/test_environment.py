@@ -49,7 +49,7 @@ def test_no_file_in_the_common_temporary_folder_has_a_predictable_name(folder: s
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     allowed = {
         # Spark's folder, in which mkdtemp creates another one.
-        places.REPOSITORY / "runtime" / "millrace_runtime" / "session.py",
+        places.REPOSITORY / "runtime" / "millrace_runtime" / "session" / "session.py",
         # A folder that is used only if it belongs to this user and nobody else may enter it.
         places.REPOSITORY / "launcher" / "residents.py",
     }

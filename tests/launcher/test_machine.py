@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from millrace_runtime import java_home
+from millrace_runtime.session import java_home
 
 from launcher import java, node, places, ports, up
 from launcher.console import Problem

@@ -31,8 +31,9 @@ class Changing:
     def __init__(
         self, address: str, root: str | None = None, settings: Mapping[str, str] | None = None
     ) -> None:
-        from millrace_runtime import session, storage
-        from millrace_runtime.compiling import session_analyzer
+        from millrace_runtime.analyzer.compiling import session_analyzer
+        from millrace_runtime.checkpoint import storage
+        from millrace_runtime.session import session
 
         self.address = address
         self.root = root
@@ -72,10 +73,11 @@ class Changing:
         """
         from millrace_compiler import compile_document
         from millrace_compiler.state_schema import state_schema
-        from millrace_runtime import columns, main, starter
-        from millrace_runtime.driving import Driving
-        from millrace_runtime.explaining import explain
-        from millrace_runtime.following import Following
+        from millrace_runtime import columns
+        from millrace_runtime.driver import main, start
+        from millrace_runtime.driver.following import Following
+        from millrace_runtime.driver.life_cycle import Driving
+        from millrace_runtime.job.explaining import explain
 
         compilation = compile_document(document, self.analyzer).require()
         folder.mkdir(exist_ok=True)
@@ -87,8 +89,8 @@ class Changing:
         arguments = main.parser("changing").parse_args(
             [*options, *([] if until else ["--available-now"]), *more]
         )
-        stages, reported = starter.Stages(), report or Silent()
-        job = starter.Starter(
+        stages, reported = start.Stages(), report or Silent()
+        job = start.Starter(
             self.spark, "changing", compilation.task_graph or {}, arguments, reported, stages,
             state_schema(compilation),
         )  # fmt: skip
@@ -102,7 +104,7 @@ class Changing:
 
     def rows(self, folder: Path, store: str) -> list[dict[str, Any]]:
         """Return the rows of a store as read from the checkpoint, without their tasks."""
-        from millrace_runtime.state_reading import StateQuery, read_state
+        from millrace_runtime.stores.reading import StateQuery, read_state
 
         query = StateQuery(limit=1_000)
         page = read_state(self.spark, self.location(folder), store, query)

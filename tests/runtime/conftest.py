@@ -39,7 +39,7 @@ def figures(broker: Any) -> Iterator[Figures]:
 def simulators() -> Iterator[Any]:
     """A pool of one simulation process, started by a process that has secrets."""
     from millrace_compiler.isolated import Limits
-    from millrace_runtime.simulator import Simulators
+    from millrace_runtime.simulator.simulator import Simulators
 
     with pytest.MonkeyPatch.context() as environment:
         for name in SECRETS:

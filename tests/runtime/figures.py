@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from millrace_compiler.driver_events import ProgressEvent
-from millrace_runtime import Topology, columns, session
-from millrace_runtime.compiling import session_analyzer
-from millrace_runtime.job import Job
-from millrace_runtime.kafka import Kafka
-from millrace_runtime.record_handlers import RecordHandler
-from millrace_runtime.report import Progress
+from millrace_runtime import Topology, columns
+from millrace_runtime.analyzer.compiling import session_analyzer
+from millrace_runtime.job.job import Job
+from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.job.record_handlers import RecordHandler
+from millrace_runtime.reports.report import Progress
+from millrace_runtime.session import session
 
 from tests.runtime import topics
 from tests.runtime.jobs import graph_of

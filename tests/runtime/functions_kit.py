@@ -19,7 +19,7 @@ from millrace_runtime import columns
 from millrace_runtime.functions.source import source_of
 from millrace_runtime.functions.terms import NotTranslated
 from millrace_runtime.functions.translate import CONDITION, Column, Translated, translated
-from millrace_runtime.worker_values import Struct, encoder
+from millrace_runtime.processor.values import Struct, encoder
 
 SCHEMA = (
     "i INT, j INT, l BIGINT, h SMALLINT, d DOUBLE, e DOUBLE, s STRING, t STRING, b BOOLEAN, "

@@ -14,7 +14,7 @@ from millrace_runtime import (
     tumbling,
     within,
 )
-from millrace_runtime.compiling import compiled
+from millrace_runtime.analyzer.compiling import compiled
 
 
 def graph_of(topology: Topology, analyzer: Analyzer) -> dict[str, Any]:

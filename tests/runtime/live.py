@@ -34,8 +34,8 @@ class Engines:
     """A warm Spark session on a broker, and the oracle."""
 
     def __init__(self, address: str, name: str, threads: int, real_time: bool = False) -> None:
-        from millrace_runtime import session
-        from millrace_runtime.compiling import session_analyzer
+        from millrace_runtime.analyzer.compiling import session_analyzer
+        from millrace_runtime.session import session
 
         from cli.oracle import Oracle
 
@@ -77,7 +77,7 @@ class Running:
     """One query in real-time mode, with its inputs and outputs."""
 
     def __init__(self, live: Live, document: dict[str, Any], batch: str, tasks: int | None) -> None:
-        from millrace_runtime.compiling import compiled
+        from millrace_runtime.analyzer.compiling import compiled
 
         self.live = live
         self.document = document
@@ -90,8 +90,8 @@ class Running:
 
     def begin(self, batch: str = BATCH) -> None:
         """Start the query, for the first time or again."""
-        from millrace_runtime.job import Job
-        from millrace_runtime.kafka import Kafka
+        from millrace_runtime.job.job import Job
+        from millrace_runtime.job.kafka import Kafka
 
         self.run = uuid.uuid4().hex
         settings = self.document.get("settings") or {}

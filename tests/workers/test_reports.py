@@ -6,7 +6,7 @@ import time
 
 import pytest
 import redis
-from millrace_runtime.report import RedisReporter
+from millrace_runtime.reports.report import RedisReporter
 from millrace_workers.model import Cause
 from millrace_workers.monitors import Reports
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from millrace_runtime import standby
+from millrace_runtime.driver import standby
 from millrace_runtime.errors import MillraceError
 from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, LocalLauncher, Standby
 from millrace_workers.launchers.shim import born, locked
@@ -20,7 +20,7 @@ from millrace_workers.model import Process
 DRIVER = """
 import os, signal, sys, threading, time
 sys.path[:0] = [RUNTIME, COMPILER]
-from millrace_runtime import standby
+from millrace_runtime.driver import standby
 standby.FORGOTTEN_SECONDS = float(os.environ.get("FORGOTTEN", "60"))
 stopping = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stopping.set())

@@ -219,7 +219,7 @@ class Topology(Checked):
         Raises MillraceError for an invalid topology, for missing topics, and for a checkpoint of
         another topology.
         """
-        from millrace_runtime.starting import start
+        from millrace_runtime.driver.embedded import start
 
         return start(
             self.runnable(), spark, bootstrap_servers, checkpoint=checkpoint, options=options,
@@ -234,7 +234,7 @@ class Topology(Checked):
         """
         from millrace_compiler.describe import description_of
 
-        from millrace_runtime.compiling import compiled, session_analyzer
+        from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 
         made = self.runnable()
         compilation = compiled(made.document, session_analyzer(spark), made.places)
@@ -242,7 +242,7 @@ class Topology(Checked):
 
     def main(self, argv: Sequence[str] | None = None) -> None:
         """Run on Spark and Kafka until stopped, then exit. For options: `python job.py --help`."""
-        from millrace_runtime.main import main
+        from millrace_runtime.driver.main import main
 
         main(self.runnable(), argv)
 
@@ -252,7 +252,7 @@ class Topology(Checked):
         return self._nodes.outside
 
     def _dataframe(self, node: str, spark: SparkSession, **options: Any) -> DataFrame:
-        from millrace_runtime.starting import dataframe
+        from millrace_runtime.driver.embedded import dataframe
 
         return dataframe(self.runnable(), node, spark, **options)
 

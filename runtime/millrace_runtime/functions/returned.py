@@ -19,7 +19,7 @@ from millrace_compiler.types import (
     struct,
 )
 
-from millrace_runtime.worker_values import Struct
+from millrace_runtime.processor.values import Struct
 
 _SIMPLE: dict[Any, DataType] = {
     int: BIGINT, float: DOUBLE, str: STRING, bool: BOOLEAN, bytes: BINARY,

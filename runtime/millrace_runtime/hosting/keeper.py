@@ -14,8 +14,10 @@ from typing import Any
 
 from millrace_compiler.local_services import LONGEST_LINE
 
-from millrace_runtime import columns, session, storage
-from millrace_runtime.line_server import LineConnection, LineServer
+from millrace_runtime import columns
+from millrace_runtime.checkpoint import storage
+from millrace_runtime.services.line_server import LineConnection, LineServer
+from millrace_runtime.session import session
 
 SOCKET = "jvm.sock"
 #: seconds that the queries and tasks of a run may take to end

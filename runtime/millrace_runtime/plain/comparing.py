@@ -17,8 +17,6 @@ from millrace_compiler import Compilation
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.stream import SourceStream
 
-from millrace_runtime.comparing import canonical
-from millrace_runtime.differences import Difference
 from millrace_runtime.plain.predicting import (
     FAILED,
     HEADERS,
@@ -32,7 +30,9 @@ from millrace_runtime.plain.predicting import (
     unexplained,
     verdict,
 )
-from millrace_runtime.simulation import Result
+from millrace_runtime.simulator.comparing import canonical
+from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.simulator.simulation import Result
 
 Record = dict[str, Any]
 #: How a record differs; `missing`: plain Spark does not write it, `extra`: Kafka Streams does not,

@@ -4,7 +4,7 @@ The current folder has the exported files. The program `job.py` runs unchanged, 
 this module gives it a Spark session that has Kafka's connector, the settings of Kafka clients and
 the offsets at which it begins. It reports the progress of its queries, pauses, drains and stops
 them between two micro-batches, and reports the node at which a query failed. The exit codes are
-those of `millrace_runtime.main`.
+those of `millrace_runtime.driver.main`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime import lease, session, storage
-from millrace_runtime.beginnings import Beginner, Beginning, beginning_of
-from millrace_runtime.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
+from millrace_runtime.checkpoint import lease, storage
+from millrace_runtime.checkpoint.starting_point import Beginner, Beginning, beginning_of
+from millrace_runtime.checkpoint.storage import write_whole
+from millrace_runtime.driver.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
+from millrace_runtime.driver.main import FAILED, REFUSED, STOPPED_BY_RECORD, fenced
+from millrace_runtime.driver.options import add_options, kafka_options
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.explaining import explain
-from millrace_runtime.foreign import causes
-from millrace_runtime.main import FAILED, REFUSED, STOPPED_BY_RECORD, fenced
-from millrace_runtime.options import add_options, kafka_options
+from millrace_runtime.job.explaining import explain
 from millrace_runtime.plain.notes import copy_notes
 from millrace_runtime.plain.progress import PlainProgress
-from millrace_runtime.report import Reporter, now_ms, reporter
-from millrace_runtime.storage import write_whole
+from millrace_runtime.reports.report import Reporter, now_ms, reporter
+from millrace_runtime.session import session
+from millrace_runtime.session.java_exceptions import causes
 
 PROGRAM = "job.py"
 #: file beside the checkpoints of the programs, with the run that completed its first batch

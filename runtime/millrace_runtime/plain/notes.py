@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from millrace_runtime.storage import StoredPath, write_whole
+from millrace_runtime.checkpoint.storage import StoredPath, write_whole
 
 _LOGS = ("offsets", "commits")
 

@@ -12,8 +12,8 @@ import json
 from collections.abc import Collection
 from typing import Any, Literal
 
-from millrace_runtime.comparing import compared
-from millrace_runtime.differences import Difference
+from millrace_runtime.simulator.comparing import compared
+from millrace_runtime.simulator.differences import Difference
 
 Verdict = Literal["equal", "predicted", "refused", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("equal", "predicted", "refused", "wrong")

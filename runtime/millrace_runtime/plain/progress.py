@@ -20,8 +20,8 @@ from pyspark.sql.streaming.listener import (
 )
 
 from millrace_runtime import columns
-from millrace_runtime.offsets import Place, bounds
-from millrace_runtime.report import number
+from millrace_runtime.kafka.lag import Place, bounds
+from millrace_runtime.reports.report import number
 
 # Interval at which the broker is asked for the ends of topics.
 LOOK_AT_BROKER_SECONDS = 1.0

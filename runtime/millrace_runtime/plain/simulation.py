@@ -32,8 +32,9 @@ from millrace_compiler.operators.sources.stream import SourceStream
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
-from millrace_runtime import columns, session
-from millrace_runtime.simulation import Cut, Result, line_parts
+from millrace_runtime import columns
+from millrace_runtime.session import session
+from millrace_runtime.simulator.simulation import Cut, Result, line_parts
 
 Line = dict[str, Any]
 _SCHEMA = (

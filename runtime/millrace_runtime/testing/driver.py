@@ -13,15 +13,15 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from millrace_runtime import columns
-from millrace_runtime.compiling import compiled
+from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.dsl.code import placed
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.explaining import explain
 from millrace_runtime.formats import Format
-from millrace_runtime.job import Job
-from millrace_runtime.memory import CONTROL_TOPIC, Memory
-from millrace_runtime.simulation import LAST_LETTER, STOP
+from millrace_runtime.job.explaining import explain
+from millrace_runtime.job.job import Job
+from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
+from millrace_runtime.simulator.simulation import LAST_LETTER, STOP
 from millrace_runtime.testing.failures import RecordFailed, failure
 from millrace_runtime.testing.sessions import analyzer_of, session
 from millrace_runtime.testing.stores import open_store

@@ -10,16 +10,16 @@ from typing import Any
 from millrace_compiler import compile_document
 from pyspark.sql import SparkSession
 
-from millrace_runtime import simulating
-from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.dsl.code import placed
 from millrace_runtime.dsl.topology import Topology
-from millrace_runtime.expectations import Expectations
-from millrace_runtime.input_lines import checked_line
-from millrace_runtime.memory import TraceLimits
 from millrace_runtime.plain.comparing import judged
 from millrace_runtime.plain.simulation import PlainSimulator, module_of
-from millrace_runtime.simulation import Cut, Result
+from millrace_runtime.simulator import process
+from millrace_runtime.simulator.expectations import Expectations
+from millrace_runtime.simulator.input_lines import checked_line
+from millrace_runtime.simulator.memory import TraceLimits
+from millrace_runtime.simulator.simulation import Cut, Result
 
 
 def read_test(path: Path) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def plain_differences(spark: SparkSession, folder: Path, test: Mapping[str, Any]
     found, lines, exact = _run(spark, document, None, test)
     compilation = compile_document(document, session_analyzer(spark), dialect="plain").require()
     program = module_of((folder / "job.py").read_text("utf-8"))
-    with simulating.apart(spark):
+    with process.apart(spark):
         simulator = PlainSimulator(
             spark.newSession(), program.topology, compilation, Cut.parse("each")
         )
@@ -75,6 +75,6 @@ def _run(
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
     codes = topology.outside.codes if topology else {}
     graph = placed(compilation.task_graph or {}, codes)
-    result = simulating.run(spark, document, graph, lines, TraceLimits(steps=0))
-    found = [str(each) for each in simulating.differing(expects, document, lines, result)]
+    result = process.run(spark, document, graph, lines, TraceLimits(steps=0))
+    found = [str(each) for each in process.differing(expects, document, lines, result)]
     return found, lines, result

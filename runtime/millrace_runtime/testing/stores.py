@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from millrace_runtime.testing.times import Time, milliseconds
-from millrace_runtime.worker_stores import (
+from millrace_runtime.processor.stores import (
     KeyValueStore,
     SessionStore,
     Store,
     VersionedStore,
     WindowStore,
 )
+from millrace_runtime.testing.times import Time, milliseconds
 
 #: Calls an operation of a store in one task, and returns its answer.
 Operate = Callable[[int, list[Any]], Any]

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from millrace_runtime import columns
 from millrace_runtime.formats import Format
-from millrace_runtime.worker_values import decoder, encoder
+from millrace_runtime.processor.values import decoder, encoder
 
 
 class Serde(Protocol):

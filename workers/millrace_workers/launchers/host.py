@@ -44,8 +44,9 @@ MODULES = (
     *(
         f"millrace_runtime.{name}"
         for name in (
-            "main", "starter", "job", "kafka", "report", "session", "rehearsal", "beginnings",
-            "checkpoint", "outputs", "lost_offsets", "state_moving", "hosting.keeper",
+            "driver.main", "driver.start", "driver.warm_up", "job.job", "job.kafka", "job.outputs",
+            "reports.report", "checkpoint.checkpoint", "checkpoint.starting_point",
+            "driver.lost_offsets", "stores.moving", "hosting.keeper",
         )
     ),
 )  # fmt: skip

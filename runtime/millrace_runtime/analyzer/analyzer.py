@@ -1,0 +1,168 @@
+"""The analyzer: a warm Spark session that returns the type of an expression, or its error.
+
+    python -m millrace_runtime.analyzer --socket PATH
+
+A local service (`millrace_compiler.local_services`). Every request and response is one line of
+JSON. Request: `{"id", "expressions": [{"text", "columns": {"key": "STRING"}, "expects":
+"BOOLEAN"}], "types": ["a INT"]}`. Response: `{"id", "expressions": [{"type", "columns", "error"}],
+"types": [{"type", "error"}]}`. It prints READY once it accepts requests.
+
+Connections are served concurrently, and each expression has a deadline. Threads of the JVM cannot
+be killed: if one runs past its deadline, or the JVM has ended, the server exits with code 70 and
+its supervisor restarts it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime import columns
+from millrace_runtime.jars import connector_jars
+from millrace_runtime.services.line_server import LineServer, serve
+from millrace_runtime.session import session
+
+#: milliseconds that an expression may run past its deadline, and the exit code after that
+PATIENCE_MS, HUNG = 4_000, 70
+
+_WARM_UP = {
+    "expressions": [
+        {"text": "upper(value.name) = key", "columns": {"key": "STRING", "value": "name STRING"}},
+        {"text": "agg + 1", "columns": {"agg": "BIGINT"}, "expects": "BIGINT"},
+    ],
+    "types": ["a INT, b ARRAY<STRING>"],
+}
+
+
+class SparkAnalyzer:
+    """Answers requests with a Spark session of this process."""
+
+    def __init__(self, spark: Any) -> None:
+        self._java = spark._jsparkSession
+        self._gateway = columns.gateway(spark.sparkContext)
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the response to a request, with an error in the place of a faulty expression."""
+        request_json = json.dumps(
+            {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
+        )
+        answer: dict[str, Any] = json.loads(
+            self._gateway.Analysis.analyze(self._java, request_json)
+        )
+        return {"id": request.get("id"), **answer}
+
+    def overdue(self) -> int:
+        """Return by how many ms the slowest expression exceeds its deadline; 0 if none does."""
+        return int(self._gateway.Analysis.overdue())
+
+
+def analyzer_session() -> Any:
+    """Create a small session: one core, no state, no Kafka."""
+    return session.create(
+        "millrace-analyzer",
+        master="local[1]",
+        settings={"spark.driver.memory": "512m"},
+        java_extra=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError"),
+    )
+
+
+def analyzer_server(path: str, analyzer: SparkAnalyzer) -> LineServer:
+    """Return a server that handles requests of different connections concurrently."""
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return analyzer.answer(request)
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the server
+            first = next(iter(str(error).splitlines()), type(error).__name__)
+            return {"id": request.get("id"), "error": first}
+
+    return LineServer(path, answer)
+
+
+def end_when_hung(analyzer: SparkAnalyzer) -> None:
+    """Check the JVM every second; exit this process if it hangs or does not respond."""
+    while True:
+        time.sleep(1.0)
+        try:
+            overdue = analyzer.overdue()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the JVM does not respond
+            reason = f"the JVM does not respond ({type(error).__name__})"
+        else:
+            reason = f"an expression has been analyzed for {overdue / 1000:.0f} s past its deadline"
+            if overdue < PATIENCE_MS:
+                continue
+        print(f"The analyzer exits and is restarted: {reason}.", file=sys.stderr, flush=True)
+        os._exit(HUNG)
+
+
+def preload(spark: Any) -> None:
+    """Load the connector's classes, which drivers need, for a class data archive of this run."""
+    find = spark._jvm.java.lang.Class.forName
+    loader = spark._jvm.java.lang.ClassLoader.getSystemClassLoader()
+    for jar in connector_jars():
+        with zipfile.ZipFile(jar) as content:
+            names = [name for name in content.namelist() if name.endswith(".class")]
+        for name in names:
+            if "-" not in name:  # META-INF, module-info, package-info
+                # Some need libraries that are not installed.
+                with contextlib.suppress(Exception):
+                    find(name.removesuffix(".class").replace("/", "."), False, loader)
+
+
+def functions(spark: Any) -> list[dict[str, str]]:
+    """Return the functions of Spark that an expression over one record may call."""
+    allows = columns.gateway(spark.sparkContext).Functions.allows
+    utilities = spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils
+    found = {}
+    for info in utilities.listBuiltinFunctionInfos():
+        name, group = str(info.getName()), str(info.getGroup())
+        if not allows(name):
+            continue
+        lines = str(info.getUsage()).replace("_FUNC_", name).strip().splitlines()
+        text = " ".join(line.strip() for line in lines if line.strip())
+        usage, dash, description = text.partition(" - ")
+        if not dash:
+            usage, description = name, text
+        found[name] = {
+            "name": name,
+            "usage": usage.strip(),
+            "description": description.strip(),
+            "group": group.removesuffix("_funcs") or "other",
+        }
+    return [found[name] for name in sorted(found)]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve until a stop is requested, or write the functions to a file and exit."""
+    parser = argparse.ArgumentParser(prog="python -m millrace_runtime.analyzer")
+    task = parser.add_mutually_exclusive_group(required=True)
+    task.add_argument("--socket", metavar="PATH", help="Unix socket to listen on")
+    task.add_argument(
+        "--functions", metavar="FILE", help="write Spark's functions to a JSON file, and end"
+    )
+    parser.add_argument(
+        "--preload", action="store_true", help="load the classes of the Kafka connector as well"
+    )
+    arguments = parser.parse_args(argv)
+    spark = analyzer_session()
+    try:
+        if arguments.functions:
+            text = json.dumps(functions(spark), ensure_ascii=False, indent=1)
+            Path(arguments.functions).write_text(text + "\n", encoding="utf-8")
+            return 0
+        analyzer = SparkAnalyzer(spark)
+        analyzer.answer(_WARM_UP)
+        threading.Thread(target=end_when_hung, args=(analyzer,), daemon=True).start()
+        if arguments.preload:
+            threading.Thread(target=preload, args=(spark,), daemon=True).start()
+        return serve(lambda: analyzer_server(arguments.socket, analyzer), arguments.socket)
+    finally:
+        spark.stop()

@@ -1,0 +1,1 @@
+"""Topics and offsets on the broker."""

@@ -1,0 +1,218 @@
+"""Names that the code of a `process` node can use without an import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
+
+if TYPE_CHECKING:
+    from millrace_runtime.processor.stores import Store
+
+K = TypeVar("K")
+V = TypeVar("V")
+S = TypeVar("S", bound="Store[Any, Any]")
+
+STREAM_TIME = "STREAM_TIME"
+WALL_CLOCK_TIME = "WALL_CLOCK_TIME"
+
+_UNITS = {
+    "ms": 1,
+    "millisecond": 1,
+    "second": 1000,
+    "minute": 60_000,
+    "hour": 3_600_000,
+    "day": 86_400_000,
+    "week": 604_800_000,
+}
+
+
+def duration(value: int | str) -> int:
+    """Return a duration in ms from a whole number of ms, or text such as "250 ms" or "2 hours"."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    number, _, unit = str(value).strip().lower().partition(" ")
+    unit = unit.strip()
+    scale = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"))
+    if scale is None or not number.lstrip("-").isdigit():
+        raise ValueError(
+            f"{value!r} is not a duration: use a number of ms, or text such as '1 second'"
+        )
+    return int(number) * scale
+
+
+class Record(Generic[K, V]):
+    """A record: key, value, timestamp (ms), and headers as a list of (name, bytes)."""
+
+    __slots__ = ("headers", "key", "timestamp", "value")
+
+    def __init__(
+        self, key: K, value: V, timestamp: int, headers: Sequence[tuple[str, bytes]] = ()
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.timestamp = timestamp
+        self.headers = list(headers)
+
+    def replace(self, **changes: Any) -> Record[Any, Any]:
+        """Return a copy with changed fields: key, value, timestamp, headers."""
+        unknown = set(changes) - {"key", "value", "timestamp", "headers"}
+        if unknown:
+            raise TypeError(f"a record has no {', '.join(sorted(unknown))}")
+        return Record(
+            changes.get("key", self.key),
+            changes.get("value", self.value),
+            changes.get("timestamp", self.timestamp),
+            changes.get("headers", self.headers),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        mine = (self.key, self.value, self.timestamp, self.headers)
+        return mine == (other.key, other.value, other.timestamp, other.headers)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Record({self.key!r}, {self.value!r}, {self.timestamp!r}, {self.headers!r})"
+
+
+class Host(Protocol):
+    """The interface of the process that runs a processor, for the processor's context."""
+
+    now: dict[str, Any]
+    task_id: Any
+    stores: dict[str, Any]
+    schedules: dict[int, Callable[[int], None]]
+
+    def open(self) -> None:
+        """Raise if the task has ended."""
+
+    def acting(self, what: str) -> None:
+        """Raise if the task has ended, or if the processor only writes a global store."""
+
+    def send(self, *message: Any) -> None:
+        """Send a message that has no response."""
+
+    def forward(self, record: Record[Any, Any], to: str | None) -> None:
+        """Forward a record to the children of one port, or of all ports."""
+
+    def cancel(self, number: int) -> None:
+        """End a schedule; also during `close`."""
+
+
+class Schedule:
+    """A running schedule."""
+
+    def __init__(self, host: Host, number: int) -> None:
+        self._host = host
+        self._number = number
+
+    def cancel(self) -> None:
+        """Cancel the schedule."""
+        self._host.cancel(self._number)
+
+
+class ProcessorContext(Generic[K, V]):
+    """The context of a processor: its stores, schedules and current record.
+
+    `ProcessorContext[str, int]`: forwarded records have keys of type str and values of type int.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._scheduled = 0
+
+    @property
+    def task_id(self) -> str:
+        """Id of the task: sub-topology and partition, such as "0_1"."""
+        return str(self._host.task_id)
+
+    @property
+    def topic(self) -> str | None:
+        """Topic of the current record; None in a punctuation."""
+        return self._host.now["topic"]  # type: ignore[no-any-return]
+
+    @property
+    def partition(self) -> int:
+        """Partition of the current record; -1 in a punctuation."""
+        return int(self._host.now["partition"])
+
+    @property
+    def offset(self) -> int:
+        """Offset of the current record; -1 in a punctuation."""
+        return int(self._host.now["offset"])
+
+    @overload
+    def store(self, name: str) -> Any: ...
+    @overload
+    def store(self, name: str, kind: type[S]) -> S: ...
+    def store(self, name: str, kind: Any = None) -> Any:
+        """Return the store with this name, which must be connected to this node.
+
+        `kind`: its class for type checkers, such as `KeyValueStore[str, int]`. Raises TypeError if
+        the store is of another kind.
+        """
+        self._host.open()
+        found = self._host.stores.get(name)
+        if found is None:
+            known = ", ".join(self._host.stores) or "none"
+            raise KeyError(f"no store {name!r} is connected to this node; connected: {known}")
+        expected = getattr(kind, "__origin__", kind)
+        if expected is not None and not isinstance(found, expected):
+            has = type(found).__name__
+            raise TypeError(f"the store {name} is a {has}, not a {expected.__name__}")
+        return found
+
+    def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
+        """Call `callback(ms)` at every interval of stream time or of the wall clock."""
+        self._host.acting("schedule punctuations")
+        every = duration(interval)
+        if every < 1:
+            raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")
+        if type not in (STREAM_TIME, WALL_CLOCK_TIME):
+            raise ValueError(f"the type must be STREAM_TIME or WALL_CLOCK_TIME, not {type!r}")
+        self._scheduled += 1
+        self._host.schedules[self._scheduled] = callback
+        self._host.send("schedule", self._scheduled, every, type)
+        return Schedule(self._host, self._scheduled)
+
+    def forward(self, record: Record[K, V], to: str | None = None) -> None:
+        """Forward a record to the children of one port, or of all in the order of the edges."""
+        self._host.forward(record, to)
+
+    def commit(self) -> None:
+        """Do nothing: each micro-batch commits when it ends."""
+
+    def current_stream_time(self) -> int:
+        """Return the highest timestamp of the task in ms; -1 before the first record."""
+        return int(self._host.now["stream_time"])
+
+    def current_system_time(self) -> int:
+        """Return the wall-clock time in ms; in a simulation, only input lines advance it."""
+        return int(self._host.now["wall_clock"])
+
+
+class Processor:
+    """Base class of processors. All methods are optional.
+
+    A class may have an `__init__` with arguments that JSON can hold; a program passes an instance,
+    such as `process(Enrich(threshold=3))`, and each task creates its own one.
+    """
+
+    #: The arguments with which the instance was created.
+    created_with: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        made = super().__new__(cls)
+        made.created_with = (args, keywords)
+        return made
+
+    def init(self, context: ProcessorContext[Any, Any]) -> None:
+        """Called once for each task, before the first record."""
+
+    def process(self, record: Record[Any, Any]) -> None:
+        """Called for each record."""
+
+    def close(self) -> None:
+        """Called when the task ends."""

@@ -1,0 +1,125 @@
+"""The Python side of `process` nodes: one process per stream task, started by the operator.
+
+    worker.py [TIMEOUT_MS [MEMORY_MB]]
+
+Frames of 4 bytes length and JSON go over standard input and output, strictly in turns. Messages of
+a processor (forward, put ...) are queued until a response is needed or the call ends, so that
+stores and forwards happen in the order of the program. Whatever user code does (raise, exit,
+hang, use all memory) becomes an error of its call. Uses the standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+import types
+from pathlib import Path
+from typing import BinaryIO
+
+HERE = Path(__file__).resolve().parent
+
+if __name__ == "__main__":
+    # This file is run by its path. An empty module stands in for the package, so that its __init__
+    # is not imported, and the modules of this folder must not hide those of a processor.
+    _package = types.ModuleType("millrace_runtime")
+    _package.__path__ = [str(HERE.parent)]
+    sys.modules.setdefault("millrace_runtime", _package)
+    sys.path[:] = [folder for folder in sys.path if Path(folder or ".").resolve() != HERE]
+
+from millrace_runtime.processor.channel import Channel, Ended, Json  # noqa: E402
+from millrace_runtime.processor.faults import LogStream, described, lasting, leaked_threads  # noqa: E402
+from millrace_runtime.processor.host import Host  # noqa: E402
+from millrace_runtime.processor.limits import Deadline, limit_memory  # noqa: E402
+
+
+class PythonWorker:
+    """The processors of one task; serves the calls of the operator."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO, deadline: Deadline) -> None:
+        self.channel = Channel(source, target, deadline, self._serve)
+        self.streams: list[LogStream] = []
+        self._deadline = deadline
+        self._hosts: dict[str, Host] = {}
+
+    def run(self) -> None:
+        """Serve calls until the pipe is closed."""
+        while True:
+            try:
+                frame = self.channel.read()
+            except MemoryError as error:
+                self.channel.end({"error": described(error, ())})
+                continue
+            if frame is None:
+                return
+            self._serve(frame)
+
+    def _serve(self, frame: Json) -> None:
+        end: Json
+        self.channel.calls += 1
+        before = self._deadline.begin(frame.get("limit_ms"))
+        try:
+            self._call(frame)
+            self._deadline.end(before)
+            end = {"done": True}
+        except Ended:
+            raise
+        except BaseException as error:  # noqa: BLE001 - every error of user code is data
+            # Describing the error is the worker's own work and has no deadline.
+            self._deadline.end(before)
+            files = {host.file for host in self._hosts.values()}
+            end = {"error": described(error, files), "lost": lasting(error)}
+        for stream in self.streams:
+            stream.end_line()
+        self.channel.calls -= 1
+        try:
+            self.channel.end(end)
+        except MemoryError as error:
+            self.channel.discard()
+            self.channel.end({"error": described(error, ()), "lost": True})
+
+    def _call(self, frame: Json) -> None:
+        node, call = frame["node"], frame["call"]
+        if call == "process" or call == "punctuate":
+            host = self._hosts[node]
+            host.enter(frame, lambda: host.call(frame))
+        elif call == "start":
+            self._hosts[node] = host = Host(self.channel, frame)
+            host.enter(frame, host.start)
+        else:
+            self._close(frame)
+
+    def _close(self, frame: Json) -> None:
+        host = self._hosts[frame["node"]]
+        host.enter(frame, host.close)
+        for leaked in leaked_threads(host.file):
+            self.channel.send("log", "warning", leaked)
+
+
+def main() -> None:
+    """Run until the operator closes the pipe. Output of processors goes to their node's log."""
+    timeout_ms, memory_mb = ([int(word) for word in sys.argv[1:3]] + [0, 0])[:2]
+    limit_memory(memory_mb)
+    source = os.fdopen(os.dup(0), "rb")
+    target = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    # Ctrl-C is handled by the driver, which then ends the calls in order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker = PythonWorker(source, target, Deadline(timeout_ms))
+    sys.stdout = printed = LogStream(worker.channel, "info", sys.stdout)
+    sys.stderr = warned = LogStream(worker.channel, "warning", sys.stderr)
+    worker.streams = [printed, warned]
+    with contextlib.suppress(Ended, BrokenPipeError):
+        worker.run()
+    # Non-daemon threads that user code left behind must not keep the process alive.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Local services: servers on a Unix socket, and processes confined to their own files."""

@@ -1,0 +1,1 @@
+"""The simulator: runs of a topology on input lines instead of Kafka."""

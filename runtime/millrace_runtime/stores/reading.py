@@ -1,0 +1,303 @@
+"""Queries of stores in a job's checkpoint, which Kafka Streams calls interactive queries.
+
+A page is from the last committed batch and thus consistent. The job that writes the checkpoint is
+not involved and does not wait; the folder is only read. The notes in the checkpoint contain the
+stores, their types and the operators that lay out their rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from millrace_compiler.state_schema import QUERYABLE
+from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.windows import Window
+
+from millrace_runtime.checkpoint import checkpoint, storage
+from millrace_runtime.checkpoint.storage import Place
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.stores.moving import last_batch, operators
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Maximum number of rows of a page.
+MOST = 1_000
+_AGGREGATIONS = ("count", "reduce", "aggregate", "cogroup")
+#: Steps of an operator that do not keep its result.
+_NO_TABLES = (
+    "repartition", "repartitioned", "group_by", "grouped_table", "foreign_key_subscribe",
+    "foreign_key_lookup", "read_stream", "write", "sink",
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class StateQuery:
+    """Which rows of a store to read; by default the first ones.
+
+    Keys are text: unchanged if keys are STRING, else JSON. `start`, `end`: first and last key of a
+    range; `prefix`: of keys of the type STRING. `from_time`, `to_time`: windows, sessions or
+    versions that begin in this range, in ms. For versioned stores: `as_of`, a time in ms, and
+    `versions`: all versions of a key instead of only the latest. `newest`: order by time, latest
+    first, instead of by key. `after`: the `next` of the previous page.
+    """
+
+    key: str | None = None
+    start: str | None = None
+    end: str | None = None
+    prefix: str | None = None
+    from_time: int | None = None
+    to_time: int | None = None
+    as_of: int | None = None
+    versions: bool = False
+    newest: bool = False
+    after: str | None = None
+    limit: int = 100
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that the operator reads. Raises MillraceError `query_invalid`."""
+        if not 1 <= self.limit <= MOST:
+            raise MillraceError(
+                "query_invalid",
+                f"A page can have 1 to {MOST} rows, but {self.limit} were requested.",
+            )
+        fields = dataclasses.asdict(self)
+        return {**fields, "from": fields.pop("start"), "to": fields.pop("end")}
+
+
+def stores_of(notes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the state schemas of the stores in a checkpoint's notes that can be queried."""
+    stores = (notes.get("state") or {}).get("stores") or []
+    return [store for store in stores if store["kind"] in QUERYABLE]
+
+
+def read_state(spark: SparkSession, location: str, store: str, query: StateQuery) -> dict[str, Any]:
+    """Return a page of a store, identified by id or name, from the checkpoint in a folder.
+
+    `{"store": {"id", "name", "kind"}, "batch", "committed_at" (ms), "tasks": [{"task",
+    "stream_time"}], "rows": [{"key", "value", "timestamp", "task", and by kind "window" {"start",
+    "end"} or "valid_from"}], "next"}`, all times in ms. Keys and values are JSON as text, which
+    keeps all digits; a deleted version's value is None. `next` is None on the last page. A page of
+    a versioned store may have fewer rows than `limit` although others follow: deleted keys have
+    none.
+
+    Raises MillraceError `state_unreadable` if the folder has no checkpoint of this version,
+    `no_state_yet` before the first batch, `no_such_store`, `key_invalid` and `query_invalid`.
+    """
+    folder, notes = folder_with_notes(location)
+    schema = _find(notes, store)
+    for attempt in (1, 2):
+        stream = folder / str(notes.get("stream", "stream"))
+        batch = last_batch(stream)
+        if batch is None:
+            raise MillraceError(
+                "no_state_yet",
+                f"The job has not committed a batch yet, so {folder} contains no state. Try "
+                "again after the first batch.",
+            )
+        asked = {
+            "path": stream.absolute().as_uri(),
+            "batch": batch,
+            **_place(notes, schema),
+            "changes": [change.get("drop", []) for change in notes.get("changes") or []],
+            "query": query.to_json(),
+        }
+        try:
+            commit = stream / "commits" / str(batch)
+            committed = storage.modified(commit)
+            page = asked_of("StateReading", session_for(spark, location, commit), asked)
+        except (MillraceError, OSError) as error:
+            # Spark deletes the files of a batch after a hundred others: retry with a newer one.
+            known = isinstance(error, MillraceError) and error.code != "state_unreadable"
+            if known or attempt == 2 or last_batch(stream) == batch:
+                raise
+            continue
+        return {
+            "store": {name: schema[name] for name in ("id", "name", "kind")},
+            "batch": batch,
+            "committed_at": int(committed * 1000),
+            **page,
+        }
+    raise AssertionError("not reached")
+
+
+def folder_with_notes(location: str) -> tuple[Place, dict[str, Any]]:
+    """Return a checkpoint and its notes.
+
+    Raises MillraceError `no_state_yet` or `state_unreadable`.
+    """
+    try:
+        storage.require_reachable(location)
+    except MillraceError as error:
+        raise MillraceError("state_unreadable", str(error), cause=error) from None
+    folder = storage.folder_of(location)
+    if not (folder / checkpoint.NOTES).is_file():
+        raise MillraceError(
+            "no_state_yet" if not folder.exists() else "state_unreadable",
+            f"{folder} does not contain a checkpoint of a Millrace job.",
+        )
+    return folder, checkpoint.notes_of(str(folder))
+
+
+def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
+    if "state" not in notes or "nodes" not in notes:
+        raise MillraceError(
+            "state_unreadable",
+            "The checkpoint was written by an older version, without the types of its stores. "
+            "Start the job once with this version.",
+        )
+    known = stores_of(notes)
+    found = [each for each in known if each["id"] == store]
+    found = found or [each for each in known if each["name"] == store]
+    if not found:
+        names = ", ".join(sorted(each["name"] for each in known)) or "none"
+        raise MillraceError(
+            "no_such_store",
+            f"The checkpoint has no store {store} that can be read. Available stores: {names}.",
+        )
+    return found[0]
+
+
+def session_for(spark: SparkSession, location: str, commit: Place) -> SparkSession:
+    """Return a session that reads a checkpoint's state in the format that the commit records.
+
+    Raises OSError if the commit was deleted meanwhile.
+    """
+    version = "2" if '"stateUniqueIds":{"' in commit.read_text(encoding="utf-8") else "1"
+    session = spark.newSession()
+    session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", version)
+    for name, value in storage.spark_settings(location).items():
+        session.conf.set(name, value)
+    return session
+
+
+def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an object of the operator reads from a checkpoint. Raises MillraceError."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    from millrace_runtime import columns
+
+    try:
+        answer = getattr(columns.gateway(), reader).read(spark._jsparkSession, json.dumps(asked))
+    except Py4JJavaError as error:
+        java = error.java_exception
+        if java.getClass().getSimpleName() == "Refused":
+            why = json.loads(java.why().json())
+            message = f"{why['message'][:1].upper()}{why['message'][1:]}."
+            raise MillraceError(why["code"], message, facts=why["facts"]) from None
+        while java.getCause() is not None:
+            java = java.getCause()
+        raise _unreadable(str(java)) from None
+    except PySparkException as error:
+        raise _unreadable(str(error)) from None
+    page: dict[str, Any] = json.loads(answer)
+    return page
+
+
+def _unreadable(cause: str) -> MillraceError:
+    return MillraceError(
+        "state_unreadable",
+        f"Spark cannot read the state in the checkpoint: {cause.strip().splitlines()[0][:300]}",
+    )
+
+
+# -- location and layout of a store's rows -----------------------------------------------------
+
+
+def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return operator, sub-topology and row layout of a store."""
+    node, store = _owner(notes, schema)
+    levels = sorted(operators(each for each in notes["nodes"] if not each.get("plain")))
+    rows = node["id"]
+    if store is not None:
+        names = notes.get("names") or {}
+        rows = names.get(schema["id"]) or store.get("state") or schema["id"]
+    return {
+        # Spark numbers the operators of a plan from its end.
+        "operator": len(levels) - 1 - levels.index(node["level"]),
+        "sub": node.get("sub", 0),
+        "store": {
+            "rows": rows,
+            "key": schema["key"],
+            "everywhere": node["op"] in GLOBAL_STEPS,
+            **_layout(node, store or {}, schema),
+        },
+    }
+
+
+def _owner(
+    notes: Mapping[str, Any], schema: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return the step that keeps a store, and the store if the document has a node for it."""
+    unnamed: dict[str, Any] | None = None
+    for node in notes["nodes"]:
+        params = node["params"]
+        own = params.get("store")
+        for store in [*([own] if own else []), *params.get("stores", [])]:
+            if store["node"] == schema["id"]:
+                return node, store
+        if node.get("node", node["id"]) == schema["id"] and node["op"] not in _NO_TABLES:
+            unnamed = node
+    if unnamed is None:
+        raise MillraceError("no_such_store", f"The job no longer has the store {schema['name']}.")
+    return unnamed, None
+
+
+def _layout(
+    node: Mapping[str, Any], store: Mapping[str, Any], schema: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return how the operator lays out a store's rows (`StoreLayout` in StateReading.scala)."""
+    kind = schema["kind"]
+    retention = store.get("retention")
+    if kind == "versioned":
+        return {"kind": "versioned", "retention": store.get("history_retention") or 0}
+    if node["op"] in PYTHON_STEPS:
+        if kind == "key_value":
+            return {"kind": "table", "timed": False}
+        if kind == "session":
+            return {"kind": "session", "retention": retention or 0, "timed": False}
+        return {
+            "kind": "key_first",
+            "retention": retention or 0,
+            "size": store.get("window_size") or 0,
+            "duplicates": bool(store.get("retain_duplicates")),
+            "timed": False,
+        }
+    window = node["params"].get("window")
+    if node["op"] in _AGGREGATIONS and window is not None:
+        return _windowed(node, store, window)
+    windows = schema["windows"]
+    if windows is None:
+        return {"kind": "table"}
+    return {"kind": "table", "window": windows["type"], **_bounds(windows)}
+
+
+def _windowed(
+    node: Mapping[str, Any], store: Mapping[str, Any], window: Mapping[str, Any]
+) -> dict[str, Any]:
+    type_ = window["type"]
+    retention = store.get("retention")
+    if retention is None and type_ != "unlimited":
+        retention = Window.of(window).reach
+    if type_ == "session":
+        return {"kind": "session", "retention": retention, "timed": False}
+    # Persistent stores of windows that are emitted on close show one millisecond more.
+    by_time = node["params"].get("emit") == "window_close" and store.get("persistent", True)
+    return {
+        "kind": "key_first" if type_ == "sliding" else "time_first",
+        "retention": retention,
+        "slack": 0 if by_time else 1,
+        **_bounds(window),
+    }
+
+
+def _bounds(window: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the size of windows in ms, None if they have no end, or the windows themselves."""
+    if window["type"] in ("tumbling", "hopping"):
+        return {"windows": dict(window)}
+    found = window.get("difference") if window["type"] == "sliding" else None
+    return {"size": None if found is None else int(found)}

@@ -1,0 +1,163 @@
+"""Errors of a program name its file, line and node; all at once, in the words of the page."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_runtime import testing
+from millrace_runtime.analyzer.compiling import compiled
+from millrace_runtime.errors import MillraceError, ProgramError
+from millrace_runtime.kafka import topics
+from millrace_runtime.program import document_of, load_program
+from millrace_runtime.simulator.simulator import _runs_code
+
+from cli.main import main
+from tests.compiler.kit import OneTypeAnalyzer
+
+HEAD = "from millrace_runtime import Processor, Topology, json, string\n"
+FAULTY = (
+    HEAD
+    + """
+topology = Topology("faulty", processing_guarantee="twice")
+
+lines = topology.stream("lines", key=string(), value=string())
+(
+    lines.filter("")
+    .map_values(
+        "value",
+    )
+    .repartition(partitions=-1, name="wide")
+    .to("out", partition="")
+)
+"""
+)
+#: a processor that fails at line 11
+PROCESSOR = (
+    HEAD
+    + """
+LIMIT = 0
+
+
+class Divide(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record.replace(value=str(1 / LIMIT)))
+
+
+topology = Topology("divided")
+lines = topology.stream("lines", key=string(), value=string())
+lines.process(Divide, name="divide").to("out")
+"""
+)
+
+
+def program(folder: Path, text: str, name: str = "shop.py") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def test_all_diagnostics_come_at_once_with_file_line_and_node(tmp_path: Path) -> None:
+    made = load_program(program(tmp_path, FAULTY)).runnable()
+    with pytest.raises(ProgramError) as refused:
+        compiled(made.document, OneTypeAnalyzer(), made.places)
+    found = str(refused.value).splitlines()
+    assert [line.partition(": ")[0] for line in found] == [
+        "shop.py, line 3, processing_guarantee",
+        "shop.py, line 7, filter.predicate",
+        "shop.py, line 11, wide.partitions",
+        "shop.py, line 12, out.partition",
+    ]
+    assert found[1].endswith("The expression is empty. Write a Spark SQL expression.")
+    assert (refused.value.code, refused.value.node) == ("choice", None)
+
+
+def test_a_processor_that_imports_a_module_beside_it_is_refused(
+    tmp_path: Path, capsys: Any
+) -> None:
+    program(tmp_path, "LIMIT = 3\n", "limits.py")
+    text = PROCESSOR.replace("LIMIT = 0", "from limits import LIMIT")
+    assert main(["document", str(program(tmp_path, text))]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(
+        "shop.py, line 3, divide: The code of Divide imports the module limits, which is beside"
+    )
+    assert "Move what it uses from there into shop.py, or install" in err
+
+
+@pytest.mark.parametrize(
+    ("within", "named"),
+    [
+        ("        import limits\n", "limits"),
+        ("        from limits import LIMIT\n", "limits"),
+        ("        import rules.limits\n", "rules.limits"),
+        ("        from . import limits\n", "."),
+    ],
+)
+def test_an_import_is_found_wherever_it_is(within: str, named: str, tmp_path: Path) -> None:
+    program(tmp_path, "LIMIT = 3\n", "limits.py")
+    (tmp_path / "rules").mkdir()
+    program(tmp_path / "rules", "LIMIT = 3\n", "limits.py")
+    text = PROCESSOR.replace("        self.context = context\n", within)
+    with pytest.raises(ProgramError, match=f"shop.py, line 8, divide: .* module {named}, which"):
+        load_program(program(tmp_path, text)).document()
+
+
+def test_installed_modules_and_those_of_python_are_accepted(tmp_path: Path) -> None:
+    text = PROCESSOR.replace("LIMIT = 0", "import math\nimport pyspark\nLIMIT = math, pyspark")
+    node = load_program(program(tmp_path, text)).document()["nodes"][1]
+    assert node["params"]["code"].startswith("import math\nimport pyspark\n")
+
+
+def test_what_no_document_can_have_is_listed_at_once(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + """topology = Topology("t")
+topology.stream("a", df=lambda spark: None, key=string(), value=string()).foreach_batch(print)
+"""
+    )
+    with pytest.raises(MillraceError) as refused:
+        load_program(program(tmp_path, text)).document()
+    found = [line.partition(": ")[0] for line in str(refused.value).splitlines()]
+    assert found == ["shop.py, line 3, a", "shop.py, line 3, foreach-batch"]
+
+
+def test_a_text_is_read_in_a_folder_of_its_own() -> None:
+    assert document_of("shop.py", PROCESSOR)["name"] == "divided"
+    with pytest.raises(MillraceError, match=r"shop\.py, line 4: ZeroDivisionError"):
+        document_of("shop.py", HEAD + "\n\n1 / 0")
+    with pytest.raises(MillraceError, match=r"shop\.py, line 1: ModuleNotFoundError"):
+        document_of("../../shop.py", "import limits")
+    assert _runs_code({"do": "read_program", "program": PROCESSOR})
+
+
+@pytest.mark.spark
+def test_lines_of_a_failing_processor_are_those_of_the_program(tmp_path: Path, warm: Any) -> None:
+    test = {
+        "inputs": [{"topic": "lines", "key": "k", "value": "v", "timestamp": 1}],
+        "expected": {"outputs": []},
+    }
+    made = load_program(program(tmp_path, PROCESSOR))
+    found = json.dumps(testing.differences(warm.spark, made, test))
+    assert "ZeroDivisionError: division by zero (shop.py, line 11)" in found
+
+
+@pytest.mark.spark
+def test_a_silent_broker_is_reported_in_time_with_its_address(warm: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        client = {"bootstrap.servers": address}
+        started = time.monotonic()
+        with pytest.raises(
+            MillraceError, match=f"The broker at {address} does not respond"
+        ) as away:
+            topics.prepare(warm.spark, client, ("lines",), ())
+    assert away.value.code == "broker_unreachable"
+    assert time.monotonic() - started < topics.ANSWER_SECONDS + 2

@@ -1,0 +1,103 @@
+"""Stores without a memory cache: ranges come from RocksDB, in key order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulator.simulation import Cut
+
+from cli.simulating import Warm, load_scenarios, run_scenario
+from tests.runtime.job.test_random_topologies import records, rows
+from tests.runtime.processor.test_processor_api import run
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+FOLDER = Path(__file__).parents[2] / "conformance"
+
+
+def loops(scenario: dict[str, Any]) -> bool:
+    """Whether the topology reads a topic that it writes, which needs Spark's micro-batches."""
+    params = [node["params"] for node in scenario["topology"]["nodes"]]
+    return bool({p.get("topic") for p in params} & {t for p in params for t in p.get("topics", [])})
+
+
+SCENARIOS = {
+    scenario["id"]: scenario
+    for kind in ("random", "semantics")
+    for scenario in load_scenarios(FOLDER / kind)
+    if not loops(scenario) and not scenario["expected"]["error"]
+}
+# Keys of all lengths up to 299: RocksDB orders them by length, those above 255 first.
+KEYS = [f"{'ab'[n % 2]}{'x' * n}" for n in range(300)] + [f"c{n}" for n in range(1500)]
+CODE = """
+if record.value == "write":
+    keys = [f"{'ab'[n % 2]}{'x' * n}" for n in range(300)] + [f"c{n}" for n in range(1500)]
+    for key in keys: s.put(key, len(key))
+    return
+say([k for k, _ in s.all()])
+say([k for k, _ in s.reverse_all()])
+say([k for k, _ in s.range("axx", "bxxx")])
+say([k for k, _ in s.reverse_range("c1", "c15")])
+say([k for k, _ in s.prefix_scan("c12")])
+for k, v in s.all():
+    if v % 2: s.delete(k)
+    s.put("d" + k, v)
+say([k for k, _ in s.range(None, "c")])
+say([s.approximate_num_entries(), s.get("ax"), s.get("bx")])
+"""
+
+
+@pytest.fixture(scope="module")
+def unbatched() -> Iterator[Warm]:
+    session = Warm(unbatched=True)
+    yield session
+    session.close()
+
+
+@pytest.fixture(autouse=True)
+def no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MILLRACE_STORE_MEMORY_MB", "0")
+
+
+def ranges(warm: Warm) -> list[list[Any]]:
+    """Return the ranges that the processor finds after a restart."""
+    found = run(warm, "key_value", CODE, key_type="STRING", value_type="INT")
+    return [ast.literal_eval(each) for each in found]
+
+
+def test_keys_of_all_lengths_come_in_the_order_of_their_bytes(warm: Warm) -> None:
+    keys = sorted(KEYS)
+    left = [key for key in keys if len(key) % 2 == 0]
+    assert ranges(warm) == [
+        keys,
+        keys[::-1],
+        [key for key in keys if "axx" <= key <= "bxxx"],
+        [key for key in keys if "c1" <= key <= "c15"][::-1],
+        [key for key in keys if key.startswith("c12")],
+        [key for key in left if key <= "c"],
+        [len(left) + len(keys), None, 2],
+    ]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_topology_gives_what_kafka_streams_gives(name: str, unbatched: Warm) -> None:
+    scenario = SCENARIOS[name]
+    result = run_scenario(unbatched, scenario, Cut.parse("each"), restart_each=True)
+    expected = scenario["expected"]
+    assert result["error"] is None
+    assert records(result["outputs"], scenario) == records(expected["outputs"], scenario)
+    assert rows(result["stores"]) == rows(expected["stores"])
+
+
+@pytest.mark.parametrize("text", ["much", "-1"])
+def test_memory_that_is_no_number_is_refused(
+    text: str, warm: Warm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLRACE_STORE_MEMORY_MB", text)
+    with pytest.raises(MillraceError, match=f"must be a whole number of 0 or more, found '{text}'"):
+        ranges(warm)
