@@ -56,7 +56,7 @@ def join(settings: Mapping[str, str]) -> SparkSession:
     os.environ["PYSPARK_GATEWAY_PORT"] = str(answer["port"])
     os.environ["PYSPARK_GATEWAY_SECRET"] = answer["gateway_secret"]
     try:
-        gateway = launch_gateway()
+        gateway = launch_gateway()  # type: ignore[no-untyped-call]
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
     shared = gateway.jvm.org.apache.spark.sql.millrace.Host.session(run)

@@ -101,7 +101,8 @@ class Keeper:
             },
             java_extra=JAVA,
         )
-        self._java = self._spark.sparkContext._gateway.proc  # type: ignore[attr-defined]
+        gateway: Any = self._spark.sparkContext._gateway
+        self._java = gateway.proc
         self._host = columns.gateway().Host
         self._host.begin(self._spark._jsparkSession, str(folder))
 

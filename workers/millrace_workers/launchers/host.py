@@ -264,8 +264,8 @@ class Host:
             os.close(each.lock)
         empty = os.open(os.devnull, os.O_RDONLY)
         out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        for descriptor, number in ((empty, 0), (out, 1), (out, 2)):
-            os.dup2(descriptor, number)
+        for descriptor, standard in ((empty, 0), (out, 1), (out, 2)):
+            os.dup2(descriptor, standard)
         os.close(empty)
         os.close(out)
         os.chdir(folder)
@@ -297,8 +297,10 @@ class Host:
     def _ended(self, selector: selectors.BaseSelector, driver: Driver, code: int) -> None:
         driver.ended = True
         with contextlib.suppress(OSError):
-            note = {"pid": driver.pid, "exit_code": code, "at": time.time()}
-            write(driver.directory / "exit.json", note)
+            write(
+                driver.directory / "exit.json",
+                {"pid": driver.pid, "exit_code": code, "at": time.time()},
+            )
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(driver.pid, signal.SIGKILL)
         path = str(self.folder / KEEPER_SOCKET)

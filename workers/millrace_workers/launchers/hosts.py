@@ -56,7 +56,7 @@ class Hosts:
     """The hosts below a folder, each for a group of deployments and one version of the runtime."""
 
     def __init__(self, folder: Path, memory_mb: int = MEMORY_MB) -> None:
-        self._folder = folder
+        self.folder = folder
         self._memory_mb = memory_mb
         self._processes: list[subprocess.Popen[bytes]] = []
 
@@ -88,7 +88,7 @@ class Hosts:
 
     def folder_of(self, group: str, job: Path) -> Path:
         """Return the folder of the host for a group and for the runtime that a job contains."""
-        return self._folder / f"{group}-{_version(job)}"
+        return self.folder / f"{group}-{_version(job)}"
 
     def _begin(self, folder: Path, job: Path) -> subprocess.Popen[bytes]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -246,8 +246,14 @@ class LocalLauncher:
                     member.kill()
 
     def threads(self, process: Process, log_file: Path) -> str:
-        """The driver's processes and the thread dump of its JVM."""
-        return dump(process.pid, log_file) if self._lives(process) else ""
+        """The driver's processes and the thread dump of its JVM, or of its host's."""
+        if not self._lives(process):
+            return ""
+        name = _read(log_file.parent / "process.json").get("host")
+        if name is None:
+            return dump(process.pid, log_file)
+        folder = self.hosts.folder / name
+        return dump(process.pid, folder / "host.log", hosts.java_of(folder))
 
     def forget(self, deployment: int) -> None:
         """Remove the driver from those that end with the whole system."""
