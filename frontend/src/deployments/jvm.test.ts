@@ -3,7 +3,12 @@ import { aRun } from "../api/samples";
 import { jvmOf, sharesJvm, withJvm } from "./jvm";
 
 test("sharing a JVM leaves out the settings that need one's own", () => {
-  const settings = { cores: 2, memory_mb: 1024, real_time_ms: 10_000, lost_offsets: "latest" as const };
+  const settings = {
+    cores: 2,
+    memory_mb: 1024,
+    real_time_ms: 10_000,
+    lost_offsets: "latest" as const,
+  };
   const shared = withJvm({ ...settings, checkpoint: "s3a://bucket/x" }, "shared");
   expect(shared).toEqual({ jvm: "shared", lost_offsets: "latest" });
   expect(sharesJvm(shared)).toBe(true);

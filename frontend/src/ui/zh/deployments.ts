@@ -83,9 +83,11 @@ export const deployments = {
     "只需一小部分内存。如果该 JVM 结束，共用它的所有部署都会重新启动；含 Python 代码或读取文件的拓扑使用自己的 JVM。",
   "Its memory and threads are its own.": "内存和线程由它独占。",
   "shared: {host}": "共用：{host}",
-  "its own, because the topology runs Python code or reads files": "独占，因为拓扑运行 Python 代码或读取文件",
+  "its own, because the topology runs Python code or reads files":
+    "独占，因为拓扑运行 Python 代码或读取文件",
   "its own, because this system cannot share JVMs": "独占，因为此系统不能共用 JVM",
-  "its own, because this version filled the heap of the shared one": "独占，因为此版本占满了共用 JVM 的堆",
+  "its own, because this version filled the heap of the shared one":
+    "独占，因为此版本占满了共用 JVM 的堆",
   "its own, because a task of this version did not end in the shared one":
     "独占，因为此版本的一个任务在共用 JVM 中没有结束",
   Cores: "核心数",
