@@ -52,6 +52,16 @@ def test_the_driver_of_a_deployment_starts_from_where_its_settings_say(bench: Be
     assert arguments[arguments.index("--start") + 1] == "latest"
 
 
+def test_a_deployment_shares_the_jvm_of_its_workspace_if_its_settings_say_so(bench: Bench) -> None:
+    bench.deployment = replace(bench.deployment, workspace=4)
+    bench.tick()
+    assert bench.launcher.started[-1].host is None
+    shared = replace(bench.deployment, run=None, observed="starting", settings={"jvm": "shared"})
+    bench.deployment = shared
+    bench.tick()
+    assert bench.launcher.started[-1].host == "workspace-4"
+
+
 def unseen(bench: Bench) -> Bench:
     """Put the deployment into the state that the backend sets without a worker's heartbeat."""
     bench.deployment = replace(bench.deployment, observed="unknown")

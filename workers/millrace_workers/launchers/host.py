@@ -70,8 +70,9 @@ class Driver:
     log_bytes: int
     lock: int
     scratch: str
-    #: its process has ended, and the keeper was asked to end its run
     ended: bool = False
+    #: the keeper was asked to end its run
+    asked: bool = False
 
 
 @dataclass
@@ -137,7 +138,8 @@ class Host:
 
     def _listening(self) -> socket.socket:
         path = str(self.folder / HOST_SOCKET)
-        for each in (HOST_SOCKET, KEEPER_SOCKET, "busiest", "jvm.json"):
+        keeper = str(self.folder / KEEPER_SOCKET)
+        for each in (HOST_SOCKET, KEEPER_SOCKET, "busiest", "jvm.json", secret_file(keeper).name):
             (self.folder / each).unlink(missing_ok=True)
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         mask = os.umask(0o177)
@@ -285,16 +287,18 @@ class Host:
                 self._end_keeper()
                 self.lost = time.monotonic()
             elif pid in self.drivers:
-                self._ended(selector, self.drivers[pid], os.waitstatus_to_exitcode(status))
+                self._ended(self.drivers[pid], os.waitstatus_to_exitcode(status))
         for each in list(self.drivers.values()):
             rotate(each.log, each.log_bytes)
             if self.lost and each.ended:
                 self._release(each)
+            elif each.ended and not each.asked:
+                self._ask(selector, each)
             elif self.lost and time.monotonic() - self.lost > LEAVE_SECONDS:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(each.pid, signal.SIGKILL)
 
-    def _ended(self, selector: selectors.BaseSelector, driver: Driver, code: int) -> None:
+    def _ended(self, driver: Driver, code: int) -> None:
         driver.ended = True
         with contextlib.suppress(OSError):
             write(
@@ -303,6 +307,9 @@ class Host:
             )
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(driver.pid, signal.SIGKILL)
+
+    def _ask(self, selector: selectors.BaseSelector, driver: Driver) -> None:
+        """Ask the keeper to end a run; if it cannot be reached, again at the next look."""
         path = str(self.folder / KEEPER_SOCKET)
         asking = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -313,10 +320,11 @@ class Host:
             asking.sendall(json.dumps(request).encode() + b"\n")
         except OSError:
             asking.close()
-            # Without its socket, the keeper has not started or is ending with its JVM.
-            if not self.lost and not Path(path).exists() and born(self.keeper) is not None:
+            # Before the keeper listens, no driver has joined.
+            if not secret_file(path).exists():
                 self._release(driver)
             return
+        driver.asked = True
         selector.register(asking, selectors.EVENT_READ, driver)
 
     def _closed(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
