@@ -11,6 +11,7 @@ from millrace_workers.doubles import Bench
 from millrace_workers.model import Cause, Failure
 from millrace_workers.states import STATES, TRANSITIONS
 from millrace_workers.states.restarting import LIMIT, wait_after
+from millrace_workers.states.starting import spec_of
 
 from tests.workers.kit import driver, running
 
@@ -53,13 +54,10 @@ def test_the_driver_of_a_deployment_starts_from_where_its_settings_say(bench: Be
 
 
 def test_a_deployment_shares_the_jvm_of_its_workspace_if_its_settings_say_so(bench: Bench) -> None:
-    bench.deployment = replace(bench.deployment, workspace=4)
-    bench.tick()
-    assert bench.launcher.started[-1].host is None
-    shared = replace(bench.deployment, run=None, observed="starting", settings={"jvm": "shared"})
-    bench.deployment = shared
-    bench.tick()
-    assert bench.launcher.started[-1].host == "workspace-4"
+    own = replace(bench.deployment, workspace=4)
+    assert spec_of(own, bench.tools()).host is None
+    shared = replace(own, settings={"jvm": "shared"})
+    assert spec_of(shared, bench.tools()).host == "workspace-4"
 
 
 def unseen(bench: Bench) -> Bench:
