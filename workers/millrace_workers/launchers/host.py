@@ -103,6 +103,13 @@ class Host:
             signal.signal(number, self._stop)
         with selectors.DefaultSelector() as selector, self._listening() as listening:
             selector.register(listening, selectors.EVENT_READ)
+            # The end of a child is noticed at once: another driver may wait for its lock.
+            woken, wakes = socket.socketpair()
+            for each in (woken, wakes):
+                each.setblocking(False)
+            signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+            signal.signal(signal.SIGCHLD, lambda *_: None)
+            selector.register(woken, selectors.EVENT_READ)
             self._start_keeper(listening)
             idle = time.monotonic()
             while True:
@@ -112,6 +119,9 @@ class Host:
                 for key, _ in selector.select(SOON_SECONDS if soon else LOOK_SECONDS):
                     if key.fileobj is listening:
                         self._accept(listening)
+                    elif key.fileobj is woken:
+                        with contextlib.suppress(BlockingIOError):
+                            woken.recv(4096)
                     else:
                         self._closed(selector, key)
                 self._try_again(listening)
@@ -257,7 +267,8 @@ class Host:
     def _be_child(self, listening: socket.socket, log: Path, folder: Path) -> None:
         """Separate a forked process from this one."""
         os.setpgid(0, 0)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         listening.close()
         for _, _, connection in self.waiting:

@@ -30,6 +30,8 @@ from millrace_workers.launchers.threads import dump
 from millrace_workers.model import Failure, Process
 
 START_DEADLINE_SECONDS = 15.0
+#: the same where a host may have to start first, which loads the modules of its drivers
+HOST_DEADLINE_SECONDS = 60.0
 #: seconds to wait for a shim's exit note, which is written as soon as the driver ends
 EXIT_NOTE_SECONDS = 3.0
 #: folder for the standbys of a deployment, with one folder for each
@@ -177,7 +179,7 @@ class LocalLauncher:
             "environment": environment,
             "run": spec.report_id,
         }
-        deadline = time.monotonic() + START_DEADLINE_SECONDS
+        deadline = time.monotonic() + HOST_DEADLINE_SECONDS
         answer = self.hosts.start(group, spec.job_directory, request, deadline)
         if "note" not in answer:
             raise CheckpointInUse(answer["refused"] or "–")
