@@ -38,7 +38,7 @@ from launcher import archive, places
 RATE = 20
 START_SECONDS = 300.0
 #: seconds in which the JVM compiles what it needs, before measuring
-SETTLE_SECONDS = 20.0
+SETTLE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)

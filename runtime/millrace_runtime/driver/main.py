@@ -145,6 +145,8 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
         _run(topology, arguments, stopping, report, standby)
     except Exception as caught:
         error = explain(caught)
+        if error.code == "spark_lost":
+            joining.wait_for_reason()
         report.state("failed", error.as_dict())
         report.close()
         last_words = {"at": now_ms(), "error": error.as_dict()}

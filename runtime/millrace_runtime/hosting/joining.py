@@ -21,6 +21,8 @@ SOCKET = "MILLRACE_HOST_SOCKET"
 #: seconds to wait for the start of the keeper's JVM
 START_SECONDS = 120.0
 LOOK_SECONDS = 0.05
+#: seconds in which the keeper gives the reason for the end of its JVM
+REASON_SECONDS = 4.0
 #: reasons for which a driver has to leave a host, with the message of each
 REASONS = {
     "host_full": "The deployment filled the heap of the JVM that it shares with others. It starts "
@@ -30,6 +32,7 @@ REASONS = {
 
 #: the connection over which this process has joined; closing it ends the queries
 _joined: Connection | None = None
+_watching: threading.Thread | None = None
 
 
 def shares(environment: Mapping[str, str]) -> bool:
@@ -91,7 +94,18 @@ def watch(leave: Callable[[MillraceError], None]) -> None:
             code = "host_lost"
         leave(_left(code))
 
-    threading.Thread(target=look, name="host", daemon=True).start()
+    global _watching  # noqa: PLW0603 - as the connection
+    _watching = threading.Thread(target=look, name="host", daemon=True)
+    _watching.start()
+
+
+def wait_for_reason() -> None:
+    """Wait until `watch` ends this process, if its JVM is a host's and has ended; else return.
+
+    The keeper notices the end of the JVM at the same time and knows the reason.
+    """
+    if _watching is not None:
+        _watching.join(REASON_SECONDS)
 
 
 def _left(code: str) -> MillraceError:
