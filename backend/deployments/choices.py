@@ -73,7 +73,7 @@ class AloneReason(models.TextChoices):
 
     CODE = "code", "It runs code or reads files"
     SYSTEM = "system", "Hosts need Linux and Spark inside the driver"
-    HEAP = "heap", "It filled the heap of the shared JVM"
+    HEAP = "heap", "The heap of the shared JVM was full"
     HANG = "hang", "A task of it did not end in the shared JVM"
 
 

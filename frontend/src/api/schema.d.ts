@@ -1864,7 +1864,7 @@ export interface components {
         /**
          * @description * `code` - It runs code or reads files
          *     * `system` - Hosts need Linux and Spark inside the driver
-         *     * `heap` - It filled the heap of the shared JVM
+         *     * `heap` - The heap of the shared JVM was full
          *     * `hang` - A task of it did not end in the shared JVM
          * @enum {string}
          */
@@ -2913,7 +2913,7 @@ export interface components {
              *
              *     * `code` - It runs code or reads files
              *     * `system` - Hosts need Linux and Spark inside the driver
-             *     * `heap` - It filled the heap of the shared JVM
+             *     * `heap` - The heap of the shared JVM was full
              *     * `hang` - A task of it did not end in the shared JVM
              */
             alone: (components["schemas"]["AloneEnum"] | components["schemas"]["NullEnum"]) | null;

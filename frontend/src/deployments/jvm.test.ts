@@ -19,6 +19,6 @@ test("the JVM of a run is shown where it is shared or was to be", () => {
   const run = (jvm: { host: string | null; alone: "heap" | null }) => jvmOf({ ...aRun(), jvm });
   expect(run({ host: null, alone: null })).toBeNull();
   expect(run({ host: "workspace-1-abc", alone: null })).toBe("shared: workspace-1-abc");
-  expect(run({ host: null, alone: "heap" })).toContain("filled the heap");
+  expect(run({ host: null, alone: "heap" })).toContain("heap of the shared one was full");
   expect(jvmOf(null)).toBeNull();
 });

@@ -23,7 +23,7 @@ export function withJvm(settings: DeploymentSettings, choice: string | null): De
 const ALONE = {
   code: phrase("its own, because the topology runs Python code or reads files"),
   system: phrase("its own, because this system cannot share JVMs"),
-  heap: phrase("its own, because this version filled the heap of the shared one"),
+  heap: phrase("its own, because the heap of the shared one was full"),
   hang: phrase("its own, because a task of this version did not end in the shared one"),
 } as const;
 

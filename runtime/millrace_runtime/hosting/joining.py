@@ -25,7 +25,7 @@ LOOK_SECONDS = 0.05
 REASON_SECONDS = 4.0
 #: reasons for which a driver has to leave a host, with the message of each
 REASONS = {
-    "host_full": "The deployment filled the heap of the JVM that it shares with others. It starts "
+    "host_full": "The heap of the JVM that the deployment shares with others was full. It starts "
     "again in a JVM of its own.",
     "host_lost": "The JVM that the deployment shares with others has ended.",
 }

@@ -25,6 +25,8 @@ CLOSE_SECONDS = 8.0
 LOOK_SECONDS = 0.3
 #: seconds in which drivers report that their host has ended
 NOTICE_SECONDS = 0.5
+#: seconds for which it is known which run allocated most
+NOTED_SECONDS = 3.0
 #: exit code of a JVM with ExitOnOutOfMemoryError whose heap is full
 HEAP_FULL = 3
 #: name of the note, in a deployment's folder, that it must have a JVM of its own
@@ -140,9 +142,19 @@ class Keeper:
     def _watch_java(self) -> None:
         code = self._java.wait()
         if code == HEAP_FULL:
-            with contextlib.suppress(OSError):
-                self._leave((self._folder / "busiest").read_text("utf-8"))
+            for run in self._culprits():
+                self._leave(run)
         self._end(1)
+
+    def _culprits(self) -> list[str]:
+        """Return the run that has filled the heap; all if it is not known, as by one allocation."""
+        noted = self._folder / "busiest"
+        try:
+            if time.time() - noted.stat().st_mtime < NOTED_SECONDS:
+                return [noted.read_text("utf-8")]
+        except OSError:
+            pass
+        return list(self.guests)
 
     def _watch_parent(self) -> None:
         os.read(self._parent, 1)

@@ -86,8 +86,7 @@ export const deployments = {
   "its own, because the topology runs Python code or reads files":
     "独占，因为拓扑运行 Python 代码或读取文件",
   "its own, because this system cannot share JVMs": "独占，因为此系统不能共用 JVM",
-  "its own, because this version filled the heap of the shared one":
-    "独占，因为此版本占满了共用 JVM 的堆",
+  "its own, because the heap of the shared one was full": "独占，因为共用 JVM 的堆已满",
   "its own, because a task of this version did not end in the shared one":
     "独占，因为此版本的一个任务在共用 JVM 中没有结束",
   Cores: "核心数",
