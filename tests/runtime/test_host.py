@@ -232,7 +232,14 @@ def forgive(shared: Shared) -> None:
     assert shared.process is not None
     shared.launcher.kill(shared.process)
     shared.ended()
-    until(lambda: locked(shared.folder / "checkpoint.lock") is not None, 20, shared)
+
+    def free() -> bool:
+        lock = locked(shared.folder / "checkpoint.lock")
+        if lock is not None:
+            os.close(lock)
+        return lock is not None
+
+    until(free, 20, shared)
     shutil.rmtree(shared.folder / "checkpoint")
     (shared.folder / "alone").unlink()
     shared.written = 0
