@@ -58,7 +58,7 @@ def status(arguments: list[str]) -> int:
     launcher = running_launcher()
     state = read_state() if launcher is not None else {}
     services = state.get("services", [])
-    living = len(drivers.living(places.run() / "drivers"))
+    living = len(drivers.living(places.run() / "drivers", hosts=False))
     resident = [each.pid for each in residents.living()]
     if options.json:
         found = {"running": launcher is not None, "drivers": living, "residents": resident}

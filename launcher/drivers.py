@@ -1,6 +1,7 @@
 """Drivers of deployments: detached from their workers, listed in files, stopped by the launcher.
 
-Workers write <data>/run/drivers/<deployment>.json: {"pid", "born", "group"}.
+Workers write <data>/run/drivers/<deployment>.json: {"pid", "born", "group"}, and host-<name>.json
+for the parent of drivers that share a JVM (`millrace_workers.launchers.host`).
 """
 
 from __future__ import annotations
@@ -34,10 +35,12 @@ class Driver:
         return shim.born(self.pid) == self.born
 
 
-def living(folder: Path) -> list[Driver]:
-    """Return the running drivers."""
+def living(folder: Path, *, hosts: bool = True) -> list[Driver]:
+    """Return the running drivers, and with `hosts` the parents of those that share a JVM."""
     found = []
     for note in sorted(folder.glob("*.json")):
+        if not hosts and note.name.startswith("host-"):
+            continue
         with suppress(OSError, ValueError, KeyError, TypeError):
             content = json.loads(note.read_text(encoding="utf-8"))
             driver = Driver(int(content["pid"]), str(content["born"]), int(content["group"]))

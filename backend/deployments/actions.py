@@ -39,6 +39,7 @@ from deployments.models import Deployment, Observation, waiting_steps
 from deployments.plain_dialect import dialect_of, require_plain_beginning
 from deployments.rows import forget, fresh_step, locked, settings_before, version_numbered
 from deployments.shadows import has_shadow, refuse_shadow
+from deployments.sharing import require_sharing_settings
 from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
 log = structlog.get_logger(__name__)
@@ -352,7 +353,9 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
         pk=deployment.pk
     )
     _require_driver(row, states, "Scale it while it runs, or start it with other settings.")
-    request_redeploy(actor, row, row.version.number, {**row.settings, **settings})
+    scaled = {**row.settings, **settings}
+    require_sharing_settings(scaled)
+    request_redeploy(actor, row, row.version.number, scaled)
 
 
 def _leave_state(row: Deployment) -> None:

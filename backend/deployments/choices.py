@@ -61,6 +61,22 @@ class Target(models.TextChoices):
     LOCAL = "local", "This machine"
 
 
+class Jvm(models.TextChoices):
+    """The JVM of a deployment's driver."""
+
+    OWN = "own", "Its own"
+    SHARED = "shared", "Shared with others"
+
+
+class AloneReason(models.TextChoices):
+    """Why a deployment that may share a JVM has its own."""
+
+    CODE = "code", "It runs code or reads files"
+    SYSTEM = "system", "Hosts need Linux and Spark inside the driver"
+    HEAP = "heap", "The heap of the shared JVM was full"
+    HANG = "hang", "A task of it did not end in the shared JVM"
+
+
 class StartFrom(models.TextChoices):
     """Where a first run begins to read."""
 

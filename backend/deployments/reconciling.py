@@ -103,6 +103,7 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         directory=row.directory,
         since=row.observation.since.timestamp(),
         next_epoch=last_epoch + 1,
+        workspace=row.workspace_id,
         run=None if run is None else _snapshot(run),
         restart_requested=row.restart_requested_at is not None,
         crashes=tuple(ended.timestamp() for ended in _crashes(row)),

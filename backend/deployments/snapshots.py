@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
+from millrace_compiler.kinds import runs_only_expressions
+
 from deployments import files
 
 
@@ -156,6 +158,8 @@ class DeploymentSnapshot:
     outage: Outage | None = None
     #: number of the next run of the deployment
     next_epoch: int = 1
+    #: id of the workspace, whose deployments may share JVMs with each other
+    workspace: int = 0
 
     @property
     def wants_to_run(self) -> bool:
@@ -177,6 +181,13 @@ class DeploymentSnapshot:
     def plain(self) -> bool:
         """Whether it runs a program of the plain dialect."""
         return self.settings.get("dialect") == "plain"
+
+    @property
+    def host(self) -> str | None:
+        """The group of deployments that share a JVM, if this one does; a shadow has its own."""
+        shares = self.settings.get("jvm") == "shared" and self.follows is None
+        shares = shares and runs_only_expressions(self.document)
+        return f"workspace-{self.workspace}" if shares else None
 
     @property
     def job_directory(self) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from millrace_compiler.operator import registry
 
@@ -11,6 +13,14 @@ from millrace_compiler.operator import registry
 def python_kinds() -> frozenset[str]:
     """Kinds of nodes that run the user's Python code."""
     return frozenset(kind for kind, operator in registry().items() if operator.runs_python)
+
+
+def runs_only_expressions(document: Mapping[str, Any]) -> bool:
+    """Whether a document has no Python code of the user and reads nothing but topics."""
+    python = python_kinds()
+    return not any(
+        node["kind"] in python or node.get("params", {}).get("reader") for node in document["nodes"]
+    )
 
 
 @cache

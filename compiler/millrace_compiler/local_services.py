@@ -91,6 +91,11 @@ class Connection:
             raise ValueError("the response is not an object")
         return found
 
+    def line(self) -> bytes:
+        """Wait for a line that the service sends by itself; empty when it closes the connection."""
+        self._socket.settimeout(None)
+        return self._lines.readline(LONGEST_LINE)
+
     def shutdown(self) -> None:
         """End the connection, also for a thread that waits for a response."""
         self._socket.shutdown(socket.SHUT_RDWR)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, LocalLauncher
+from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, LocalLauncher, hosts
 from millrace_workers.launchers.shim import born, locked
 from millrace_workers.model import Process
 
@@ -248,3 +248,21 @@ def test_a_driver_gets_no_variable_that_opens_the_backend(
     assert not secret.keys() & found.keys()
     assert "s3cret" not in job.log_file.read_text()
     assert {**handed, "MILLRACE_REPORT": "limited"}.items() <= found.items()
+
+
+def test_a_version_that_harmed_a_host_stays_alone_and_the_next_one_does_not(tmp_path: Path) -> None:
+    assert not hosts.must_be_alone(tmp_path, tmp_path / "jobs" / "v1")
+    # The host notes the cause, and knows no versions.
+    (tmp_path / "alone").write_text(json.dumps({"cause": "heap"}))
+    assert hosts.must_be_alone(tmp_path, tmp_path / "jobs" / "v1")
+    assert hosts.must_be_alone(tmp_path, tmp_path / "jobs" / "v1")
+    assert not hosts.must_be_alone(tmp_path, tmp_path / "jobs" / "v2")
+    assert not hosts.must_be_alone(tmp_path, tmp_path / "jobs" / "v1")
+
+
+def test_a_job_with_an_older_runtime_has_its_own_jvm(tmp_path: Path) -> None:
+    assert hosts.possible(tmp_path)
+    (tmp_path / "millrace_runtime").mkdir()
+    assert not hosts.possible(tmp_path)
+    (tmp_path / "millrace_runtime" / "hosting").mkdir()
+    assert hosts.possible(tmp_path)

@@ -11,6 +11,7 @@ from millrace_workers.doubles import Bench
 from millrace_workers.model import Cause, Failure
 from millrace_workers.states import STATES, TRANSITIONS
 from millrace_workers.states.restarting import LIMIT, wait_after
+from millrace_workers.states.starting import spec_of
 
 from tests.workers.kit import driver, running
 
@@ -50,6 +51,13 @@ def test_the_driver_of_a_deployment_starts_from_where_its_settings_say(bench: Be
     bench.tick()
     arguments = bench.launcher.started[0].arguments
     assert arguments[arguments.index("--start") + 1] == "latest"
+
+
+def test_a_deployment_shares_the_jvm_of_its_workspace_if_its_settings_say_so(bench: Bench) -> None:
+    own = replace(bench.deployment, workspace=4)
+    assert spec_of(own, bench.tools()).host is None
+    shared = replace(own, settings={"jvm": "shared"})
+    assert spec_of(shared, bench.tools()).host == "workspace-4"
 
 
 def unseen(bench: Bench) -> Bench:

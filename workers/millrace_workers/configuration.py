@@ -25,6 +25,8 @@ class Configuration:
     spark_master: str
     #: size in bytes above which a driver's log is rotated; one older part is kept
     driver_log_bytes: int
+    #: heap in MB of a JVM that deployments share
+    host_memory_mb: int
     #: number of a deployment's staged versions to keep besides those in use
     jobs_kept: int
     #: seconds without a report after which a driver is degraded
@@ -51,6 +53,7 @@ class Configuration:
             runtime=Path(os.environ.get("MILLRACE_RUNTIME", REPOSITORY / "runtime")),
             spark_master=os.environ.get("SPARK_MASTER", ""),
             driver_log_bytes=int(os.environ.get("MILLRACE_DRIVER_LOG_MB", "20")) * 1_000_000,
+            host_memory_mb=int(os.environ.get("MILLRACE_HOST_MEMORY_MB", "1024")),
             jobs_kept=int(os.environ.get("MILLRACE_JOBS_KEPT", "5")),
             silent_seconds=float(os.environ.get("MILLRACE_SILENT_SECONDS", "15")),
             degraded_seconds=float(os.environ.get("MILLRACE_DEGRADED_SECONDS", "30")),

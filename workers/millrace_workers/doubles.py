@@ -307,6 +307,7 @@ class Bench:
             self.topics,
             lambda: self.now,
             lambda _deployment: ("--bootstrap-servers", "nowhere:1"),
+            lambda deployment: deployment.host,
             2,
             15.0,
             30.0,

@@ -217,6 +217,7 @@ def tools_for(deployment: Deployment) -> Tools:
         topics=KafkaTopics(here.bootstrap_servers, here.kafka_clients),
         now=time.time,
         driver_arguments=driver_arguments,
+        host=host_of,
         jobs_kept=here.jobs_kept,
         silent_seconds=here.silent_seconds,
         degraded_seconds=here.degraded_seconds,
@@ -254,6 +255,12 @@ def driver_arguments(deployment: Deployment) -> tuple[str, ...]:
     )
 
 
+def host_of(deployment: Deployment) -> str | None:
+    """Return the group of deployments that share a JVM; with a cluster, each has its own."""
+    master = configuration().spark_master
+    return deployment.host if not master or master.startswith("local") else None
+
+
 @cache
 def configuration() -> Configuration:
     """This process's configuration."""
@@ -264,7 +271,9 @@ def configuration() -> Configuration:
 def launcher() -> LocalLauncher:
     """One launcher for each worker process, as it keeps its children."""
     here = configuration()
-    return LocalLauncher(here.data, log_bytes=here.driver_log_bytes)
+    return LocalLauncher(
+        here.data, log_bytes=here.driver_log_bytes, host_memory_mb=here.host_memory_mb
+    )
 
 
 @cache

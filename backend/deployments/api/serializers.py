@@ -12,7 +12,9 @@ from rest_framework import serializers
 from topologies.choices import Dialect
 
 from deployments.choices import (
+    AloneReason,
     Desired,
+    Jvm,
     LogLevel,
     LostOffsets,
     Observed,
@@ -24,6 +26,7 @@ from deployments.choices import (
 )
 from deployments.models import Deployment, Run
 from deployments.plain_dialect import require_plain_settings
+from deployments.sharing import jvm_of, require_sharing_settings
 
 
 def location(value: str) -> None:
@@ -64,6 +67,14 @@ class SettingsSerializer(serializers.Serializer[Any]):
     )
     cores = serializers.IntegerField(min_value=1, max_value=256, required=False)
     memory_mb = serializers.IntegerField(min_value=512, max_value=1_048_576, required=False)
+    jvm = serializers.ChoiceField(
+        choices=Jvm.choices,
+        required=False,
+        help_text="`own` (default): the driver has a JVM of its own. `shared`: it shares one with "
+        "the other deployments of the workspace that do, and needs a fraction of the memory. Not "
+        "with `cores`, `memory_mb`, `real_time_ms`, `checkpoint` or plain PySpark; a topology with "
+        "Python code or readers of files gets its own JVM.",
+    )
     start = serializers.ChoiceField(
         choices=StartFrom.choices,
         required=False,
@@ -113,6 +124,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
                 )
         found = super().to_internal_value(data)
         require_plain_settings(found)
+        require_sharing_settings(found)
         return found
 
 
@@ -184,10 +196,24 @@ class FailureSerializer(_KeptCauseSerializer):
     record = FailingRecordSerializer(allow_null=True)
 
 
+class JvmSerializer(serializers.Serializer[Any]):
+    """The JVM of a run."""
+
+    host = serializers.CharField(
+        allow_null=True, help_text="Name of the host whose JVM it shares; null: it has its own."
+    )
+    alone = serializers.ChoiceField(
+        choices=AloneReason.choices,
+        allow_null=True,
+        help_text="Why it has its own JVM although its settings say `shared`.",
+    )
+
+
 class RunSerializer(serializers.ModelSerializer[Run]):
     """One run of a driver process."""
 
     version = serializers.IntegerField(source="version.number", read_only=True)
+    jvm = serializers.SerializerMethodField()
 
     class Meta:
         model = Run
@@ -197,11 +223,17 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "version",
             "pid",
             "host",
+            "jvm",
             "report_id",
             "restarts",
             "started_at",
         ]
         read_only_fields = fields
+
+    @extend_schema_field(JvmSerializer)
+    def get_jvm(self, run: Run) -> dict[str, Any]:
+        """The JVM of the driver: its own, or that of a host."""
+        return jvm_of(run)
 
 
 class OldStateSerializer(serializers.Serializer[Any]):

@@ -36,6 +36,7 @@ export function aRun(over: Partial<Run> = {}): Run {
     pid: 4242,
     host: "127.0.0.1",
     report_id: "first",
+    jvm: { host: null, alone: null },
     restarts: 0,
     started_at: "2026-01-01T09:00:05Z",
     ...over,

@@ -6,6 +6,7 @@ import { type Beginning, CONTINUES } from "./beginning";
 import { DialectField } from "./DialectField";
 import classes from "./deployments.module.css";
 import { isPlain } from "./dialect";
+import { JVMS, sharesJvm, withJvm } from "./jvm";
 import { LOST, lostOf, withLost } from "./lost";
 import { placeProblem, withPlace } from "./place";
 import { STARTS, startOf, withStart } from "./start";
@@ -25,6 +26,7 @@ export function DeployOptions(props: {
   const set = (change: DeploymentSettings) => onChange({ ...values, ...change });
   const trigger = triggerOf(values);
   const plain = isPlain(values);
+  const shared = sharesJvm(values);
   const size = (
     <div className={classes.pair}>
       <NumberInput
@@ -86,7 +88,25 @@ export function DeployOptions(props: {
         data={triggersOf(values).map((each) => ({ ...each, label: t(each.label) }))}
         comboboxProps={{ withinPortal: false }}
       />
-      {size}
+      {plain || (!fresh && values.checkpoint) ? null : (
+        <Select
+          label={t("JVM")}
+          description={
+            shared
+              ? t(
+                  "Needs a fraction of the memory. If its JVM ends, all that share it start again; topologies with Python code or readers of files get their own.",
+                )
+              : t("Its memory and threads are its own.")
+          }
+          value={shared ? "shared" : "own"}
+          onChange={(value) => onChange(withJvm(values, value))}
+          data={JVMS.map((each) => ({ ...each, label: t(each.label) }))}
+          comboboxProps={{ withinPortal: false }}
+          allowDeselect={false}
+          data-testid="jvm"
+        />
+      )}
+      {shared ? null : size}
       {plain ? null : (
         <Select
           label={t("Lost offsets")}
@@ -100,7 +120,7 @@ export function DeployOptions(props: {
           data-testid="lost-offsets"
         />
       )}
-      {fresh || values.checkpoint ? (
+      {(fresh && !shared) || values.checkpoint ? (
         <TextInput
           label={t("Checkpoint")}
           description={t(

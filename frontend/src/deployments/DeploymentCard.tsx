@@ -20,6 +20,7 @@ import { act } from "./acting";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { isPlain } from "./dialect";
+import { jvmOf, sharesJvm } from "./jvm";
 import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
 import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
@@ -85,6 +86,7 @@ function RunLine({ deployment }: { deployment: Deployment }) {
   const { run } = deployment;
   if (run === null) return null;
   const started = millis(run.started_at);
+  const jvm = jvmOf(run);
   return (
     <dl className={classes.run}>
       <dt>{t("Driver")}</dt>
@@ -92,6 +94,12 @@ function RunLine({ deployment }: { deployment: Deployment }) {
         {known(run.pid, (pid) => t("process {pid}", { pid }))}
         {run.host === null ? null : ` · ${run.host}`}
       </dd>
+      {jvm === null ? null : (
+        <>
+          <dt>{t("JVM")}</dt>
+          <dd data-testid="driver-jvm">{jvm}</dd>
+        </>
+      )}
       <dt>{t("Started")}</dt>
       <dd title={started === null ? undefined : moment(started)}>
         {known(started, (at) => ago(at, now))}
@@ -162,17 +170,19 @@ function Actions({ deployment }: { deployment: Deployment }) {
               >
                 {t("Drain and stop")}
               </Menu.Item>
-              <Menu.Item
-                leftSection={<IconCpu size={16} stroke={1.5} />}
-                disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
-                onClick={() => {
-                  hideSteps();
-                  openScale(true);
-                }}
-                data-testid="scale-open"
-              >
-                {t("Threads and memory…")}
-              </Menu.Item>
+              {sharesJvm(deployment.settings) ? null : (
+                <Menu.Item
+                  leftSection={<IconCpu size={16} stroke={1.5} />}
+                  disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                  onClick={() => {
+                    hideSteps();
+                    openScale(true);
+                  }}
+                  data-testid="scale-open"
+                >
+                  {t("Threads and memory…")}
+                </Menu.Item>
+              )}
               {plain ? null : (
                 <Menu.Item
                   leftSection={<IconArrowsDiff size={16} stroke={1.5} />}

@@ -54,6 +54,10 @@ test("each option of a first deployment is a setting", async () => {
   expect(values).toMatchObject({ lost_offsets: "earliest" });
   await choose("Lost offsets", "Fail without reading");
   expect(values.lost_offsets ?? "fail").toBe("fail");
+  await choose("JVM", "Shared with other deployments");
+  expect(values).toMatchObject({ jvm: "shared", start: "latest" });
+  expect(values.cores).toBeUndefined();
+  expect(document.body.textContent).not.toContain("Memory, MB");
 });
 
 test("a deployment that has run before chooses its position and a reset", async () => {

@@ -19,7 +19,7 @@ export function withDialect(
   dialect: string | null,
 ): DeploymentSettings {
   if (dialect !== "plain") return { ...settings, dialect: "exact" };
-  const { real_time_ms, lost_offsets, ...rest } = settings;
+  const { real_time_ms, lost_offsets, jvm, ...rest } = settings;
   return { ...rest, dialect };
 }
 

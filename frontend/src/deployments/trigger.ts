@@ -3,6 +3,7 @@
 import type { DeploymentSettings } from "../api/types";
 import { phrase } from "../ui/i18n";
 import { isPlain } from "./dialect";
+import { sharesJvm } from "./jvm";
 
 const TRIGGERS = [
   { value: "0", label: phrase("As fast as possible") },
@@ -12,9 +13,10 @@ const TRIGGERS = [
   { value: "real-time", label: phrase("Real time: each record at once") },
 ];
 
-/** The available triggers; plain PySpark supports only micro-batches. */
+/** The available triggers; plain PySpark and a shared JVM support only micro-batches. */
 export function triggersOf(settings: DeploymentSettings) {
-  return isPlain(settings) ? TRIGGERS.filter(({ value }) => value !== "real-time") : TRIGGERS;
+  const batches = isPlain(settings) || sharesJvm(settings);
+  return batches ? TRIGGERS.filter(({ value }) => value !== "real-time") : TRIGGERS;
 }
 
 /** The interval at which real time saves state and progress, which limits what a crash repeats. */

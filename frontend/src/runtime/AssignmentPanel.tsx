@@ -148,6 +148,7 @@ function phases(parts: Readonly<Record<string, number>>): string {
 
 function Matrix({ view }: { view: RuntimeView }) {
   const hovered = useRuntime((state) => state.hoveredTask);
+  const jvm = useLive((live) => live.deployment?.run?.jvm.host ?? null);
   const rows = groupRows(view.tasks);
   const largest = Math.max(1_000, ...view.tasks.map((task) => task.lag ?? 0));
   return (
@@ -173,7 +174,10 @@ function Matrix({ view }: { view: RuntimeView }) {
               <tr key={`${row.executor}/${row.subtopology}`} data-first={row.first}>
                 <td className={classes.executor}>
                   {row.first ? (
-                    <span title={row.host ?? undefined}>{executorName(row.executor)}</span>
+                    <span title={row.host ?? undefined}>
+                      {executorName(row.executor)}
+                      {jvm === null ? null : ` · ${jvm}`}
+                    </span>
                   ) : null}
                 </td>
                 <td className={classes.thread}>{row.subtopology}</td>

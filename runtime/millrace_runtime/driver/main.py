@@ -24,6 +24,7 @@ from millrace_runtime.driver.standby import Standby
 from millrace_runtime.driver.start import Stages, Starter
 from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError, StreamStopped
+from millrace_runtime.hosting import joining
 from millrace_runtime.job import real_time, record_handlers
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.reports.report import now_ms
@@ -144,6 +145,8 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
         _run(topology, arguments, stopping, report, standby)
     except Exception as caught:
         error = explain(caught)
+        if error.code == "spark_lost":
+            joining.wait_for_reason()
         report.state("failed", error.as_dict())
         report.close()
         last_words = {"at": now_ms(), "error": error.as_dict()}
@@ -195,6 +198,7 @@ def _run(
         topology.name, master=master, settings=conf, storage=arguments.checkpoint
     )
     stages.done("Spark")
+    joining.watch(lambda error: fenced(error, report))
     stages.begin("the plan and the query")
     held: lease.Lease | None = None
     stopped = False
@@ -231,10 +235,7 @@ def _run(
         report.detach()
         if held is not None:
             held.release()
-        if stopped:
-            session.end(spark)
-        else:
-            spark.stop()
+        session.end(spark, in_full=not stopped)
 
 
 def fenced(error: MillraceError, report: Any) -> None:

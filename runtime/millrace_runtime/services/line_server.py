@@ -41,24 +41,31 @@ POLL_SECONDS = 0.5
 _ON_ITS_WAY = 2.0
 
 
-class _Connection(socketserver.StreamRequestHandler):
+class LineConnection(socketserver.StreamRequestHandler):
+    """A connection of a client, in a thread of its own."""
+
     server: LineServer
 
     def handle(self) -> None:
+        """Answer requests until the client closes the connection."""
         with contextlib.suppress(ConnectionError):
             while line := self.rfile.readline(LONGEST_LINE):
-                request = self._request(line)
+                request = self.request_in(line)
                 if request is None:
                     # Whoever sends such a line, perhaps a browser, must not try the next one.
                     return
                 with self.server.use.during(counts=not request.pop("probe", False)):
-                    self.wfile.write(json.dumps(self._answer(request)).encode() + b"\n")
-                    self.wfile.flush()
+                    self.reply(self._answer(request))
 
     def _answer(self, request: Answer) -> Answer:
         return {"awake": True} if request == {"do": "awake"} else self.server.answer(request)
 
-    def _request(self, line: bytes) -> Answer | None:
+    def reply(self, answer: Answer) -> None:
+        """Send a line to the client. Raises OSError if it has gone."""
+        self.wfile.write(json.dumps(answer).encode() + b"\n")
+        self.wfile.flush()
+
+    def request_in(self, line: bytes) -> Answer | None:
         """Return the request in a line, or None if it is not one or lacks the secret."""
         try:
             request = json.loads(line)
@@ -109,23 +116,29 @@ class Idle(Exception):
 
 
 class LineServer(socketserver.ThreadingUnixStreamServer):
-    """A service with one thread per connection. Raises OSError if the socket cannot be created.
+    """A service with one thread per connection, which handles its requests.
 
-    A socket that the process inherits is used as it is. Its service ends when it is idle, because
-    whoever created the socket starts it again with the next connection.
+    Raises OSError if the socket cannot be created. A socket that the process inherits is used as it
+    is. Its service ends when it is idle, because whoever created the socket starts it again with
+    the next connection.
     """
 
     daemon_threads = True
     # Connecting to a Unix socket fails immediately if the queue is full.
     request_queue_size = 128
 
-    def __init__(self, path: str, answer: Callable[[Answer], Answer]) -> None:
+    def __init__(
+        self,
+        path: str,
+        answer: Callable[[Answer], Answer],
+        connection: type[LineConnection] = LineConnection,
+    ) -> None:
         self.path, self.answer = path, answer
         self.use = Use()
         given = inherited()
         self.idle_seconds = None if given is None else idle_seconds()
         self._own = given is None
-        super().__init__(path, _Connection, bind_and_activate=False)
+        super().__init__(path, connection, bind_and_activate=False)
         self.socket.close()
         self.socket = listen(path, self.request_queue_size) if given is None else given
         self.secret = secret_file(path).read_text(encoding="ascii")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from millrace_runtime.hosting import joining
 from millrace_runtime.jars import (
     cache_dir,
     connector_jars,
@@ -136,12 +137,16 @@ def local_dir() -> str:
     return str(base)
 
 
-def end(session: SparkSession) -> None:
+def end(session: SparkSession, *, in_full: bool = False) -> None:
     """End a session whose queries have been stopped; nothing of it writes after this returns.
+
+    `in_full`: a query may still run. In the JVM of a host, the keeper ends it after this process.
 
     To save time, the JVM is killed if the parent process deletes its temporary files and it has
     neither executors of a cluster nor an event log.
     """
+    if joining.shares(os.environ):
+        return
     context = session.sparkContext
     java = getattr(context._gateway, "proc", None)
     conf = context.getConf()
@@ -151,7 +156,7 @@ def end(session: SparkSession) -> None:
         or conf.get("spark.local.dir") is not None
         or "SPARK_LOCAL_DIRS" in os.environ
     )
-    if java is None or known or SCRATCH not in os.environ:
+    if in_full or java is None or known or SCRATCH not in os.environ:
         session.stop()
         return
     java.kill()
@@ -173,8 +178,8 @@ def create(
     """Create a classic Spark session with the operator and the Kafka connector.
 
     `master`: a Spark master URL (default: that of `spark-submit` if it started this process, else
-    SPARK_MASTER, else local[*]). `settings` override the defaults, except those that affect
-    results. `storage`: a location that is read or written, if it is not a local folder.
+    SPARK_MASTER, else local[*]); a host has its own. `settings` override the defaults, except those
+    that affect results. `storage`: a location that is read or written, if it is not a local folder.
     """
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
@@ -188,6 +193,10 @@ def create(
     # PySpark logs one for every error of an expression, although it also raises the error.
     for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(logger).setLevel(logging.CRITICAL)
+    if joining.shares(os.environ):
+        session = joining.join(settings or {})
+        columns.remember_classes(session.sparkContext)
+        return session
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

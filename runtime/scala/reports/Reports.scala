@@ -201,6 +201,8 @@ object Reports {
     }
   )
 
+  private[millrace] def forget(run: String): Unit = runs.remove(run)
+
   /**
    * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "misses": {reason: n
    * of an inner join}, "latency": {"event", "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task",

@@ -59,13 +59,15 @@ object KafkaSink {
         .asText)
     val nodes =
       j.path("graph").path("nodes").elements.asScala.map(n => n.path("node").asText(n.path("id").asText)).toIndexedSeq
-    val statistics = Reports.of(SparkSession.active, j.path("run").asText("run"))
+    val run = j.path("run").asText("run")
+    val statistics = Reports.of(SparkSession.active, run)
     val realTime = j.path("real_time").asBoolean(false)
     val linger = if (realTime) Map("linger.ms" -> "0") else Map.empty[String, String]
     val name = java.util.UUID.randomUUID.toString
     registered.put(
       name,
       SinkSettings(
+        run,
         linger ++ client,
         j.path("guarantee").asText == "exactly_once",
         realTime,
@@ -136,7 +138,7 @@ object KafkaSink {
             "transaction.timeout.ms" -> client.getOrElse("transaction.timeout.ms", "300000")
           )
         )
-        try { p.initTransactions(); new Transactional(p, group, marker(group, client)) }
+        try { p.initTransactions(); new Transactional(p, group, marker(group, client), Host.current) }
         catch { case e: Exception => p.close(java.time.Duration.ZERO); throw e }
       }
     )
@@ -155,6 +157,12 @@ object KafkaSink {
       thread.setDaemon(true)
       thread.start()
     }
+  }
+
+  /** Closes the producers of a run that has ended: the next one may write from another JVM. */
+  private[millrace] def forget(run: String): Unit = {
+    transactional.values.asScala.filter(_.run == run).foreach(t => discard(t.group))
+    registered.values.removeIf(_.run == run)
   }
   private[millrace] def discard(group: String): Unit = {
     val t = transactional.remove(group)
@@ -222,14 +230,19 @@ private[millrace] object Marker {
     Marker(o.offset, if (o.metadata == null || o.metadata.isEmpty) 0L else o.metadata.toLong)
 }
 
-/** A producer with a transactional id, which is also the name of the consumer group of its marker. */
+/**
+ * A producer with a transactional id, which is also the name of the consumer group of its marker. `run`: see
+ * [[Host.current]].
+ */
 private[millrace] final class Transactional(
     val producer: KafkaProducer[Array[Byte], Array[Byte]],
     val group: String,
-    var marker: Marker
+    var marker: Marker,
+    val run: String
 ) { var open = false }
 
 private[millrace] final case class SinkSettings(
+    run: String,
     client: Map[String, String],
     exactlyOnce: Boolean,
     realTime: Boolean,

@@ -22,6 +22,8 @@ class JobSpec:
     environment: dict[str, str] = field(default_factory=dict)
     #: module that drives the job, if the job does not run by itself
     module: str | None = None
+    #: name of the group of deployments that share a JVM, if this one shares
+    host: str | None = None
 
 
 class CheckpointInUse(OSError):

@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from millrace_workers.launchers import hosts
 from millrace_workers.launchers.base import (
     CheckpointInUse,
     Ended,
@@ -29,6 +30,8 @@ from millrace_workers.launchers.threads import dump
 from millrace_workers.model import Failure, Process
 
 START_DEADLINE_SECONDS = 15.0
+#: the same where a host may have to start first, which loads the modules of its drivers
+HOST_DEADLINE_SECONDS = 60.0
 #: seconds to wait for a shim's exit note, which is written as soon as the driver ends
 EXIT_NOTE_SECONDS = 3.0
 #: folder for the standbys of a deployment, with one folder for each
@@ -41,10 +44,17 @@ SHIM = Path(__file__).with_name("shim.py")
 class LocalLauncher:
     """Starts ``python job.py`` under a shim, and finds it again by pid and start time."""
 
-    def __init__(self, data: Path, host: str = "", log_bytes: int = LOG_BYTES) -> None:
+    def __init__(
+        self,
+        data: Path,
+        host: str = "",
+        log_bytes: int = LOG_BYTES,
+        host_memory_mb: int = hosts.MEMORY_MB,
+    ) -> None:
         self.log_bytes = log_bytes
         self.host = host or socket.gethostname()
         self.drivers = data / "run" / "drivers"
+        self.hosts = hosts.Hosts(data / "run" / "hosts", host_memory_mb)
         #: shims are not waited for; these references keep them from being finalized while they run
         self._shims: list[subprocess.Popen[bytes]] = []
 
@@ -125,13 +135,21 @@ class LocalLauncher:
         started = ["-m", spec.module] if spec.module else [job]
         command = [sys.executable, *started, *arguments]
         self._shims = [shim for shim in self._shims if shim.poll() is None]
+        environment = {**of_driver(os.environ, arguments), **spec.environment}
+        if (
+            spec.host is not None
+            and spec.module is None
+            and hosts.possible(spec.job_directory)
+            and not hosts.must_be_alone(home, spec.job_directory)
+        ):
+            return self._shared(spec, spec.host, directory, when, command, environment)
         shim = subprocess.Popen(
             [
                 sys.executable, str(SHIM), str(directory), str(spec.log_file), str(_lock_of(home)),
                 str(self.log_bytes), when, "--", *command,
             ],
             cwd=spec.job_directory,
-            env={**of_driver(os.environ, arguments), **spec.environment},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -139,6 +157,36 @@ class LocalLauncher:
         )  # fmt: skip
         self._shims.append(shim)
         return self._wait_for(directory, shim.pid)
+
+    def _shared(
+        self,
+        spec: JobSpec,
+        group: str,
+        directory: Path,
+        when: str,
+        command: list[str],
+        environment: dict[str, str],
+    ) -> dict[str, Any]:
+        """Have a host start the driver, and list the host among what ends with the system."""
+        request = {
+            "directory": str(directory),
+            "log": str(spec.log_file),
+            "lock": str(_lock_of(spec.log_file.parent)),
+            "log_bytes": self.log_bytes,
+            "when": when,
+            "command": command,
+            "cwd": str(spec.job_directory),
+            "environment": environment,
+            "run": spec.report_id,
+        }
+        deadline = time.monotonic() + HOST_DEADLINE_SECONDS
+        answer = self.hosts.start(group, spec.job_directory, request, deadline)
+        if "note" not in answer:
+            raise CheckpointInUse(answer["refused"] or "–")
+        note: dict[str, Any] = answer["note"]
+        parent = {"pid": note["shim"], "born": born(note["shim"]), "group": note["shim"]}
+        self._list(f"host-{note['host']}", parent)
+        return note
 
     def _list(self, name: str, note: dict[str, Any]) -> None:
         """List a driver among those that end with the whole system."""
@@ -200,8 +248,14 @@ class LocalLauncher:
                     member.kill()
 
     def threads(self, process: Process, log_file: Path) -> str:
-        """The driver's processes and the thread dump of its JVM."""
-        return dump(process.pid, log_file) if self._lives(process) else ""
+        """The driver's processes and the thread dump of its JVM, or of its host's."""
+        if not self._lives(process):
+            return ""
+        name = _read(log_file.parent / "process.json").get("host")
+        if name is None:
+            return dump(process.pid, log_file)
+        folder = self.hosts.folder / name
+        return dump(process.pid, folder / "host.log", hosts.java_of(folder))
 
     def forget(self, deployment: int) -> None:
         """Remove the driver from those that end with the whole system."""

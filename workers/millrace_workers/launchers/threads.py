@@ -16,15 +16,17 @@ BEGIN = "Full thread dump"
 MOST_BYTES = 4_000_000
 
 
-def dump(pid: int, log: Path) -> str:
+def dump(pid: int, log: Path, java: int | None = None) -> str:
     """Have the driver's JVM write a thread dump into its log, and return it.
 
+    `java`: the pid of the JVM if it belongs to a host, whose log is then `log`.
     SIGQUIT needs nothing but the JVM. A process that was stopped by SIGSTOP is continued, because
     it cannot respond otherwise; it may go on working until it is killed.
     """
     try:
         driver = psutil.Process(pid)
         family = [driver, *driver.children(recursive=True)]
+        family += [psutil.Process(java)] if java is not None else []
     except psutil.NoSuchProcess:
         return ""
     lines = [line for line in map(_line, family) if line]

@@ -124,6 +124,7 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
         checkpoint=deployment.checkpoint,
         log_file=deployment.log_file,
         report_id=report_id,
+        host=tools.host(deployment),
         arguments=(
             *checkpoint_of(deployment),
             "--run",

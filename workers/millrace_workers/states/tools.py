@@ -124,6 +124,8 @@ class Tools:
     now: Callable[[], float]
     #: command line arguments for the broker and the Spark master
     driver_arguments: Callable[[Deployment], tuple[str, ...]]
+    #: the group of deployments whose JVM a deployment shares; None if it has its own
+    host: Callable[[Deployment], str | None]
     #: number of staged versions to keep besides those in use
     jobs_kept: int
     #: seconds without a report until a driver is degraded, and seconds from then until its restart

@@ -27,6 +27,8 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   driver_restarted: "{cause}驱动程序已重新启动，并保存了线程转储。",
   driver_silent: "驱动程序已 {seconds} 秒没有报告。",
   fell_back: "版本 {version} 未能接替版本 {before}（版本 {before} 在运行）：{cause}",
+  host_full: "该部署与其他部署共用的 JVM 的堆已满，将在自己的 JVM 中重新启动。",
+  host_lost: "该部署与其他部署共用的 JVM 已结束。",
   restart_limit: "驱动程序在 {minutes} 分钟内丢失了 {count} 次。上一次：{cause}",
   start_ended: "驱动程序一启动就结束了。请查看其日志。",
   start_failed: "无法启动驱动程序：{reason}",

@@ -76,6 +76,19 @@ export const deployments = {
   "Millisecond latency, at least once; state is saved every {n} s. Each task has its own thread, regardless of the number of cores.":
     "毫秒级延迟，至少一次；状态每 {n} 秒保存一次。每个任务有自己的线程，与核心数无关。",
   "How often a micro-batch starts.": "微批启动的频率。",
+  JVM: "JVM",
+  "Its own": "独占",
+  "Shared with other deployments": "与其他部署共用",
+  "Needs a fraction of the memory. If its JVM ends, all that share it start again; topologies with Python code or readers of files get their own.":
+    "只需一小部分内存。如果该 JVM 结束，共用它的所有部署都会重新启动；含 Python 代码或读取文件的拓扑使用自己的 JVM。",
+  "Its memory and threads are its own.": "内存和线程由它独占。",
+  "shared: {host}": "共用：{host}",
+  "its own, because the topology runs Python code or reads files":
+    "独占，因为拓扑运行 Python 代码或读取文件",
+  "its own, because this system cannot share JVMs": "独占，因为此系统不能共用 JVM",
+  "its own, because the heap of the shared one was full": "独占，因为共用 JVM 的堆已满",
+  "its own, because a task of this version did not end in the shared one":
+    "独占，因为此版本的一个任务在共用 JVM 中没有结束",
   Cores: "核心数",
   "Memory, MB": "内存（MB）",
   "Lost offsets": "丢失的偏移量",

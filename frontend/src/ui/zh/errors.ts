@@ -133,6 +133,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   old_state_is_new: "旧状态至少保留一天，以便部署需要时恢复。请在 {deletable_at} 之后删除。",
   option_invalid: "选项无效：{message}",
   pattern_reads_shadow: "有一个运行中的部署按模式读取主题，会包含影子的主题。请缩小该模式。",
+  shared_jvm: "与其他部署共用 JVM 时，不能设置核心数、内存、实时触发、检查点位置或普通 PySpark。",
   plain_dialect: "普通 PySpark 不能这样做。如有需要，请以“Kafka Streams 的结果”方式部署。",
   reader_starting: "读取检查点的进程正在启动。请几秒后重试。",
   reading_ended: "读取存储的进程已结束，可能是因为内存不足。请请求更少的行。",
