@@ -25,7 +25,6 @@ from tests.runtime.drivers import ROOT
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
-HANGS = "a" * 60 + "!"
 FILLS = "fill:400000000"
 
 
@@ -205,26 +204,6 @@ def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> 
     assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
     for each in pair:
         forgive(each)
-
-
-@pytest.mark.long
-def test_a_task_that_hangs_ends_the_host_when_its_driver_is_killed(pair: list[Shared]) -> None:
-    both_run(pair)
-    pair[0].write(HANGS)
-    time.sleep(3)
-    pair[1].write()
-    pair[1].arrives()
-    assert pair[0].process is not None
-    pair[0].launcher.kill(pair[0].process)
-    assert pair[0].ended() == -9
-    assert pair[1].ended() == 1
-    assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "hang"}
-    pair[1].write()
-    pair[1].start()
-    pair[1].arrives()
-    pair[0].start()
-    assert "host" not in pair[0].note
-    forgive(pair[0])
 
 
 def forgive(shared: Shared) -> None:
