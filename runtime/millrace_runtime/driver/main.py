@@ -24,11 +24,10 @@ from millrace_runtime.driver.standby import Standby
 from millrace_runtime.driver.start import Stages, Starter
 from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError, StreamStopped
-from millrace_runtime.hosting import joining
 from millrace_runtime.job import real_time, record_handlers
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.reports.report import now_ms
-from millrace_runtime.session import session
+from millrace_runtime.session import joining, session
 
 STOPPED_BY_RECORD = 3
 REFUSED = 2

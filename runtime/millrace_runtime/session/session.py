@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from millrace_runtime.hosting import joining
 from millrace_runtime.jars import (
     cache_dir,
     connector_jars,
@@ -19,7 +18,7 @@ from millrace_runtime.jars import (
     storage_jars,
 )
 from millrace_runtime.services import confinement
-from millrace_runtime.session import java_home
+from millrace_runtime.session import java_home, joining
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
