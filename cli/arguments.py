@@ -16,7 +16,7 @@ MOST_SECONDS = 3_600
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands. Names and help come from launcher/commands.py."""
     made = argparse.ArgumentParser(prog="millrace", description="Kafka Streams on Spark.")
-    parsers = made.add_subparsers(dest="name", required=True, metavar="COMMAND")
+    parsers = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS.values():
         if command.on_documents:
             options = globals()[f"{command.name.replace('-', '_')}_options"]

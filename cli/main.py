@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
         answered = resident.ask(arguments, list(argv))
         if answered is not None:
             return answered
-        return COMMANDS[arguments.name].function()(arguments)
+        return COMMANDS[arguments.command].function()(arguments)
     except MillraceError as error:
         where = ""
         if error.node and not isinstance(error, ProgramError):

@@ -59,7 +59,7 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
 
     Raises MillraceError for a program that fails.
     """
-    if arguments.name not in DOCUMENTS or not enabled():
+    if arguments.command not in DOCUMENTS or not enabled():
         return None
     place = residents.folder()
     if place is None:
@@ -85,7 +85,7 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
 
 def _programs(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the documents of programs, which run in this process."""
-    paths = [str(getattr(arguments, name)) for name in DOCUMENTS[arguments.name]]
+    paths = [str(getattr(arguments, name)) for name in DOCUMENTS[arguments.command]]
     for path in paths:
         if is_program(path):
             programs.read(path)

@@ -33,4 +33,4 @@ def test_the_driver_gives_what_kafka_streams_gave(name: str) -> None:
 
 
 def test_only_descriptions_and_restarts_are_not_compared() -> None:
-    assert (len(SCENARIOS), len(REASONS)) == (267, 12), REASONS
+    assert (len(SCENARIOS), len(REASONS)) == (268, 12), REASONS

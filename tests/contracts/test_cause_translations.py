@@ -59,8 +59,8 @@ def of_drivers() -> Iterator[Site]:
         [
             path
             for path in sorted(RUNTIME.rglob("*.py"))
-            if path != plain and path.parent.name != "testing"
-        ]  # its errors are raised in tests only
+            if path != plain and path.parent.name not in ("counterexamples", "testing")
+        ]  # their errors are raised in tests and commands only
     )
     for code, facts in sites(modules, "MillraceError"):
         if code not in DIFFERENCES:

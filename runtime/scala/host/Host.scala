@@ -8,7 +8,12 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.api.python.Py4JServer
-import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted, SparkListenerTaskEnd, SparkListenerTaskStart}
+import org.apache.spark.scheduler.{
+  SparkListener,
+  SparkListenerStageSubmitted,
+  SparkListenerTaskEnd,
+  SparkListenerTaskStart
+}
 import org.apache.spark.sql.classic
 
 /**
@@ -77,7 +82,10 @@ object Host {
     val stopping = new Thread(
       () =>
         while (!Thread.interrupted() && (calls(guest).nonEmpty || guest.session.streams.active.nonEmpty)) {
-          guest.session.streams.active.foreach(q => try q.stop() catch { case NonFatal(_) => })
+          guest.session.streams.active.foreach(q =>
+            try q.stop()
+            catch { case NonFatal(_) => }
+          )
           calls(guest).foreach(_.interrupt())
           Thread.sleep(5)
         },
@@ -136,7 +144,10 @@ private[millrace] object HostTasks extends SparkListener {
 
   /** The living threads of tasks, each with its run. */
   def threads(): Seq[(Thread, String)] = {
-    SparkContext.getActive.foreach(context => try context.listenerBus.waitUntilEmpty(1000L) catch { case NonFatal(_) => })
+    SparkContext.getActive.foreach(context =>
+      try context.listenerBus.waitUntilEmpty(1000L)
+      catch { case NonFatal(_) => }
+    )
     known()
   }
 

@@ -172,11 +172,8 @@ def test_a_decision_that_is_none_is_refused(text: str) -> None:
         decisions_of([text])
 
 
-def test_a_checkpoint_of_steps_on_dataframes_is_refused_where_the_levels_with_state_differ(
-    tmp_path: Path,
-) -> None:
-    count = graph()["nodes"][1]
-    hop = {"id": "hop", "op": "repartition", "level": 0, "params": {}}
-    open_checkpoint(str(tmp_path), {"nodes": [{**hop, "parents": []}, count]}, 4)
+def test_a_checkpoint_with_other_levels_of_tasks_is_refused(tmp_path: Path) -> None:
+    first, second = graph()["nodes"][:2]
+    open_checkpoint(str(tmp_path), {"nodes": [first, second]}, 4)
     with pytest.raises(MillraceError, match="outside of the stream tasks"):
-        open_checkpoint(str(tmp_path), {"nodes": [{**hop, "parents": [["in", "out"]]}, count]}, 4)
+        open_checkpoint(str(tmp_path), {"nodes": [first, {**second, "level": 7}]}, 4)
