@@ -99,18 +99,6 @@ def metadata_of(
     }
 
 
-def _same_operators(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Refuse different levels: Spark numbers those with state, and older versions had fewer."""
-    levels = moving.operators
-    if levels(before.get("nodes") or now["nodes"]) != levels(now["nodes"]):
-        raise MillraceError(
-            "checkpoint_mismatch_steps",
-            f"The checkpoint in {folder} was written by a version that ran steps before the first "
-            "repartition outside of the stream tasks. Start the job with a new checkpoint folder.",
-            facts={"folder": folder},
-        )
-
-
 def _same_readers(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
     """Refuse different readers: Spark identifies a query's sources by their order only."""
     known, readers = before.get("readers") or [], now["readers"]
@@ -354,4 +342,3 @@ def _same_places(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> 
                 facts={"folder": folder, "before": before.get(what), "now": now[what]},
             )
     _same_readers(folder, before, now)
-    _same_operators(folder, before, now)

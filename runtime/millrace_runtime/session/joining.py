@@ -23,13 +23,6 @@ START_SECONDS = 120.0
 LOOK_SECONDS = 0.05
 #: seconds in which the keeper gives the reason for the end of its JVM
 REASON_SECONDS = 4.0
-#: reasons for which a driver has to leave a host, with the message of each
-REASONS = {
-    "host_full": "The heap of the JVM that the deployment shares with others was full. It starts "
-    "again in a JVM of its own.",
-    "host_lost": "The JVM that the deployment shares with others has ended.",
-}
-
 #: the connection over which this process has joined; closing it ends the queries
 _joined: Connection | None = None
 _watching: threading.Thread | None = None
@@ -109,7 +102,14 @@ def wait_for_reason() -> None:
 
 
 def _left(code: str) -> MillraceError:
-    return MillraceError(code, REASONS[code])
+    """Return the reason for which a driver leaves a host."""
+    if code == "host_full":
+        return MillraceError(
+            "host_full",
+            "The heap of the JVM that the deployment shares with others was full. It starts again "
+            "in a JVM of its own.",
+        )
+    return MillraceError("host_lost", "The JVM that the deployment shares with others has ended.")
 
 
 def _connected(socket: str) -> Connection:

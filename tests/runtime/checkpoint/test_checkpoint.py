@@ -170,10 +170,3 @@ def test_values_of_another_type_are_converted_by_an_expression_and_other_changes
 def test_a_decision_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(MillraceError, match="STORE=reset or STORE=drop"):
         decisions_of([text])
-
-
-def test_a_checkpoint_with_other_levels_of_tasks_is_refused(tmp_path: Path) -> None:
-    first, second = graph()["nodes"][:2]
-    open_checkpoint(str(tmp_path), {"nodes": [first, second]}, 4)
-    with pytest.raises(MillraceError, match="outside of the stream tasks"):
-        open_checkpoint(str(tmp_path), {"nodes": [first, {**second, "level": 7}]}, 4)

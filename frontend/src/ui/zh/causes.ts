@@ -148,8 +148,6 @@ export const causes: Readonly<Record<string, Alternatives>> = {
     "写入 {folder} 中的检查点的作业为这些节点读取 DataFrame：{before}；此作业为这些节点读取：{now}。请从新的检查点开始。",
   checkpoint_mismatch_real_time:
     "{folder} 中的检查点由没有实时模式的版本写入。请以微批运行作业，或从新的检查点开始。",
-  checkpoint_mismatch_steps:
-    "写入 {folder} 中的检查点的版本在流任务之外运行第一次重新分区之前的步骤。请从新的检查点开始。",
   checkpoint_mismatch_tasks:
     "{folder} 中的检查点由有 {before} 个任务的作业写入；此作业有 {now} 个任务。请从新的检查点开始。",
   checkpoint_mismatch_topology:
