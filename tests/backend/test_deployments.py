@@ -6,17 +6,15 @@ import base64
 import json
 import re
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deployments import actions, reconciling
 from deployments.choices import Observed
-from deployments.models import Deployment, Observation, Run
+from deployments.models import Deployment, Run
 from deployments.reconciling import LiveRunExists
 from deployments.snapshots import Cause, Process
-from django.apps import apps
 from django.db import IntegrityError, transaction
 from millrace_backend import redis
 from millrace_backend.errors import Conflict
@@ -149,19 +147,6 @@ def test_the_reconciler_loads_everything_it_needs_as_plain_values(
     assert found.run.report_id == f"{deployment.pk}-1"
     assert found.next_epoch == 2
     assert reconciling.load_for_reconcile(999_999) is None
-
-
-def test_details_of_steps_of_an_earlier_version_keep_their_sentence(
-    deployment: Deployment, people: People, client_of: Client
-) -> None:
-    reconciling.record_step(deployment.pk, "check", "done", Cause("well", "all well"))
-    row = Observation.objects.get(deployment=deployment)
-    row.steps = [{**each, "detail": each["detail"] and "all well"} for each in row.steps]
-    row.save()
-    import_module("deployments.migrations.0010_causes_of_steps").as_causes(apps, None)
-    steps = {step["name"]: step for step in shown(client_of, people, deployment)["steps"]}
-    assert steps["check"]["detail"]["message"] == "all well"
-    assert steps["compile"]["detail"] is None
 
 
 def test_steps_show_their_times_and_a_new_beginning_makes_the_later_ones_wait(

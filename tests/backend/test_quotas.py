@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from deployments.models import CreatedTopic
 from django.core.exceptions import ImproperlyConfigured
-from django.utils import timezone
 from millrace_backend.quota_table import QUOTAS, read
 from topologies.models import Draft, Topology, TopologyTest, Version, size_of
 
@@ -130,16 +129,3 @@ def test_a_quota_that_is_no_number_is_named() -> None:
     for wrong in ("-1", "many", "1e9", "99999999999"):
         with pytest.raises(ImproperlyConfigured, match="MILLRACE_QUOTA_TOPOLOGIES"):
             read({"MILLRACE_QUOTA_TOPOLOGIES": wrong})
-
-
-def test_rows_from_before_the_quotas_are_measured(topology: Topology) -> None:
-    from importlib import import_module
-
-    from django.apps import apps
-
-    Version.objects.update(size=0)
-    topology.tests.create(name="T", inputs=[1], expected={"dropped": 0}, updated_at=timezone.now())
-    import_module("topologies.migrations.0005_sizes").measure(apps, None)
-    for version in Version.objects.all():
-        assert version.size == size_of(version.document)
-    assert topology.tests.get().size == size_of([1], {"dropped": 0})

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.compiler.kit import Raw, document, edge, node, sink, stream
 from tests.runtime import topics
+from tests.runtime.sessions import new_session
 
 KEYS = [f"key-{n}" for n in range(12)]
 
@@ -37,7 +38,7 @@ class Changing:
 
         self.address = address
         self.root = root
-        self.spark = session.create(
+        self.spark = new_session(
             "changing",
             master="local[2]",
             settings={

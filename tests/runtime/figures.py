@@ -21,6 +21,7 @@ from millrace_runtime.session import session
 
 from tests.runtime import topics
 from tests.runtime.jobs import graph_of
+from tests.runtime.sessions import new_session
 
 
 class Figures:
@@ -28,7 +29,7 @@ class Figures:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.spark = session.create(
+        self.spark = new_session(
             "figures",
             master="local[2]",
             settings={

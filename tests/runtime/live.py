@@ -21,6 +21,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from millrace_runtime import columns
 
 from tests.runtime import topics
+from tests.runtime.sessions import new_session
 from tests.runtime.spread import DAY, Line, decode, renamed, to_bytes
 
 #: Threads of the session: all tasks of all levels and sources of a query run at once.
@@ -41,7 +42,7 @@ class Engines:
 
         self.address = address
         self.oracle = Oracle()
-        self.spark = session.create(
+        self.spark = new_session(
             name,
             master=f"local[{threads}]",
             settings={

@@ -108,7 +108,11 @@ class _Pair:
         mine, other = set(old.sink_topics), set(new.sink_topics)
         self._compared = mine & other
         nodes = [
-            {node["id"] for node in version.document.get("nodes") or () if "id" in node}
+            {
+                node["id"]
+                for node in version.document.get("nodes") or ()
+                if not str(node.get("kind")).startswith("store.")
+            }
             for version in (old, new)
         ]
         self._nodes = nodes

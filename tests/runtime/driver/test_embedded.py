@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 from millrace_runtime import MillraceError, Topology, columns, string
-from millrace_runtime.session import session
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.runtime import topics
 from tests.runtime.jobs import word_count
+from tests.runtime.sessions import new_session
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    found = session.create("start", master="local[2]")
+    found = new_session("start", master="local[2]")
     yield found
     found.stop()
 

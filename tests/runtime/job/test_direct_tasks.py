@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from tests.runtime import topics
 from tests.runtime.jobs import graph_of
+from tests.runtime.sessions import new_session
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -27,7 +28,7 @@ RECORDS = 400
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    found = session.create(
+    found = new_session(
         "direct-tasks",
         master="local[2]",
         settings={"spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS},

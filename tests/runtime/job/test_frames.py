@@ -16,10 +16,10 @@ from millrace_runtime import MillraceError, Reader, Topology, json, reader, stri
 from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.program import load_program
-from millrace_runtime.session import session
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.runtime import topics
+from tests.runtime.sessions import new_session
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -31,7 +31,7 @@ ORDER = json("item STRING, n INT")
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    found = session.create("frames", master="local[2]")
+    found = new_session("frames", master="local[2]")
     yield found
     found.stop()
 
