@@ -191,6 +191,7 @@ async def test_live_events_end_with_the_session_and_the_membership(
     assert await seconds_until_end(client, ends[end]) < 3
 
 
+@pytest.mark.alone
 @pytest.mark.asyncio
 @pytest.mark.django_db(transaction=True)
 async def test_live_events_end_in_time_while_redis_does_not_respond(
