@@ -157,6 +157,7 @@ def test_a_killed_driver_ends_its_query_only(pair: list[Shared]) -> None:
     assert pair[0].java == java
 
 
+@pytest.mark.long
 def test_one_moves_out_and_in_while_its_driver_runs(pair: list[Shared]) -> None:
     both_run(pair)
     shared = pair[0]
