@@ -129,11 +129,11 @@ def test_a_version_that_stops_at_a_record_differs() -> None:
 
 def test_a_search_ends_when_it_is_told_and_refuses_what_does_not_fit() -> None:
     assert compared(param("large", "predicate", "true"), stop=lambda: True).inputs == 0
-    numbered = visits()
-    param("in", "key", {"format": "long"})(numbered)
-    given = [{"topic": "orders", "key": "a", "value": None, "timestamp": 0}]
+    raw = visits()
+    param("in", "key", {"format": "bytes"})(raw)
+    given = [{"topic": "orders", "key": "no Base64!", "value": None, "timestamp": 0}]
     spark = session()
-    with pytest.raises(MillraceError, match="Input 1: the key must be a value of format long"):
-        search(spark, analyzer_of(spark), numbered, numbered, seeds=[given])
+    with pytest.raises(MillraceError, match="Input 1: the key must be a value of format bytes"):
+        search(spark, analyzer_of(spark), raw, raw, seeds=[given], most=1)
     with pytest.raises(MillraceError, match="nowhere"):
         compared(param("large", "predicate", "value.nowhere > 1"))
