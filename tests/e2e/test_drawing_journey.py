@@ -20,7 +20,7 @@ RANDOM: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "topologies.json").read_text(encoding="utf-8")
 )
 #: each of these zooms of the browser's wheel is looked at
-ZOOMS = (1.0, 0.85, 0.77, 0.6, 0.5, 0.35, 0.2, 0.12)
+ZOOMS = (1.0, 0.77, 0.6, 0.35, 0.2, 0.12)
 
 #: the zoom of the canvas
 ZOOM = """() => new DOMMatrix(
