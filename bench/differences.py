@@ -102,7 +102,12 @@ def main() -> int:
     spark = session()
     analyzer = analyzer_of(spark)
     scenarios = [json.loads(path.read_text("utf-8")) for path in sorted(SCENARIOS.glob("*.json"))]
-    scenarios = [each for each in scenarios if each.get("compare") != "refused"]
+    scenarios = [
+        each
+        for each in scenarios
+        # Random values depend on the ids of nodes.
+        if each.get("compare") != "refused" and "rand(" not in json.dumps(each["topology"])
+    ]
     found: list[Searched] = []
     unfound: list[str] = []
     false: list[str] = []

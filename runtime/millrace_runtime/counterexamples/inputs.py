@@ -146,8 +146,13 @@ class Inputs:
         return {**line, "timestamp": now}
 
     def _step(self) -> int:
-        """Return a difference of time in ms; a fifth of them go back."""
+        """Return a difference of time in ms; a fifth of them go back.
+
+        A quarter are sums of two durations: a window closes after its size and its grace.
+        """
         step = self._chance.choice((0, *self._constants.durations))
+        if self._chance.random() < 0.25:
+            step += self._chance.choice(self._constants.durations)
         return -step if self._chance.random() < 0.2 else step
 
     def _key(self, kind: Any) -> Any:
