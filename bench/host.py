@@ -166,10 +166,8 @@ def main() -> int:
             (job / path).parent.mkdir(parents=True, exist_ok=True)
             (job / path).write_bytes(content)
         names = ("start-lines", "start-counts")
-        made = AdminClient({"bootstrap.servers": broker.address}).create_topics(
-            [NewTopic(name, 1, 1) for name in names]
-        )
-        for future in made.values():
+        admin = AdminClient({"bootstrap.servers": broker.address})
+        for future in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
             future.result()
         with load(broker.address, names[0]):
             own = measure(broker.address, job, None, [arguments.own], arguments.seconds)[0]
