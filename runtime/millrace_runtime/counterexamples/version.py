@@ -17,9 +17,8 @@ from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.formats import Format
 from millrace_runtime.job.job import Job
-from millrace_runtime.simulator.input_lines import invalid_line
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
-from millrace_runtime.simulator.simulation import LAST_LETTER, STOP, Line
+from millrace_runtime.simulator.simulation import LAST_LETTER, STOP, Line, line_parts, partition_of
 
 #: What a record of a sink is compared by: partition, key, value, timestamp and headers.
 Compared = tuple[Any, ...]
@@ -223,17 +222,8 @@ class _Run:
         formats = self._job.formats_of(str(line["topic"])) if "topic" in line else None
         if formats is None:
             return []
-        headers = [
-            [name, None if value is None else base64.b64encode(str(value).encode()).decode()]
-            for name, value in (line.get("headers") or {}).items()
-        ]
-        key, value = (
-            _bytes_of(line, part, form, number)
-            for part, form in zip(("key", "value"), formats, strict=True)
-        )
-        partition, timestamp = int(line.get("partition") or 0), int(line.get("timestamp") or 0)
-        topic = str(line["topic"])
-        return [self._record(topic, partition, timestamp, key, value, headers, number)]
+        parts = line_parts(line, formats, number)
+        return [self._record(str(line["topic"]), **parts, number=number)]
 
     def _record(
         self, topic: str, partition: int, timestamp: int, key: str | None, value: str | None,
@@ -249,39 +239,9 @@ class _Run:
         }  # fmt: skip
 
     def _looped(self, row: Mapping[str, Any], number: int) -> dict[str, Any]:
-        partition = row["partition"]
-        if partition is None:
-            key = row["partition_key"] or row["key_bytes"]
-            raw = None if key is None else base64.b64decode(key)
-            count = self._partitions.get(row["topic"], 1)
-            partition = columns.gateway().Partitioner.partition(raw, count)
+        partition = partition_of(row, self._partitions.get(row["topic"], 1))
         parts = (row["timestamp"], row["key_bytes"], row["value_bytes"], row["headers"])
         return self._record(row["topic"], partition, *parts, number)
-
-
-def _bytes_of(line: Line, part: str, format: Format, number: int) -> str | None:
-    given = line.get(f"{part}_bytes")
-    if given is not None:
-        return str(given)
-    if line.get(part) is None:
-        return None
-    text = json.dumps(line[part], ensure_ascii=False)
-    encoded = _encoded(json.dumps(format), text)
-    if isinstance(encoded, Exception):
-        raise invalid_line(
-            f"Input {number}",
-            f"the {part} must be a value of format {format['format']}, found {text[:60]}",
-        )
-    return encoded
-
-
-@functools.lru_cache(maxsize=4_096)
-def _encoded(format: str, text: str) -> str | Exception | None:
-    try:
-        encoded = columns.gateway().Simulation.encode(format, text)
-    except Exception as error:  # noqa: BLE001 - whatever a codec raises for a value
-        return error
-    return None if encoded is None else str(encoded)
 
 
 @functools.lru_cache(maxsize=4_096)

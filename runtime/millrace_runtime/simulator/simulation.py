@@ -361,12 +361,7 @@ class Simulator:
 
     def _looped(self, row: dict[str, Any], topic: str, line: int) -> dict[str, Any]:
         """Return an output that the job reads again as an input."""
-        partitions = self.partitions.get(topic, 1)
-        partition = row["partition"]
-        if partition is None:
-            key = row["partition_key"] or row["key_bytes"]
-            raw = base64.b64decode(key) if key else None
-            partition = columns.gateway().Partitioner.partition(raw, partitions)
+        partition = partition_of(row, self.partitions.get(topic, 1))
         return self._record(
             topic, partition, row["timestamp"], row["key_bytes"], row["value_bytes"],
             row["headers"], line,
@@ -506,7 +501,9 @@ def _line_bytes(line: Line, name: str, format: Format, number: int) -> str | Non
         return None
     text = json.dumps(line[name])
     try:
-        encoded = columns.gateway().Simulation.encode(json.dumps(format), text)
+        # The schema of a registry may change between two runs.
+        encode = _encode if "registry" in format else _encoded
+        return encode(json.dumps(format), text)
     except (Py4JJavaError, PySparkException):
         needed = (
             "base64" if format["format"] == "bytes" else f"a value of format {format['format']}"
@@ -515,4 +512,20 @@ def _line_bytes(line: Line, name: str, format: Format, number: int) -> str | Non
         raise MillraceError(
             "input_invalid", f"Input {number}: the {name} must be {needed}, found {found}."
         ) from None
+
+
+def _encode(format: str, text: str) -> str | None:
+    encoded = columns.gateway().Simulation.encode(format, text)
     return None if encoded is None else str(encoded)
+
+
+_encoded = functools.lru_cache(maxsize=4_096)(_encode)
+
+
+def partition_of(row: Mapping[str, Any], partitions: int) -> int:
+    """Return the partition of an output in a topic with this number of partitions."""
+    if row["partition"] is not None:
+        return int(row["partition"])
+    key = row["partition_key"] or row["key_bytes"]
+    raw = base64.b64decode(key) if key else None
+    return int(columns.gateway().Partitioner.partition(raw, partitions))

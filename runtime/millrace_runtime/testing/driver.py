@@ -21,7 +21,7 @@ from millrace_runtime.formats import Format
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.job.job import Job
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
-from millrace_runtime.simulator.simulation import LAST_LETTER, STOP
+from millrace_runtime.simulator.simulation import LAST_LETTER, STOP, partition_of
 from millrace_runtime.testing.failures import RecordFailed, failure
 from millrace_runtime.testing.sessions import analyzer_of, session
 from millrace_runtime.testing.stores import open_store
@@ -326,11 +326,8 @@ class TopologyTestDriver:
         return failure(json.loads(fault), self._places, self._codes)
 
     def _looped(self, row: Row) -> Row:
-        partition = row["partition"]
-        if partition is None:
-            count = int(self._topics.get(row["topic"], {}).get("partitions", 1))
-            key = _bytes(row["partition_key"] or row["key_bytes"])
-            partition = columns.gateway().Partitioner.partition(key, count)
+        count = int(self._topics.get(row["topic"], {}).get("partitions", 1))
+        partition = partition_of(row, count)
         parts = (row["timestamp"], row["key_bytes"], row["value_bytes"], row["headers"])
         return self._record(row["topic"], partition, *parts)
 

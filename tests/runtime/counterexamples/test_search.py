@@ -133,7 +133,7 @@ def test_a_search_ends_when_it_is_told_and_refuses_what_does_not_fit() -> None:
     param("in", "key", {"format": "bytes"})(raw)
     given = [{"topic": "orders", "key": "no Base64!", "value": None, "timestamp": 0}]
     spark = session()
-    with pytest.raises(MillraceError, match="Input 1: the key must be a value of format bytes"):
+    with pytest.raises(MillraceError, match="Input 1: the key must be base64"):
         search(spark, analyzer_of(spark), raw, raw, seeds=[given], most=1)
     with pytest.raises(MillraceError, match="nowhere"):
         compared(param("large", "predicate", "value.nowhere > 1"))
