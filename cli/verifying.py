@@ -11,9 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from millrace_compiler import Refused, compile_document
+from millrace_model.simulations import Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.comparing import differences
 from millrace_runtime.simulator.simulation import Cut
@@ -58,7 +59,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
         raise MillraceError(
             "option_missing", "Pass a document and --inputs IN.jsonl, or --random N."
         )
-    scenario: dict[str, Any] = {
+    scenario: Scenario = {
         "id": "document",
         "topology": read_document(arguments.document),
         "inputs": read_lines(arguments.inputs),
@@ -86,7 +87,7 @@ def _outcome(found: list[str]) -> int:
 def verify(
     warm: Warm,
     oracle: Oracle,
-    scenario: dict[str, Any],
+    scenario: Scenario,
     cut: Cut,
     *,
     restart_each: bool = False,
@@ -191,9 +192,10 @@ def _description(arguments: argparse.Namespace) -> int:
         compile_document(document, known).require()
         kinds = {node["id"]: node["kind"] for node in document["nodes"]}
         processors = {id_: "PassOn" for id_, kind in kinds.items() if kind.startswith("process")}
-        scenario = {
+        scenario: Scenario = {
             "id": "document",
             "topology": document,
+            "inputs": [],
             "oracle_processors": processors,
             "compare": "describe",
         }
@@ -222,7 +224,7 @@ class _Random:
         self._restart_each = restart_each
         self.size = size
         self._held = contextlib.ExitStack()
-        self.differing: list[tuple[dict[str, Any], str]] = []
+        self.differing: list[tuple[Scenario, str]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -230,7 +232,7 @@ class _Random:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def over(self, numbered: dict[int, dict[str, Any]]) -> Iterator[tuple[int, str]]:
+    def over(self, numbered: dict[int, Scenario]) -> Iterator[tuple[int, str]]:
         """Yield the number and the result of each scenario, in any order."""
         wanted: dict[str, int] = {}
         scenarios = []
@@ -267,9 +269,7 @@ class _Random:
         """A session with Spark's micro-batches, in which a topology can read its own output."""
         return self._held.enter_context(contextlib.closing(Warm()))
 
-    def _pack(
-        self, group: list[dict[str, Any]]
-    ) -> Iterator[tuple[dict[str, Any], list[str] | None]]:
+    def _pack(self, group: list[Scenario]) -> Iterator[tuple[Scenario, list[str] | None]]:
         """Yield each scenario with its differences, or with None if the pack did not run."""
         pack = Pack(group)
         try:

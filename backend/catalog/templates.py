@@ -17,6 +17,7 @@ from typing import Any
 from accounts.topics import allows
 from millrace_backend.errors import ApiError
 from millrace_compiler.needs import topics_of
+from millrace_model.documents import TopologyDocument
 
 FOLDER = Path(__file__).with_name("documents")
 #: template ids in the order in which the page offers them, simplest first
@@ -35,7 +36,7 @@ class Template:
     title_zh: str
     description: str
     description_zh: str
-    document: dict[str, Any]
+    document: TopologyDocument
     #: sample records, as input lines of a simulation
     inputs: list[dict[str, Any]]
     #: each has ``name``, ``inputs`` and ``expected``

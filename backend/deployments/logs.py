@@ -17,7 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.driver_events import of_entry
+from millrace_model.events import of_entry
 
 from deployments import files
 from deployments.choices import LogLevel

@@ -18,6 +18,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 from millrace_backend import redis
 from millrace_backend.errors import Unavailable
+from millrace_model.drivers import DeploymentSettings
 from topologies.topics import topic_failure
 
 from deployments import comparing, handover, old_state, shadows
@@ -382,7 +383,7 @@ def arrived(deployment: int) -> None:
         bump(deployment)
 
 
-def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cause | None:
+def cold_reason(settings: DeploymentSettings, directory: Path, *, paused: bool) -> Cause | None:
     """Return why a driver cannot be prepared beside the running one, if so (`handover`)."""
     cold = handover.cold_reason(settings, directory, paused=paused)
     return None if cold is None else Cause(f"cold_{cold.code}", cold.message, facts=cold.facts)

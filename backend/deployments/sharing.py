@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings as installation
 from millrace_backend.errors import ApiError
 from millrace_compiler.kinds import runs_only_expressions
+from millrace_model.drivers import DeploymentSettings
 from topologies.choices import Dialect
 
 from deployments import files
@@ -23,7 +23,7 @@ _OWN = {
 }
 
 
-def require_sharing_settings(settings: Mapping[str, Any]) -> None:
+def require_sharing_settings(settings: DeploymentSettings) -> None:
     """Raises ApiError for settings that a deployment in a shared JVM cannot have."""
     if settings.get("jvm") != Jvm.SHARED:
         return

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
+from millrace_model.events import CauseFields
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -40,8 +41,8 @@ class ApiError(exceptions.APIException):
 
 
 def cause(
-    code: str, message: str, facts: Mapping[str, Any] | None = None, **more: Any
-) -> dict[str, Any]:
+    code: str, message: str, facts: Mapping[str, object] | None = None, **more: Any
+) -> CauseFields:
     """Return a cause in the form of the API; further fields of a diagnostic are dropped."""
     named = {name: str(fact) for name, fact in (facts or {}).items()}
     return {"code": code, "facts": named, "message": message, "cause": more.get("cause")}

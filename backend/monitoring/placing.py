@@ -15,7 +15,7 @@ from deployments.choices import Outcome
 from deployments.models import Deployment, Run
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
-from millrace_compiler.driver_events import ProgressEvent
+from millrace_model.events import ProgressEvent
 
 from monitoring.choices import MoveReason
 from monitoring.models import Placement

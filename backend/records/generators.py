@@ -19,6 +19,7 @@ from django.utils import timezone
 from millrace_backend.errors import Conflict, cause
 from millrace_backend.quotas import require_room
 from millrace_compiler import local_services
+from millrace_model.events import CauseFields
 from topologies.models import Topology
 
 from records.choices import GeneratorState
@@ -224,7 +225,7 @@ def running_first(rows: QuerySet[Generator]) -> QuerySet[Generator]:
 
 
 def stop_generator(
-    actor: User, generator: Generator, problem: dict[str, Any] | None = None
+    actor: User, generator: Generator, problem: CauseFields | None = None
 ) -> Generator:
     """Stop a generator. One that has ended remains as it is."""
     require(actor, generator.workspace_id, Role.OPERATOR)

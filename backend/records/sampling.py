@@ -13,6 +13,7 @@ from typing import Any
 from accounts.models import User, Workspace
 from django.conf import settings
 from millrace_backend.errors import ApiError
+from millrace_model.documents import Format
 
 from records.choices import RecordFormat, Start
 from records.codecs import Decoded, Undecodable, text_of
@@ -50,8 +51,8 @@ class SampleRequest:
 
     count: int
     start: str
-    key: Mapping[str, Any]
-    value: Mapping[str, Any]
+    key: Format
+    value: Format
     masks: Mapping[str, Mask] = field(default_factory=dict)
     #: headers are left out by default, because they cannot be masked
     headers: bool = False

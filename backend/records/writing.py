@@ -22,6 +22,7 @@ from django.utils import timezone
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, cause
 from millrace_compiler.generating import Recipe
+from millrace_model.events import CauseFields
 
 from records.choices import GeneratorState
 from records.encoding import Record, encoded_by_schema, records_of
@@ -84,7 +85,7 @@ class Lane:
     #: number of the next record
     number: int
     written: int
-    problem: dict[str, Any] | None = None
+    problem: CauseFields | None = None
     failed: bool = False
     ahead: deque[Record] = field(default_factory=deque)
     asked: Ahead | None = None

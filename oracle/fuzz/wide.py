@@ -3,7 +3,7 @@
 
 import json
 
-from oracle.fuzz.parts import KEYS, STRUCT, Out
+from oracle.fuzz.parts import STRUCT, Out
 from oracle.fuzz.scenario import Scenario
 from oracle.fuzz.several import Several
 

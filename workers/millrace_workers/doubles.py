@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+
+from millrace_model.documents import TopologyDocument
 
 from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Standby
 from millrace_workers.model import (
@@ -172,21 +173,21 @@ class ScriptedCompiler:
     between_queries: list[str] = field(default_factory=list)
     #: identity of the plain program that `write` stores
     program: str = ""
-    written: list[dict[str, Any]] = field(default_factory=list)
+    written: list[TopologyDocument] = field(default_factory=list)
 
     def check(
-        self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
+        self, document: TopologyDocument, *, real_time: bool = False, plain: bool = False
     ) -> Failure | None:
         """Return the configured failure."""
         self.real_time, self.plain = real_time, plain
         return self.failure
 
-    def between(self, document: dict[str, Any]) -> list[str]:
+    def between(self, document: TopologyDocument) -> list[str]:
         """Return the configured topics."""
         return self.between_queries
 
     def write(
-        self, document: dict[str, Any], directory: Path, *, plain: bool = False
+        self, document: TopologyDocument, directory: Path, *, plain: bool = False
     ) -> Failure | None:
         """Write a job that does nothing."""
         if self.disk is not None:

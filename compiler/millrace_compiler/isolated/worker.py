@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from millrace_model.plans import CompilationJson
+
 from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
 from millrace_compiler.bundle import bundle_files, package_files
 from millrace_compiler.compilation import Compilation, compile_document
@@ -52,7 +54,7 @@ def compilation_of(request: dict[str, Any]) -> Compilation:
     )
 
 
-def compile_(request: dict[str, Any]) -> dict[str, Any]:
+def compile_(request: dict[str, Any]) -> CompilationJson:
     """The response of the compile endpoint; for a test, also the check of its conditions."""
     compilation = compilation_of(request)
     if not request["conditions"]:
@@ -60,7 +62,9 @@ def compile_(request: dict[str, Any]) -> dict[str, Any]:
     conditions = [Condition(**each) for each in request["conditions"]]
     analyzer = analyzer_at(request["analyzer"], request["seconds"])
     checked = Checked(compilation, conditions, analyzer)
-    return {**compilation.to_json(), "conditions": checked.to_json()}
+    answer = compilation.to_json()
+    answer["conditions"] = checked.to_json()
+    return answer
 
 
 def bundle(request: dict[str, Any]) -> dict[str, Any]:

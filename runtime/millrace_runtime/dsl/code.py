@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler.program.classes import imports, in_place, own_code
+from millrace_model.graphs import TaskGraph
 
 from millrace_runtime.dsl.places import Place
 from millrace_runtime.processor import Processor
@@ -126,14 +127,15 @@ def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
     return ProcessorCode(code, name, found, lines, beside(Path(found), lines))
 
 
-def placed(graph: Mapping[str, Any], codes: Mapping[str, ProcessorCode]) -> dict[str, Any]:
+def placed(graph: TaskGraph, codes: Mapping[str, ProcessorCode]) -> TaskGraph:
     """Return a task graph whose processors run with the lines of their files; `codes` by node."""
     nodes = []
     for node in graph["nodes"]:
         found = codes.get(node["node"]) if "class_name" in node["params"] else None
         if found is not None:
-            changed = {"code": found.in_place, "file": Path(found.file).name}
-            node = {**node, "params": {**node["params"], **changed}}  # noqa: PLW2901
+            params = node["params"].copy()
+            params["code"], params["file"] = found.in_place, Path(found.file).name
+            node = {**node, "params": params}  # noqa: PLW2901
         nodes.append(node)
     return {**graph, "nodes": nodes}
 

@@ -57,7 +57,7 @@ class Guest(LineConnection):
     def handle(self) -> None:
         """Answer one request; a driver that has joined stays connected until it ends."""
         with contextlib.suppress(ConnectionError):
-            request = self.request_in(self.rfile.readline(LONGEST_LINE))
+            request: Any = self.request_in(self.rfile.readline(LONGEST_LINE))
             if request is None:
                 return
             keeper = self.server.keeper
