@@ -7,8 +7,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 from millrace_model.documents import TopologyDocument
+from millrace_model.events import FailureJson
 
 from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Standby
 from millrace_workers.model import (
@@ -247,7 +249,7 @@ class Bench:
 
     def fail(self, failure: Failure) -> None:
         """Keep the failure."""
-        self.deployment = replace(self.deployment, failure=failure.as_json())
+        self.deployment = replace(self.deployment, failure=cast(FailureJson, failure.as_json()))
 
     def clear_failure(self) -> None:
         """Forget the failure."""
