@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from millrace_compiler import Refused, compile_document
-from millrace_model.simulations import Scenario
+from millrace_model.simulations import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.comparing import differences
 from millrace_runtime.simulator.simulation import Cut
@@ -28,6 +28,10 @@ from cli.round_trip import round_trip
 from cli.simulating import Warm, run_scenario
 from cli.verifying_plain import verify_plain, verify_plain_random
 from oracle import fuzz
+from oracle.fuzz.shrinking import smallest, text_of
+
+#: time for the reduction of a scenario that differs
+SHRINKING_SECONDS = 120.0
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
@@ -124,7 +128,11 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
                     seen.note(number, result)
                     for scenario, found in run.differing:
                         kept = keep(folder, scenario)
+                        least = run.smallest(scenario)
                         print(f"{scenario['id']} differs ({kept}): {found}", flush=True)
+                        if least is not scenario:
+                            print(f"Its smallest form ({keep(folder, least)}):", flush=True)
+                            print(text_of(least), flush=True)
                     run.differing.clear()
     counts = seen.counts()
     print(_coverage(seen, arguments.seed, wide=arguments.wide), file=sys.stderr)
@@ -264,6 +272,32 @@ class _Random:
                 self.differing.append((scenario, (found or [f"only in a pack: {beside[0]}"])[0]))
             yield wanted[scenario["id"]], "differs" if found or beside else "equal"
 
+    def smallest(self, scenario: Scenario) -> Scenario:
+        """Return the smallest form of a scenario that differs, or itself if it is the smallest.
+
+        It differs in the same way: both run, or the same one does not.
+        """
+        end = time.monotonic() + SHRINKING_SECONDS
+        warm = self._batched if loops(scenario["topology"]) else self._warm
+        ways: set[tuple[str | None, str | None]] = set()
+
+        def differs(tried: Scenario) -> bool:
+            try:
+                tried["expected"] = self._oracle.run(tried)
+                result = run_scenario(warm, tried, self._cut, restart_each=self._restart_each)
+            except MillraceError:
+                return False
+            way = (_kind(tried["expected"]), _kind(result))
+            if not ways and differences(tried, result, self._cut.kind):
+                ways.add(way)
+            return way in ways and bool(differences(tried, result, self._cut.kind))
+
+        named: Scenario = {**scenario, "id": f"{scenario['id']}-smallest"}
+        if not differs(named):  # only beside others
+            return scenario
+        least = smallest(named, differs, lambda: time.monotonic() < end)
+        return scenario if least is named else least
+
     @functools.cached_property
     def _batched(self) -> Warm:
         """A session with Spark's micro-batches, in which a topology can read its own output."""
@@ -287,6 +321,12 @@ class _Random:
             if found:
                 scenario["beside"] = found
             yield scenario, found
+
+
+def _kind(result: ScenarioResult) -> str | None:
+    """Return how a run ended early: refused, stopped, or not."""
+    error = result.get("error")
+    return None if error is None else str(error.get("kind") or error.get("code"))
 
 
 class _Seen:

@@ -66,8 +66,8 @@ TABLES: dict[str, tuple[Raw, list[str]]] = {
 }  # fmt: skip
 #: kinds that read topics, end a branch or are neither
 NOT_BETWEEN = {
-    "source.stream", "source.table", "source.global_table", "source.global_store", "suppress", "to_stream", "to_table",
-    "cogroup", "sink.topic", "sink.print",
+    "source.stream", "source.table", "source.global_table", "source.global_store", "suppress",
+    "to_stream", "to_table", "cogroup", "sink.topic", "sink.print",
 }  # fmt: skip
 TUMBLING = {"type": "tumbling", "size": 10}
 
