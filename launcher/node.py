@@ -132,8 +132,8 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def _packages(path: Path) -> dict[str, dict[str, Any]]:
-    packages: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["packages"]
+def _packages(path: Path) -> dict[str, dict[str, object]]:
+    packages: dict[str, dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))["packages"]
     return packages
 
 

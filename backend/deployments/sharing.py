@@ -40,7 +40,7 @@ def require_sharing_settings(settings: DeploymentSettings) -> None:
         )
 
 
-def jvm_of(run: Run) -> dict[str, Any]:
+def jvm_of(run: Run) -> dict[str, object]:
     """Return the host in whose JVM a run is, or why it has its own although it may share."""
     directory = run.deployment.directory
     note = _read(directory, "process.json")
@@ -60,7 +60,7 @@ def _alone(run: Run) -> AloneReason | None:
     return AloneReason(cause) if cause in AloneReason.values else AloneReason.SYSTEM
 
 
-def _read(directory: Any, name: str) -> dict[str, Any]:
+def _read(directory: Any, name: str) -> dict[str, object]:
     try:
         return files.read_object(directory, directory / name)
     except (OSError, ValueError):

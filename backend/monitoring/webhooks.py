@@ -77,7 +77,7 @@ def masked(url: str) -> str:
 
 def post(
     url: str,
-    content: Mapping[str, Any],
+    content: Mapping[str, object],
     allowed: Sequence[Network],
     deadline: float = DEADLINE_SECONDS,
 ) -> int:

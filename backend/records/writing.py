@@ -258,7 +258,7 @@ class Writer:
             over = lane.row.over(lane.number)
             if over and lane.written < lane.number and not lane.failed:
                 self._producer.flush(1)
-            changes: dict[str, Any] = {"written": lane.written, "problem": lane.problem}
+            changes: dict[str, object] = {"written": lane.written, "problem": lane.problem}
             if lane.failed or over:
                 state = GeneratorState.FAILED if lane.failed else GeneratorState.DONE
                 changes |= {"state": state, "ended_at": timezone.now()}

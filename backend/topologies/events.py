@@ -41,7 +41,7 @@ def topology_deleted(topology: Topology, actor: User) -> None:
     _publish("topology.deleted", topology, actor, {"topology": topology.pk})
 
 
-def _publish(event: str, topology: Topology, actor: User, data: dict[str, Any]) -> None:
+def _publish(event: str, topology: Topology, actor: User, data: dict[str, object]) -> None:
     transaction.on_commit(
         partial(publish, topology.workspace_id, event, data, topology=topology.pk, actor=actor.pk),
         robust=True,

@@ -159,7 +159,7 @@ class Topology(Checked):
         *,
         key: Format,
         value: Format,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         **about: Unpack[About],
     ) -> None:
         """Read a topic with a class that keeps its contents in a store, whole on every task.
@@ -181,7 +181,7 @@ class Topology(Checked):
         invalid_timestamp: str,
         start: str,
         about: About,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The parameters of a source of records."""
         functions = self._nodes.functions
         columns = functions.source({"key": key, "value": value}) if timestamp is not None else {}

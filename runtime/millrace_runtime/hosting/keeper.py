@@ -118,7 +118,7 @@ class Keeper:
         server.serve_forever(poll_interval=60)
         return 0
 
-    def open(self, run: str) -> dict[str, Any]:
+    def open(self, run: str) -> dict[str, object]:
         """Open a run in the JVM and return the port and secret of its gateway."""
         _, home = self.guests[run]
         log = str(home / "driver.log")

@@ -280,7 +280,7 @@ def _layout(node: GraphNode, store: GraphStore, schema: StoreSchema) -> dict[str
     return {"kind": "table", "window": windows["type"], **_bounds(windows)}
 
 
-def _windowed(node: GraphNode, store: GraphStore, window: Windows) -> dict[str, Any]:
+def _windowed(node: GraphNode, store: GraphStore, window: Windows) -> dict[str, object]:
     type_ = window["type"]
     retention = store.get("retention")
     if retention is None and type_ != "unlimited":
