@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from launcher import places
 from launcher.console import Problem, echo
@@ -133,7 +132,9 @@ def _sources() -> str:
 
 
 def _packages(path: Path) -> dict[str, dict[str, object]]:
-    packages: dict[str, dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))["packages"]
+    packages: dict[str, dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))[
+        "packages"
+    ]
     return packages
 
 

@@ -93,13 +93,13 @@ def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
         if "topic" in params:
             params["topic"] = rename(params["topic"])
 
-    def lines(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def lines(records: list[dict[str, Any]]) -> list[dict[str, object]]:
         return [
             {**each, "topic": rename(each["topic"])} if "topic" in each else each
             for each in records
         ]
 
-    def expected(test: Mapping[str, Any]) -> dict[str, Any]:
+    def expected(test: Mapping[str, Any]) -> dict[str, object]:
         found = test["expected"]
         outputs = {"outputs": lines(found["outputs"])} if "outputs" in found else {}
         return {**found, **outputs}

@@ -307,7 +307,7 @@ def request_redeploy(
         _require_possible(deployment, version, beginning, name)
     if beginning is None or not beginning.resets_stores:
         _require_decisions(deployment, version, decided, settings)
-    noted: dict[str, Any] = {} if settings is None else {"settings": dict(settings)}
+    noted: dict[str, object] = {} if settings is None else {"settings": dict(settings)}
     if beginning is not None:
         noted |= beginning.noted()
     if decided:

@@ -40,7 +40,7 @@ def list_topics(prefixes: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def missing_topics(document: TopologyDocument, prefixes: Sequence[str]) -> list[dict[str, Any]]:
+def missing_topics(document: TopologyDocument, prefixes: Sequence[str]) -> list[dict[str, object]]:
     """Return the topics that a document names and the cluster lacks, each with similar names.
 
     Only topics with one of these prefixes are included. Raises Unavailable if the cluster does not

@@ -231,7 +231,7 @@ def observe(
     return True
 
 
-def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
+def record_failure(deployment: int, failure: Mapping[str, object] | None) -> None:
     """Record the failure that the page shows at its node; None clears it."""
     with transaction.atomic():
         observation = observation_of(deployment)
@@ -242,7 +242,7 @@ def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
         bump(deployment)
 
 
-def record_outage(deployment: int, outage: Mapping[str, Any]) -> None:
+def record_outage(deployment: int, outage: Mapping[str, object]) -> None:
     """Record what the deployment waits for, since when, and when it is retried (epoch seconds)."""
     with transaction.atomic():
         observation = observation_of(deployment)
@@ -294,7 +294,7 @@ def begin_run(
     return _snapshot(run)
 
 
-def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = None) -> None:
+def end_run(deployment: int, outcome: str, failure: Mapping[str, object] | None = None) -> None:
     """Record the outcome of the live run; no effect if there is none.
 
     Raises ValueError for an outcome that does not exist.

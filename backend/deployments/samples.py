@@ -85,7 +85,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
 
 def _keys(
     deployment: Deployment, report_id: str, counted: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Return the most frequent keys, and the record counts of all tasks that receive the edge."""
     if counted is None:
         return None

@@ -65,7 +65,7 @@ def note(deployment: Deployment, run: str, report: ProgressEvent) -> None:
         rows.filter(pk__lt=oldest, until__isnull=False).delete()
 
 
-def _is_at(row: Placement | None, task: Mapping[str, Any], run: str, threads: bool) -> bool:
+def _is_at(row: Placement | None, task: Mapping[str, object], run: str, threads: bool) -> bool:
     if row is None or (row.run, row.executor) != (run, task.get("executor", "")):
         return False
     return not threads or row.thread == task.get("thread", "")

@@ -14,7 +14,6 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from millrace_backend.addresses import Network, may_reach, resolve

@@ -144,7 +144,7 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
             f"Its sources read: {', '.join(sorted(sources)) or 'no topic by name'}.",
             fields={"topic": ["No source reads it."]},
         )
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "version": version.number,
         "document": document,
         "topic_partitions": _topic_partitions(deployment, document, sources),
@@ -293,7 +293,7 @@ def _lines(
     request: FollowRequest,
     partition: int,
     offset: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the lines around a record, with the partitions merged as a task merges them."""
     followed = _one(request.topic, partition, offset)
     key = followed.key if request.same_key else None
@@ -374,7 +374,7 @@ def _whole_batches(
     partition: int,
     offset: int,
     checkpoint: batches.Checkpoint,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the records of whole micro-batches, in the order in which the job read them.
 
     Between two batches the wall clock advances, if processors read it. Raises NoSpan.
@@ -404,7 +404,7 @@ def _whole_batches(
         for each in windows
         for record in each.records
     )
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, object]] = []
     input_, turn = None, 0
     masks = masked_paths({})
     for at, (window, record) in batches.in_order(span, records):
@@ -462,7 +462,7 @@ def _read_span(
             own[record.partition].records.append(record)
 
 
-def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, Any]]:
+def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, object]]:
     """Return the line that advances the wall clock from one batch to another, if any."""
     known = [span.begins.at, *(batch.at for batch in span.done)]
     last = len(span.done)
@@ -470,7 +470,7 @@ def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, Any]]:
     return [{"advance_wall_clock": passed}] if passed > 0 else []
 
 
-def _place(topic: str, partition: int, offset: int, followed: Raw) -> dict[str, Any]:
+def _place(topic: str, partition: int, offset: int, followed: Raw) -> dict[str, object]:
     place = {"topic": topic, "partition": partition, "offset": offset}
     return {**place, "timestamp": followed.timestamp}
 

@@ -102,7 +102,7 @@ def start_again(actor: User, generator: Generator) -> Generator:
 def change_generator(
     actor: User,
     generator: Generator,
-    recipe: Mapping[str, Any],
+    recipe: Mapping[str, object],
     rate: float,
     *,
     seconds: int | None,
@@ -138,7 +138,7 @@ def delete_generator(actor: User, generator: Generator) -> None:
 
 def _checked(
     actor: User, workspace: Workspace, topic: str, recipe: Mapping[str, Any], rate: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the recipe as it is stored, after a first record was made from it."""
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)

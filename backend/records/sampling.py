@@ -88,7 +88,7 @@ def sample(person: User, workspace: Workspace, topic: str, request: SampleReques
             )
     found = Sample([], 0)
 
-    def line(record: Raw, decoded: Mapping[str, Decoded]) -> dict[str, Any] | None:
+    def line(record: Raw, decoded: Mapping[str, Decoded]) -> dict[str, object] | None:
         try:
             return line_of(workspace, topic, record, request, masked, decoded)
         except Undecodable:
@@ -120,12 +120,12 @@ def line_of(
     request: SampleRequest,
     masked: Mapping[tuple[str | int, ...], Mask],
     decoded: Mapping[str, Decoded],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a record as an input line; `decoded`: its parts whose formats need a schema.
 
     Raises Undecodable if a part with masks cannot be read.
     """
-    line: dict[str, Any] = {"topic": topic}
+    line: dict[str, object] = {"topic": topic}
     parts = (("key", record.key, request.key), ("value", record.value, request.value))
     for part, raw, stated in parts:
         rules = {steps[1:]: mask for steps, mask in masked.items() if steps[0] == part}

@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Producer

@@ -90,5 +90,5 @@ def _pattern_allowed(pattern: str, prefixes: Sequence[str]) -> bool:
     return not prefixes or any(found.begins_with(prefix) for prefix in prefixes)
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
+def _dicts(value: Any) -> list[Mapping[str, object]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

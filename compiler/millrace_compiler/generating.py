@@ -242,7 +242,7 @@ def _word(index: int) -> str:
     return f"{_WORDS[place]}-{turn}" if turn else _WORDS[place]
 
 
-def settings_of_source(source: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of_source(source: Mapping[str, Any]) -> dict[str, object]:
     """Return a source node's settings for a recipe: its formats and the field of the timestamp."""
     params = source["params"]
     found = _VALUE_FIELD.fullmatch(str(params.get("timestamp") or "").strip())
@@ -253,7 +253,9 @@ def settings_of_source(source: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def recipe_settings(document: Mapping[str, Any], generator: Mapping[str, Any]) -> dict[str, Any]:
+def recipe_settings(
+    document: Mapping[str, Any], generator: Mapping[str, object]
+) -> dict[str, object]:
     """Return the settings of a template's generator, completed with those of its source."""
     topic = generator["topic"]
     source = next(

@@ -67,7 +67,7 @@ def compile_(request: dict[str, Any]) -> CompilationJson:
     return answer
 
 
-def bundle(request: dict[str, Any]) -> dict[str, Any]:
+def bundle(request: dict[str, Any]) -> dict[str, object]:
     """Writes the files of the job into a folder; the answer has the diagnostics."""
     compilation = compilation_of(request)
     if compilation.ok:
@@ -83,7 +83,7 @@ def bundle(request: dict[str, Any]) -> dict[str, Any]:
     return {"diagnostics": [each.to_json() for each in compilation.diagnostics]}
 
 
-def state(request: dict[str, Any]) -> dict[str, Any]:
+def state(request: dict[str, object]) -> dict[str, object]:
     """The state schema (None if the document is refused) and the diagnostics."""
     compilation = compilation_of(request)
     return {
@@ -92,7 +92,7 @@ def state(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def types(request: dict[str, Any]) -> dict[str, Any]:
+def types(request: dict[str, Any]) -> dict[str, object]:
     """The types of formats (None for a faulty one) and the diagnostics."""
     report = Diagnostics()
     schemas = DEFAULT if request["registries"] else Unasked()
@@ -103,14 +103,14 @@ def types(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def generate(request: dict[str, Any]) -> dict[str, Any]:
+def generate(request: dict[str, Any]) -> dict[str, object]:
     """Random records as input lines of a simulation."""
     types = {part: DataType.from_json(raw) for part, raw in request["recipe"]["types"].items()}
     recipe = Recipe(**{**request["recipe"], "types": types})
     return {"lines": lines(recipe, request["count"], request["every"])}
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
+def answer(request: dict[str, object]) -> dict[str, object]:
     """The answer to a request, the limit that it exceeds, or its OSError."""
     try:
         if request["do"] == "bundle":

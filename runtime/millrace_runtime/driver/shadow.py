@@ -49,7 +49,7 @@ class Done:
     places: Places
     ends: dict[str, dict[str, list[int]]]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the form in `shadow.json`."""
         return dataclasses.asdict(self)
 
@@ -233,7 +233,7 @@ class Shadow:
             return
         theirs = plan["theirs"]
         both = {"theirs": theirs["ends"], "ours": own.ends, "places": theirs["places"]}
-        what: dict[str, Any] = {"last": plan}
+        what: dict[str, object] = {"last": plan}
         if plan["whole"]:
             what["reached"] = {**both, "at": int(time.time() * 1000)}
             if "began" not in self.noted:

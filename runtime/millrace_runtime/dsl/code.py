@@ -40,14 +40,14 @@ class ProcessorCode:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """The parameters of the node that runs the class."""
         arguments = dict(self.arguments) or None
         return {"code": self.text, "class_name": self.class_name, "arguments": arguments}
 
 
 def code_of(
-    processor: ProcessorSource, place: Place, arguments: Mapping[str, Any] | None = None
+    processor: ProcessorSource, place: Place, arguments: Mapping[str, object] | None = None
 ) -> ProcessorCode:
     """Return the code of a class, of an instance, or of `"file.py:Class"` beside the program.
 
@@ -66,12 +66,12 @@ def code_of(
     return replace(code, arguments=made)
 
 
-def _arguments(processor: Processor) -> dict[str, Any]:
+def _arguments(processor: Processor) -> dict[str, object]:
     """Return the arguments with which an instance was created, by name."""
     args, keywords = processor.created_with
     signature = inspect.signature(type(processor).__init__)
     bound = signature.bind(processor, *args, **keywords).arguments
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, parameter in list(signature.parameters.items())[1:]:
         if name not in bound:
             continue
