@@ -71,7 +71,7 @@ class _Figures(Collector):
     """Collects families of metrics, with a sample for each report."""
 
     def __init__(
-        self, found: Sequence[tuple[Values, str, Mapping[str, Any] | None]], now: float
+        self, found: Sequence[tuple[Values, str, Mapping[str, object] | None]], now: float
     ) -> None:
         self._found, self._now = found, now
 

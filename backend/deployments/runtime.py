@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from millrace_backend import redis
-from millrace_compiler.driver_events import NodeFigures, ProgressEvent, decode, of_entry
+from millrace_model.events import NodeFigures, ProgressEvent, decode, of_entry
 
 #: rates cover at least this time, if the run is old enough
 RATE_MS = 2_000

@@ -16,7 +16,7 @@ from deployments.models import Deployment
 from hypothesis import given
 from hypothesis import strategies as st
 from millrace_backend import redis
-from millrace_compiler.driver_events import ProgressEvent
+from millrace_model.events import ProgressEvent
 
 from .conftest import Client, People
 

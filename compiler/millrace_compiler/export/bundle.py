@@ -74,7 +74,9 @@ def bundle_files(
 def package_files(runtime: Path, operator_jar: Path | None = None) -> dict[str, bytes]:
     """The packages that a program imports, by path; see `bundle_files` for the arguments."""
     files = _runtime(runtime, sources=operator_jar is None)
-    files |= _package(Path(__file__).parents[1], "millrace_compiler")
+    compiler = Path(__file__).parents[1]
+    files |= _package(compiler, "millrace_compiler")
+    files |= _package(compiler.parent / "millrace_model", "millrace_model")
     if operator_jar is not None:
         files[OPERATOR] = operator_jar.read_bytes()
     return files
@@ -221,7 +223,8 @@ def _readme(compilation: Compilation) -> str:
         "```sh",
         ". .venv/bin/activate",
         "python -m millrace_runtime.jars jars",
-        "python -m zipfile -c millrace_runtime.zip millrace_runtime millrace_compiler",
+        "python -m zipfile -c millrace_runtime.zip millrace_runtime millrace_compiler \\",
+        "  millrace_model",
         "spark-submit --master spark://HOST:7077 --py-files millrace_runtime.zip \\",
         "  --jars $(ls jars/*.jar | paste -sd,) job.py \\",
         "  --bootstrap-servers HOST:9092 --checkpoint s3a://BUCKET/CHECKPOINT",
@@ -247,6 +250,7 @@ def _readme(compilation: Compilation) -> str:
         "| `job.py` | the job |",
         "| `millrace_runtime/` | the package that it imports, with the stream task operator |",
         "| `millrace_compiler/` | the package that computes its plan |",
+        "| `millrace_model/` | the shapes of what both of them read and write |",
         "| `jars.txt` | coordinates of the Kafka connector's jars |",
         "| `topology.json` | the document of the topology |",
         "| `plan.json` | how it runs: sub-topologies, levels, tasks, repartition topics |",

@@ -17,6 +17,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import Format, TopologyDocument
+from millrace_model.plans import CompilationJson
+from millrace_model.simulations import Conditioned, InputLine
+from millrace_model.state import StateSchema
+
 from millrace_compiler import local_services
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.diagnostics import Diagnostic
@@ -99,17 +105,17 @@ class Pool:
 
     def compile(
         self,
-        document: Mapping[str, Any],
+        document: TopologyDocument,
         analyzer: str,
         *,
         owner: str = "",
         real_time: bool = False,
         dialect: Dialect = "exact",
         registries: bool = True,
-        conditions: Sequence[Mapping[str, Any]] = (),
+        conditions: Sequence[Conditioned] = (),
         partitions: Mapping[str, int] | None = None,
         limits: Limits | None = None,
-    ) -> dict[str, Any]:
+    ) -> CompilationJson:
         """The response of the compile endpoint, without ``revision``. Never raises for a document.
 
         ``analyzer``: the path of the analyzer's socket. ``owner``: the account whose share
@@ -127,12 +133,14 @@ class Pool:
             "partitions": dict(partitions or {}),
             "analyzer": analyzer,
         }
-        nothing: dict[str, Any] = {"ports": {}, "plan": None, "summary": {}, "code": None}
-        return self._answer(request, owner, limits, **nothing)
+        answer: CompilationJson = self._answer(
+            request, owner, limits, ports={}, plan=None, summary={}, code=None
+        )
+        return answer
 
     def bundle(
         self,
-        document: Mapping[str, Any],
+        document: TopologyDocument,
         analyzer: str,
         directory: Path,
         runtime: Path,
@@ -143,7 +151,7 @@ class Pool:
         driven: bool = False,
         partitions: Mapping[str, int] | None = None,
         limits: Limits | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[DiagnosticJson]:
         """Write the files of the job into a folder and return the diagnostics.
 
         If one of them is an error, nothing is written. ``driven``: include the packages that run a
@@ -163,18 +171,18 @@ class Pool:
             "driven": driven,
             "partitions": dict(partitions or {}),
         }
-        found: list[dict[str, Any]] = self._answer(request, owner, limits)["diagnostics"]
+        found: list[DiagnosticJson] = self._answer(request, owner, limits)["diagnostics"]
         return found
 
     def state(
         self,
-        document: Mapping[str, Any],
+        document: TopologyDocument,
         analyzer: str,
         *,
         owner: str = "",
         dialect: Dialect = "exact",
         limits: Limits | None = None,
-    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    ) -> tuple[StateSchema | None, list[DiagnosticJson]]:
         """The state schema (None if the document is refused), and the diagnostics."""
         request = {
             "do": "state",
@@ -189,12 +197,12 @@ class Pool:
 
     def types(
         self,
-        formats: Mapping[str, Any],
+        formats: Mapping[str, Format],
         *,
         owner: str = "",
         registries: bool = True,
         limits: Limits | None = None,
-    ) -> tuple[dict[str, DataType], list[dict[str, Any]]]:
+    ) -> tuple[dict[str, DataType], list[DiagnosticJson]]:
         """The types of a document's formats by name, and the diagnostics.
 
         A faulty format has no type. ``registries``: whether schema registries may be contacted.
@@ -206,7 +214,7 @@ class Pool:
 
     def generate(
         self, recipe: Recipe, count: int, every: int, *, owner: str, limits: Limits
-    ) -> list[dict[str, Any]]:
+    ) -> list[InputLine]:
         """Random records as input lines of a simulation, on average ``every`` ms apart.
 
         Raises :class:`Exceeded`.
@@ -219,12 +227,12 @@ class Pool:
             "count": count,
             "every": every,
         }
-        found: list[dict[str, Any]] = self.run(request, owner, limits)["lines"]
+        found: list[InputLine] = self.run(request, owner, limits)["lines"]
         return found
 
     def _answer(
-        self, request: dict[str, Any], owner: str, limits: Limits | None, **nothing: Any
-    ) -> dict[str, Any]:
+        self, request: Mapping[str, object], owner: str, limits: Limits | None, **nothing: object
+    ) -> Any:
         """The answer of a process; ``nothing`` with a diagnostic if a limit is exceeded."""
         limits = limits or self.limits
         try:
@@ -249,7 +257,7 @@ class Pool:
 
     # ---- one request ----------------------------------------------------------------------
 
-    def run(self, request: dict[str, Any], owner: str, limits: Limits) -> dict[str, Any]:
+    def run(self, request: Mapping[str, object], owner: str, limits: Limits) -> Any:
         """The answer of a process. Raises :class:`Exceeded`, or an OSError of the process.
 
         An analyzer that starts with its first request has started before the limits begin.
@@ -410,7 +418,7 @@ class Process:
         #: when the current request was sent
         self.asked: float | None = None
         #: the last progress report for the current request
-        self.progress: dict[str, Any] | None = None
+        self.progress: Any = None
         self.alive = True
         self._priority: int | None = None
         self.idle_since = time.monotonic()
@@ -421,7 +429,7 @@ class Process:
             self._read(Limits(seconds=self._starting_seconds))
             self._ready = True
 
-    def ask(self, request: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, object], limits: Limits) -> Any:
         """The answer to a request. Raises :class:`Exceeded`, or an OSError of the process."""
         self.wait_until_ready()
         self.asked, self.progress = time.monotonic(), None
@@ -440,22 +448,21 @@ class Process:
             raise Exceeded(found["exceeded"])
         if "os_error" in found:
             raise OSError(*found["os_error"])
-        answer: dict[str, Any] = found["answer"]
-        return answer
+        return found["answer"]
 
-    def _read(self, limits: Limits) -> dict[str, Any]:
+    def _read(self, limits: Limits) -> Any:
         """The next frame that is not a progress report."""
         until = time.monotonic() + limits.seconds
         while "progress" in (found := self._frame(limits, until)):
             self.progress = found["progress"]
         return found
 
-    def _frame(self, limits: Limits, until: float) -> dict[str, Any]:
+    def _frame(self, limits: Limits, until: float) -> Any:
         try:
             (size,) = frames.HEADER.unpack(self._bytes(frames.HEADER.size, until))
             if size > limits.output_megabytes << 20:
                 raise Exceeded("output")
-            found: dict[str, Any] = frames.decode(self._bytes(size, until))
+            found = frames.decode(self._bytes(size, until))
         except BaseException:
             # A process whose answer was not read completely cannot be reused.
             self.end()

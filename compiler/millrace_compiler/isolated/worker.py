@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from millrace_model.plans import CompilationJson
+
 from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
 from millrace_compiler.compilation import Compilation, compile_document
 from millrace_compiler.conditions import Checked, Condition
@@ -52,7 +54,7 @@ def compilation_of(request: dict[str, Any]) -> Compilation:
     )
 
 
-def compile_(request: dict[str, Any]) -> dict[str, Any]:
+def compile_(request: dict[str, Any]) -> CompilationJson:
     """The response of the compile endpoint; for a test, also the check of its conditions."""
     compilation = compilation_of(request)
     if not request["conditions"]:
@@ -60,10 +62,12 @@ def compile_(request: dict[str, Any]) -> dict[str, Any]:
     conditions = [Condition(**each) for each in request["conditions"]]
     analyzer = analyzer_at(request["analyzer"], request["seconds"])
     checked = Checked(compilation, conditions, analyzer)
-    return {**compilation.to_json(), "conditions": checked.to_json()}
+    answer = compilation.to_json()
+    answer["conditions"] = checked.to_json()
+    return answer
 
 
-def bundle(request: dict[str, Any]) -> dict[str, Any]:
+def bundle(request: dict[str, Any]) -> dict[str, object]:
     """Writes the files of the job into a folder; the answer has the diagnostics."""
     compilation = compilation_of(request)
     if compilation.ok:
@@ -79,7 +83,7 @@ def bundle(request: dict[str, Any]) -> dict[str, Any]:
     return {"diagnostics": [each.to_json() for each in compilation.diagnostics]}
 
 
-def state(request: dict[str, Any]) -> dict[str, Any]:
+def state(request: dict[str, object]) -> dict[str, object]:
     """The state schema (None if the document is refused) and the diagnostics."""
     compilation = compilation_of(request)
     return {
@@ -88,7 +92,7 @@ def state(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def types(request: dict[str, Any]) -> dict[str, Any]:
+def types(request: dict[str, Any]) -> dict[str, object]:
     """The types of formats (None for a faulty one) and the diagnostics."""
     report = Diagnostics()
     schemas = DEFAULT if request["registries"] else Unasked()
@@ -99,14 +103,14 @@ def types(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def generate(request: dict[str, Any]) -> dict[str, Any]:
+def generate(request: dict[str, Any]) -> dict[str, object]:
     """Random records as input lines of a simulation."""
     types = {part: DataType.from_json(raw) for part, raw in request["recipe"]["types"].items()}
     recipe = Recipe(**{**request["recipe"], "types": types})
     return {"lines": lines(recipe, request["count"], request["every"])}
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
+def answer(request: dict[str, object]) -> dict[str, object]:
     """The answer to a request, the limit that it exceeds, or its OSError."""
     try:
         if request["do"] == "bundle":

@@ -56,7 +56,7 @@ class SparkAnalyzer:
         request_json = json.dumps(
             {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
         )
-        answer: dict[str, Any] = json.loads(
+        answer: dict[str, object] = json.loads(
             self._gateway.Analysis.analyze(self._java, request_json)
         )
         return {"id": request.get("id"), **answer}
@@ -79,7 +79,7 @@ def analyzer_session() -> Any:
 def analyzer_server(path: str, analyzer: SparkAnalyzer) -> LineServer:
     """Return a server that handles requests of different connections concurrently."""
 
-    def answer(request: dict[str, Any]) -> dict[str, Any]:
+    def answer(request: dict[str, object]) -> dict[str, object]:
         try:
             return analyzer.answer(request)
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server

@@ -231,7 +231,7 @@ class Processor:
     """
 
     #: The arguments with which the instance was created.
-    created_with: tuple[tuple[Any, ...], dict[str, Any]]
+    created_with: tuple[tuple[Any, ...], dict[str, object]]
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         made = super().__new__(cls)

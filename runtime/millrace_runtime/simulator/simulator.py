@@ -52,12 +52,14 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import millrace_compiler
 from millrace_compiler.isolated import Limits, Pool
 from millrace_compiler.isolated.pool import Exceeded, Process
 from millrace_compiler.kinds import python_kinds
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import RunProgress
 
 from millrace_runtime.checkpoint.storage import S3_ENVIRONMENT
 from millrace_runtime.jars import PACKAGE, operator_jar
@@ -172,6 +174,16 @@ class Running:
         self.process.kill()
 
 
+class Request(TypedDict, total=False):
+    """What the simulator itself reads of a request; the process reads the rest."""
+
+    do: str
+    owner: str
+    run: str | None
+    plain: str | None
+    document: TopologyDocument
+
+
 class Simulators(Pool):
     """Warm processes that simulate: started by the first request, ended when idle."""
 
@@ -221,7 +233,7 @@ class Simulators(Pool):
             self.warm()
         return ready
 
-    def simulate(self, request: dict[str, Any], owner: str) -> dict[str, Any]:
+    def simulate(self, request: Request, owner: str) -> Any:
         """Return the response of a process. Raises Exceeded, whose limit may be `cancelled`."""
         with self._turn(owner, self.limits) as process:
             running = Running(process, request.get("run"), bool(request.get("plain")))
@@ -239,7 +251,7 @@ class Simulators(Pool):
                 with self._changed:
                     self._running[owner].remove(running)
 
-    def progress(self, owner: str, name: str | None = None) -> dict[str, Any] | None:
+    def progress(self, owner: str, name: str | None = None) -> RunProgress | None:
         """Return the progress of a run of the owner, or None if none reports it."""
         found = [running.process.progress for running in self._found(owner, name)]
         return next((each for each in found if each is not None), None)
@@ -288,7 +300,7 @@ class Readers(Simulators):
     environment = (*ENVIRONMENT, "HADOOP_CONF_DIR", *S3_ENVIRONMENT)
 
 
-def _runs_code(request: dict[str, Any]) -> bool:
+def _runs_code(request: Request) -> bool:
     """Whether code of the document runs in the process itself, which must not be reused then.
 
     A plain program contains the classes of its processors.
@@ -299,7 +311,7 @@ def _runs_code(request: dict[str, Any]) -> bool:
     return any(node["kind"] in python_kinds() for node in nodes)
 
 
-def respond(pool: Simulators, request: dict[str, Any]) -> dict[str, Any]:
+def respond(pool: Simulators, request: Request) -> Any:
     """Return the response to a request."""
     owner, run = str(request.get("owner") or ""), request.get("run")
     do = request.get("do")
@@ -318,13 +330,13 @@ def respond(pool: Simulators, request: dict[str, Any]) -> dict[str, Any]:
         return _error(*pool.messages[exceeded.limit])
 
 
-def _not_ready(pool: Simulators) -> dict[str, Any]:
+def _not_ready(pool: Simulators) -> dict[str, object]:
     if not pool.last_failed:
         return {"state": "starting"}
     return _error(*_MESSAGES["start"])
 
 
-def _error(code: str, message: str, hint: str) -> dict[str, Any]:
+def _error(code: str, message: str, hint: str) -> dict[str, object]:
     return {"error": {"code": code, "message": message, "hint": hint}}
 
 
