@@ -17,8 +17,8 @@ from deployments import runtime
 from deployments.logs import level_of
 from django.conf import settings
 from millrace_backend import redis as names
-from millrace_compiler import local_services
 from millrace_model.events import DriverEvent, ProgressEvent, of_entry
+from millrace_services import local_services
 from redis.exceptions import RedisError
 from rest_framework.utils.encoders import JSONEncoder
 

@@ -13,7 +13,7 @@ from millrace_compiler.versions import CONNECTOR
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = Path(__file__).parents[3] / "runtime"
 GOLDEN = RUNTIME.parent / "tests" / "golden"
 RAW = line(node("keep", "filter", predicate="true"), name="kept", description="Keeps all.")
 
@@ -33,6 +33,7 @@ def test_a_bundle_has_the_job_and_all_it_needs() -> None:
         "millrace_runtime/__init__.py",
         "millrace_compiler/__init__.py",
         "millrace_model/__init__.py",
+        "millrace_services/__init__.py",
         "millrace_runtime/scala/Core.scala",
     ):
         assert files[path], path
