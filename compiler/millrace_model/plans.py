@@ -124,6 +124,13 @@ class CodeJson(TypedDict):
     between: list[str]
 
 
+class SentenceJson(TypedDict):
+    """A sentence: its form with names in braces, and the values of these names."""
+
+    form: str
+    values: dict[str, object]
+
+
 class ConditionJson(TypedDict):
     """The columns of a condition with their types, and what is wrong with it."""
 
@@ -137,7 +144,7 @@ class CompilationJson(TypedDict):
     diagnostics: list[DiagnosticJson]
     ports: dict[str, dict[str, PortJson]]
     plan: PlanJson | None
-    summary: dict[str, str]
+    summary: dict[str, SentenceJson]
     code: CodeJson | None
     #: of the conditions of a test, if it has some
     conditions: NotRequired[list[ConditionJson]]
