@@ -129,7 +129,8 @@ def _code() -> list[Path]:
     runtime = Path(str(millrace_runtime.__file__)).parent
     rooms = [Path(__file__).parent, Path(residents.__file__).parent, runtime]
     compiler = Path(str(millrace_compiler.__file__)).parent
-    rooms += [compiler, compiler.parent / "millrace_model", runtime.parent / "scala"]
+    rooms += [compiler, *(compiler.parent / f"millrace_{name}" for name in ("model", "services"))]
+    rooms.append(runtime.parent / "scala")
     return sorted(
         file for room in rooms for kind in ("*.py", "*.scala", "*.jar") for file in room.rglob(kind)
     )

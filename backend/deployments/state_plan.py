@@ -19,6 +19,7 @@ from millrace_model.changes import (
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import DeploymentSettings
+from millrace_model.events import RuntimeJson
 from millrace_model.notes import Notes
 from millrace_model.state import StateSchema, StoreSchema
 from redis.exceptions import RedisError
@@ -57,7 +58,7 @@ class Figures:
     places: Mapping[str, Mapping[int, tuple[int, int | None]]] = field(default_factory=dict)
 
     @staticmethod
-    def of(report: Mapping[str, Any]) -> Figures:
+    def of(report: RuntimeJson) -> Figures:
         """Return a report's figures; of tasks that read the same partition, the furthest counts."""
         places: dict[str, dict[int, tuple[int, int | None]]] = {}
         for place in places_of(report):

@@ -18,8 +18,8 @@ from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 from millrace_backend.errors import Conflict, cause
 from millrace_backend.quotas import require_room
-from millrace_compiler import local_services
 from millrace_model.events import CauseFields
+from millrace_services import local_services
 from topologies.models import Topology
 
 from records.choices import GeneratorState

@@ -11,7 +11,6 @@ from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
-from millrace_compiler import local_services
 from millrace_compiler.kinds import python_kinds
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import (
@@ -23,6 +22,7 @@ from millrace_model.simulations import (
     SimulationRequest,
     TaskStates,
 )
+from millrace_services import local_services
 
 from topologies.models import Version, hash_of
 from topologies.required import note_pass

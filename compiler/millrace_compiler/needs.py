@@ -48,7 +48,7 @@ def topics_of(document: TopologyDocument) -> list[Need]:
 def with_partitions(document: TopologyDocument, partitions: Mapping[str, int]) -> TopologyDocument:
     """The document with the cluster's numbers of partitions, which override its own."""
     topics = dict(document.get("topics") or {})
-    for name, count in partitions.items():
+    for name, count in sorted(partitions.items()):
         topics[name] = {**topics.get(name, {}), "partitions": count}
     found = document.copy()
     found["topics"] = topics

@@ -301,3 +301,58 @@ def decode(text: bytes | str | None) -> DriverEvent | None:
 def of_entry(fields: Mapping[Any, Any]) -> DriverEvent | None:
     """The event in an entry of the stream, or ``None``."""
     return decode(next(iter(fields.values()), None))
+
+
+#: Figures of a node with rates per second, as the API shows them.
+NodeRates = TypedDict(
+    "NodeRates",
+    {
+        "in": int,
+        "out": int,
+        "dropped": dict[str, int],
+        "misses": dict[str, int],
+        "dead_letters": int,
+        "in_rate": float | None,
+        "out_rate": float | None,
+        "latency": Latency | None,
+    },
+)
+
+
+class TaskRates(TypedDict):
+    """Figures of a task, as the API shows them."""
+
+    task: str
+    subtopology: int
+    level: int
+    partition: int
+    executor: str
+    host: str | None
+    thread: str
+    thread_changes: int
+    topic_partitions: list[TopicPartition]
+    records: int
+    rate: float | None
+    stream_time: int | None
+    last_active: int | None
+    state_rows: int | None
+
+
+class RuntimeJson(TypedDict):
+    """A driver's report with rates, as the API shows it."""
+
+    deployment: int
+    run: str
+    at: int
+    as_of: str
+    stale: bool
+    batch: int | None
+    duration_ms: int | None
+    input_rate: float | None
+    process_rate: float | None
+    phases: dict[str, int]
+    nodes: dict[str, NodeRates]
+    tasks: list[TaskRates]
+    stores: list[StoreFigures]
+    lost: list[LostRecords]
+    topic_partitions: list[TopicPartition]

@@ -309,6 +309,18 @@ def test_the_cluster_overrules_the_partitions_of_the_design_and_reports_it(bench
     assert (detail.code, detail.facts) == ("partitions_differ", {"topics": "in: 5 ≠ 2"})
 
 
+def test_a_start_needs_one_compilation_whether_topics_exist_or_are_created(bench: Bench) -> None:
+    settings: Any = {"create_topics": True}
+    bench.deployment = replace(bench.deployment, settings=settings)
+    bench.topics.there.pop("out", None)
+    while bench.tick() != "starting":
+        assert len(bench.compiler.checked) < 4
+    asked = [*bench.compiler.checked, *bench.compiler.written]
+    assert len(asked) == 3
+    # The same request each time, which the compiler's process answers from its last compilation.
+    assert len({json.dumps(each) for each in asked}) == 1
+
+
 def test_a_driver_that_never_reports_is_ended_and_started_anew(bench: Bench) -> None:
     bench.tick()
     pid = driver(bench)

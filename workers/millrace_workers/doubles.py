@@ -175,6 +175,7 @@ class ScriptedCompiler:
     between_queries: list[str] = field(default_factory=list)
     #: identity of the plain program that `write` stores
     program: str = ""
+    checked: list[TopologyDocument] = field(default_factory=list)
     written: list[TopologyDocument] = field(default_factory=list)
 
     def check(
@@ -182,6 +183,7 @@ class ScriptedCompiler:
     ) -> Failure | None:
         """Return the configured failure."""
         self.real_time, self.plain = real_time, plain
+        self.checked.append(document)
         return self.failure
 
     def between(self, document: TopologyDocument) -> list[str]:

@@ -25,6 +25,8 @@ _EXITS = (
     "| 1 | failed |",
     "| 2 | invalid options, or a job that is refused |",
 )
+#: packages that runtime and compiler share
+SHARED = ("millrace_model", "millrace_services")
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
 MANIFESTS = "kubernetes.yaml"
 OPERATOR = "millrace_runtime/operator/millrace-operator.jar"
@@ -76,7 +78,8 @@ def package_files(runtime: Path, operator_jar: Path | None = None) -> dict[str, 
     files = _runtime(runtime, sources=operator_jar is None)
     compiler = Path(__file__).parents[1]
     files |= _package(compiler, "millrace_compiler")
-    files |= _package(compiler.parent / "millrace_model", "millrace_model")
+    for name in SHARED:
+        files |= _package(compiler.parent / name, name)
     if operator_jar is not None:
         files[OPERATOR] = operator_jar.read_bytes()
     return files
@@ -224,7 +227,7 @@ def _readme(compilation: Compilation) -> str:
         ". .venv/bin/activate",
         "python -m millrace_runtime.jars jars",
         "python -m zipfile -c millrace_runtime.zip millrace_runtime millrace_compiler \\",
-        "  millrace_model",
+        "  millrace_model millrace_services",
         "spark-submit --master spark://HOST:7077 --py-files millrace_runtime.zip \\",
         "  --jars $(ls jars/*.jar | paste -sd,) job.py \\",
         "  --bootstrap-servers HOST:9092 --checkpoint s3a://BUCKET/CHECKPOINT",
@@ -251,6 +254,7 @@ def _readme(compilation: Compilation) -> str:
         "| `millrace_runtime/` | the package that it imports, with the stream task operator |",
         "| `millrace_compiler/` | the package that computes its plan |",
         "| `millrace_model/` | the shapes of what both of them read and write |",
+        "| `millrace_services/` | processes that answer requests |",
         "| `jars.txt` | coordinates of the Kafka connector's jars |",
         "| `topology.json` | the document of the topology |",
         "| `plan.json` | how it runs: sub-topologies, levels, tasks, repartition topics |",

@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.local_services import LONGEST_LINE
+from millrace_services.line_server import LineConnection, LineServer
+from millrace_services.local_services import LONGEST_LINE
 
 from millrace_runtime import columns
 from millrace_runtime.checkpoint import storage
-from millrace_runtime.services.line_server import LineConnection, LineServer
 from millrace_runtime.session import session
 
 SOCKET = "jvm.sock"

@@ -1,7 +1,7 @@
 """The process that runs simulations: `python -m millrace_runtime.simulator.process`.
 
 It reads requests from standard input and writes responses to standard output, as the compiler's
-processes do (`millrace_compiler.isolated.frames`); the first response says that its session is
+processes do (`millrace_services.frames`); the first response says that its session is
 warm. A request has `document`, `inputs` (input lines, see docs) and `trace` (steps to keep).
 Optional are `expected` (of a test), `breakpoints` (lines by node), `partitions` (their number by
 topic, instead of the document's), `begins` (state of tasks instead of empty stores, see
@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.isolated import frames
 from millrace_compiler.kinds import python_kinds
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
@@ -47,6 +46,7 @@ from millrace_model.simulations import (
     SimulationRequest,
     SimulationResult,
 )
+from millrace_services import frames
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import session_analyzer

@@ -16,8 +16,8 @@ import os
 import signal
 import sys
 
-from millrace_compiler.isolated import frames
 from millrace_model.simulations import Answered, ReadRequest
+from millrace_services import frames
 from pyspark.sql import SparkSession
 
 from millrace_runtime.checkpoint import storage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import threading
@@ -125,25 +126,23 @@ class Attacking(Processor):
 
 
 def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
-    from millrace_runtime.simulator.simulator import Readers, Simulators, respond
+    from millrace_runtime.simulator.simulator import READING, Simulators, respond
 
     simulators = Simulators(1)
     assert respond(simulators, {"do": "cancel", "owner": "a"}) == {"cancelled": False}
     assert respond(simulators, {"do": "dance"})["error"]["code"] == "request_invalid"
     simulate: Any = {"do": "simulate", "owner": "a", "document": {}, "inputs": [], "trace": 0}
-    readers = Readers(1)
+    readers = Simulators(1, kind=READING)
     assert respond(readers, simulate)["error"]["code"] == "request_invalid"
     assert respond(simulators, {"do": "read_state"})["error"]["code"] == "request_invalid"
     assert [simulators.pids, readers.pids] == [[], []]
 
 
 def test_a_process_that_does_not_start_is_reported() -> None:
-    from millrace_runtime.simulator.simulator import Simulators, respond
+    from millrace_runtime.simulator.simulator import SIMULATING, Simulators, respond
 
-    class Broken(Simulators):
-        module = "millrace_runtime.no_such_module"
-
-    simulators = Broken(1)
+    broken = dataclasses.replace(SIMULATING, module="millrace_runtime.no_such_module")
+    simulators = Simulators(1, kind=broken)
     assert respond(simulators, {"do": "prepare"})["state"] == "starting"
     until = time.monotonic() + 60
     while "error" not in (answer := respond(simulators, {"do": "prepare"})):
@@ -465,7 +464,7 @@ def test_ten_simulations_of_one_person_leave_a_process_for_others() -> None:
         for each in threads:
             each.start()
         until = time.monotonic() + 180
-        while not simulators._held and time.monotonic() < until:
+        while not simulators.pool.busy and time.monotonic() < until:
             time.sleep(0.1)
         for owner in ("viewer", "operator"):
             answer = ask(simulators, processing(CURIOUS, "Curious"), [LINE], owner=owner)

@@ -1,7 +1,7 @@
 """Parent of a host: starts its keeper and its drivers, and does for each driver what a shim does.
 
 Usage: ``python -m millrace_workers.launchers.host FOLDER MEMORY_MB``. Launchers connect to the
-socket ``host.sock`` in FOLDER (`millrace_compiler.local_services`) and request the start of a
+socket ``host.sock`` in FOLDER (`millrace_services.local_services`) and request the start of a
 driver, which is forked: the modules that all drivers use are loaded once. Notes, lock and log of a
 driver are those of `shim`. Its lock is kept until the keeper has ended what its run did in the JVM.
 
@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from millrace_compiler.local_services import LONGEST_LINE, secret_file, short_path
 from millrace_model.drivers import DriverNote, HostAnswer, HostRequest
+from millrace_services.local_services import LONGEST_LINE, secret_file, short_path
 
 from millrace_workers.launchers.hosts import HOST_SOCKET
 from millrace_workers.launchers.shim import LOCK_SECONDS, born, locked, opened, rotate, write

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from millrace_compiler.local_services import Connection
 from millrace_model.drivers import HostAnswer, HostRequest
+from millrace_services.local_services import Connection
 
 from millrace_workers.launchers.environment import of_driver
 
@@ -23,7 +23,7 @@ HOST_SOCKET = "host.sock"
 #: default heap of a host's JVM
 MEMORY_MB = 1024
 #: packages that a staged job contains
-PACKAGES = ("millrace_runtime", "millrace_compiler", "millrace_model")
+PACKAGES = ("millrace_runtime", "millrace_compiler", "millrace_model", "millrace_services")
 #: note in a deployment's folder: it has filled the heap of a host, or has not ended there
 ALONE = "alone"
 WORKERS = Path(__file__).parents[2]

@@ -1,6 +1,6 @@
 """A local service on a Unix socket: every request and response is one line of JSON.
 
-The clients are in `millrace_compiler.local_services`. Every service answers `{"do": "awake"}`
+The clients are in `millrace_services.local_services`. Every service answers `{"do": "awake"}`
 itself, and requests with `"probe": true` do not count as its use.
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.local_services import (
+from millrace_services.local_services import (
     LONGEST_LINE,
     Connection,
     idle_seconds,
