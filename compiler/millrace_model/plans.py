@@ -138,6 +138,13 @@ class ConditionJson(TypedDict):
     diagnostics: list[DiagnosticJson]
 
 
+class SentenceJson(TypedDict):
+    """A sentence: a form with names in braces, and for each name a text or another sentence."""
+
+    form: str
+    values: dict[str, str | SentenceJson]
+
+
 class CompilationJson(TypedDict):
     """The response of the compile endpoint, without ``revision``."""
 
