@@ -26,6 +26,9 @@ from tests.runtime.drivers import ROOT
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FILLS = "fill:400000000"
+#: 230 MB of an old generation of 341 MB, in which Spark has 60 to 100, for some seconds
+HOLDS = "hold:230000000:9000"
+HANGS = "hold:1:40000"
 
 
 class Shared:
@@ -205,6 +208,35 @@ def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> 
     assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
     for each in pair:
         forgive(each)
+
+
+def test_one_that_fills_the_heap_leaves_and_the_other_stays(pair: list[Shared]) -> None:
+    both_run(pair)
+    java = pair[0].java
+    pair[0].write(HOLDS)
+    assert pair[0].ended() == 1
+    assert '"host_full"' in pair[0].log
+    assert json.loads((pair[0].folder / "alone").read_text())["cause"] == "heap"
+    pair[1].write()
+    pair[1].arrives()
+    assert pair[1].java == java
+    forgive(pair[0])
+
+
+@pytest.mark.long
+def test_a_task_that_cannot_be_interrupted_ends_its_host(pair: list[Shared]) -> None:
+    both_run(pair)
+    pair[0].write(HANGS)
+    time.sleep(2)
+    assert pair[0].process is not None
+    pair[0].launcher.ask_to_stop(pair[0].process)
+    pair[1].write()
+    assert [each.ended() for each in pair] == [0, 1]
+    assert '"host_lost"' in pair[1].log
+    assert json.loads((pair[0].folder / "alone").read_text())["cause"] == "hang"
+    pair[1].start()
+    pair[1].arrives()
+    forgive(pair[0])
 
 
 def forgive(shared: Shared) -> None:
