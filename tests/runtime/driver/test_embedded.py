@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime import MillraceError, Topology, columns, string
+from millrace_runtime.job.kafka import Kafka
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -64,6 +65,22 @@ def test_later_micro_batches_generate_no_code(
         assert generated[1] == generated[2]
     finally:
         query.stop()
+
+
+@pytest.mark.parametrize(
+    ("real_time", "options", "wait"),
+    [
+        (False, {}, "0"),
+        (True, {}, None),  # tasks of real time wait for records
+        (False, {"fetch.max.wait.ms": "7"}, "7"),
+    ],
+)
+def test_tasks_of_micro_batches_fetch_without_waiting(
+    spark: SparkSession, real_time: bool, options: dict[str, str], wait: str | None
+) -> None:
+    kafka = Kafka(spark, "localhost:1", options=options, real_time=real_time)
+    plan: Any = kafka.read(("lines",), None, "earliest")._jdf.queryExecution().analyzed()
+    assert plan.collectLeaves().head().extraOptions().get("kafka.fetch.max.wait.ms") == wait
 
 
 def test_a_topology_describes_itself(spark: SparkSession) -> None:
