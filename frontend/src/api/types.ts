@@ -1,7 +1,7 @@
 /** The API's types under the names that the page uses, all derived from the OpenAPI schema. */
 
 import type { Held, TopologyDocument } from "../graph/document";
-import type { components, paths } from "./schema";
+import type { components, paths } from "../schema";
 
 type Schemas = components["schemas"];
 type QueryOf<Path extends { get: { parameters: { query?: unknown } } }> = NonNullable<
@@ -57,6 +57,8 @@ export type TopologyPage = Schemas["TopologyPage"];
 export type VersionSummary = Schemas["VersionSummary"];
 
 export type CompileResult = Held<Schemas["CompileResult"]>;
+/** A form with names in braces, and for each name a text or another sentence. */
+export type Sentence = Held<Schemas["Sentence"]>;
 export type Diagnostic = Held<Schemas["Diagnostic"]>;
 export type Difference = Held<Schemas["Difference"]>;
 export type PortType = Held<Schemas["PortType"]>;

@@ -14,21 +14,24 @@ import { commands } from "./commands";
 import { common } from "./common";
 import { deployments } from "./deployments";
 import { designer } from "./designer";
+import { frame } from "./frame";
 import { generate } from "./generate";
 import { help } from "./help";
 import { inspector } from "./inspector";
+import { live } from "./live";
 import { pages } from "./pages";
 import { palette } from "./palette";
 import { plan } from "./plan";
 import { problems } from "./problems";
 import { reference } from "./reference";
 import { runtime } from "./runtime";
-import { sentences, units, windows } from "./sentences";
+import { sentences, units } from "./sentences";
 import { simulate } from "./simulate";
 import { stores } from "./stores";
 import { topics } from "./topics";
 import { ui } from "./ui";
 import { versions } from "./versions";
+import { workbench } from "./workbench";
 
 export { causes } from "./causes";
 export { diagnostics, words } from "./diagnostics";
@@ -37,7 +40,7 @@ export { errors } from "./errors";
 
 export const catalog: Readonly<Record<string, string>> = { ...kinds, ...help };
 
-export const forms = { sentences, units, windows };
+export const forms = { sentences, units };
 
 export const rooms = {
   alerts,
@@ -49,8 +52,10 @@ export const rooms = {
   common,
   deployments,
   designer,
+  frame,
   generate,
   inspector,
+  live,
   pages,
   palette,
   plan,
@@ -62,6 +67,7 @@ export const rooms = {
   topics,
   ui,
   versions,
+  workbench,
 };
 
 export const texts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(rooms));
