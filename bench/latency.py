@@ -118,7 +118,7 @@ def on_spark(
     )
     kafka = Kafka(own, address, run=run, real_time=real_time)
     document = latest(*topics, way).document()
-    graph = compiled(document, session_analyzer(own)).task_graph or {}
+    graph = compiled(document, session_analyzer(own)).require_task_graph()
     job = Job(own, kafka, graph, name="latency", run=run, updates=True)
     own.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
     plan = job.query()
