@@ -32,6 +32,11 @@ EARLIEST, LATEST = -2, -1
 # An unreachable broker is reported after one minute, because Spark tries three times.
 PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
 
+# The consumer of a task fetches ahead, where no record is yet, and a broker processes the requests
+# of a connection one after the other: with Kafka's default, the task of the next micro-batch would
+# wait up to half a second before it is told where its topic-partition begins and ends.
+AT_ONCE = {"fetch.max.wait.ms": "0"}
+
 
 class Begins(Protocol):
     """Finds the offsets at which a query without a checkpoint begins to read."""
@@ -162,7 +167,8 @@ class Kafka:
             reader = reader.option("subscribe", ",".join(topics))
         if self.max_records and not self.real_time:
             reader = reader.option("maxOffsetsPerTrigger", self.max_records)
-        for key, value in {**PATIENCE, **self.options}.items():
+        waiting = {} if self.real_time else AT_ONCE
+        for key, value in {**PATIENCE, **waiting, **self.options}.items():
             reader = reader.option(f"kafka.{key}", value)
         df = with_time(reader.load(), timed)
         merge = columns.running_max(F.col("_time"), F.col("topic"), F.col("partition"))

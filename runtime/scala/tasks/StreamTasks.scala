@@ -14,6 +14,7 @@ import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.{Dataset, Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.streaming.state.RocksDBAccess
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types._
 
@@ -135,10 +136,12 @@ object StreamTasks {
   private val patienceMs = 10000L
 
   /** Ends the tasks of a run in this JVM, and returns the log lines of their nodes. */
-  private[millrace] def releaseHere(run: String): Seq[LogLine] =
+  private[millrace] def releaseHere(run: String): Seq[LogLine] = {
+    MapStates.forget(run)
     tasks.asScala.toSeq.flatMap { case (key, t) =>
       if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil
     }
+  }
 
   private def runOf(attachment: String): String = attachment.substring(0, attachment.lastIndexOf('/'))
 
@@ -222,7 +225,8 @@ private[millrace] final class LevelProcessor(
   @transient private var map: MapState[InternalRow, InternalRow] = _
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    map = LevelProcessor.open(getHandle)
+    map = MapStates.open(attachment, level, getHandle)
+  override def close(): Unit = MapStates.keep(attachment, level, map)
 
   /** In real time: the task of this batch, and its salt. */
   @transient private var working: StreamTasks.Living = _
@@ -264,6 +268,33 @@ private[millrace] final class LevelProcessor(
       override def next(): InternalRow = made.next()
     }
   }
+}
+
+/**
+ * Map states of Spark between two micro-batches of a task. Creating one takes longer than a task's work on a few
+ * records.
+ */
+private[millrace] object MapStates {
+  private type Own = MapState[InternalRow, InternalRow]
+
+  private final case class Place(attachment: String, level: Int, partition: Int)
+  private val kept = new ConcurrentHashMap[Place, Own]()
+
+  /** Returns the state of this Spark task's partition. */
+  def open(attachment: String, level: Int, handle: StatefulProcessorHandle): Own =
+    here(attachment, level)
+      .flatMap(place => Option(kept.remove(place)))
+      .filter(RocksDBAccess.renew(_, LevelProcessor.stateName, handle))
+      .getOrElse(LevelProcessor.open(handle))
+
+  /** Keeps a state for the next micro-batch. */
+  def keep(attachment: String, level: Int, map: Own): Unit =
+    if (map != null) here(attachment, level).foreach(kept.put(_, map))
+  def forget(run: String): Unit = kept.keySet.removeIf(_.attachment.startsWith(s"$run/"))
+
+  /** None on the driver, which opens states to learn their schema. */
+  private def here(attachment: String, level: Int): Option[Place] =
+    Option(TaskContext.get()).map(t => Place(attachment, level, t.partitionId()))
 }
 
 /**
