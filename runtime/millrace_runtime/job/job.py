@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +21,7 @@ from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Environment
 from millrace_runtime.job.frames import records
 from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.job.python_options import python_options
 from millrace_runtime.job.readings import Reading, addressed, addressed_to, ticks, timed, union
 from millrace_runtime.kafka import topics
 
@@ -252,9 +252,7 @@ class Job:
             "shuffle_partitions": self.shuffle_partitions,
             "run": self.run,
             "application": "app" if self.environment.simulation else self.name,
-            "python": sys.executable,
-            "python_path": os.pathsep.join(path for path in sys.path if path),
-            **_limits(os.environ),
+            **python_options(),
             "simulation": self.environment.simulation,
             "real_time": self.environment.real_time,
             "wall_clock": self.uses_wall_clock,
@@ -268,26 +266,6 @@ class Job:
         if self.reads_directly:
             options["direct_tasks"] = self._assigned[0]
         java = columns.gateway().StreamTasks.attach(
-            rows._jdf, json.dumps(placed(graph, self.outside.codes)), json.dumps(options)
+            rows._jdf, json.dumps(placed(graph, self.outside)), json.dumps(options)
         )
         return DataFrame(java, self.session)
-
-
-def _limits(environment: Mapping[str, str]) -> dict[str, int]:
-    """Return the limits of processors and stores: MILLRACE_PROCESSOR_TIMEOUT_MS and others."""
-    found = {}
-    for option, name, least in (
-        ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS", 1),
-        ("python_memory_mb", "MILLRACE_PROCESSOR_MEMORY_MB", 1),
-        ("store_memory_mb", "MILLRACE_STORE_MEMORY_MB", 0),
-    ):
-        text = environment.get(name)
-        if text is None:
-            continue
-        if not text.isdecimal() or int(text) < least:
-            raise MillraceError(
-                "option_invalid",
-                f"{name} must be a whole number of {least} or more, found {text!r}.",
-            )
-        found[option] = int(text)
-    return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.dsl.code import placed
+from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
@@ -69,7 +70,7 @@ class TopologyTestDriver:
         document = topology.document() if isinstance(topology, Topology) else topology
         program = topology if isinstance(topology, Topology) else None
         self._places = program.places if program else {}
-        self._codes = program.outside.codes if program else {}
+        self._outside = program.outside if program else Outside()
         self.drops: list[Drop] = []
         self._wall_clock = milliseconds(initial_wall_clock_time)
         self._topics = document.get("topics") or {}
@@ -82,7 +83,7 @@ class TopologyTestDriver:
         shared = spark or session()
         places = program.places if program else None
         graph = compiled(document, analyzer_of(shared), places).task_graph or {}
-        graph = placed(graph, self._codes)
+        graph = placed(graph, self._outside)
         name = f"test-{uuid.uuid4().hex[:8]}"
         with _explained():
             self._memory = Memory(shared, name)
@@ -323,7 +324,7 @@ class TopologyTestDriver:
             self._queues.setdefault(row["topic"], deque()).append(row)
 
     def _failure(self, fault: str) -> RecordFailed:
-        return failure(json.loads(fault), self._places, self._codes)
+        return failure(json.loads(fault), self._places, self._outside.codes)
 
     def _looped(self, row: Row) -> Row:
         count = int(self._topics.get(row["topic"], {}).get("partitions", 1))
