@@ -8,7 +8,7 @@ import { setPartitions, setSetting } from "../graph/changes";
 import { type Json, paramsOf } from "../graph/document";
 import { t } from "../ui/i18n";
 import { patiently } from "../ui/reach";
-import { FieldProblems } from "./Field";
+import { Field, FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { Section } from "./Section";
 import { useFocus } from "./useFocus";
@@ -181,14 +181,17 @@ export function DocumentForm() {
             const value = values[each.name];
             if (each.widget === "modules" && value === undefined)
               return readOnly ? null : (
-                <Button
-                  key={each.name}
-                  variant="subtle"
-                  size="compact-xs"
-                  onClick={() => set(each.name, { module: "" })}
-                >
-                  {t("Add a module")}
-                </Button>
+                <Field {...each} key={each.name} diagnostics={[]} aside={null}>
+                  {() => (
+                    <Button
+                      variant="subtle"
+                      size="compact-xs"
+                      onClick={() => set(each.name, { module: "" })}
+                    >
+                      {t("Add a module")}
+                    </Button>
+                  )}
+                </Field>
               );
             const Shown = each.widget in { code: 1, modules: 1 } ? CodeField : ParameterField;
             return (

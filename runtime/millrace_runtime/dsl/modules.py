@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,9 @@ def modules_of(code: str, roots: Sequence[Path]) -> dict[str, str]:
                     found[each] = file.read_text(encoding="utf-8")
                     own = each if file.name == "__init__.py" else each.rpartition(".")[0]
                     open_.append((found[each], own))
-    return dict(sorted(found.items()))
+    # An empty package is not needed for the modules in it.
+    needless = {name for each in found for name in parents(each) if not found.get(name, "").strip()}
+    return {name: found[name] for name in sorted(found) if name not in needless}
 
 
 def module(name: str, roots: Sequence[Path]) -> dict[str, str]:
@@ -37,8 +40,12 @@ def module(name: str, roots: Sequence[Path]) -> dict[str, str]:
 
 def relative(code: str) -> tuple[int, str] | None:
     """Return line and name of the first relative import in the code of a processor."""
-    # With a package of this name, such an import has a name that begins with it.
-    return next((each for each in asked(code, ".") if each[1].startswith(".")), None)
+    try:
+        items = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError):
+        return None
+    found = [each for each in items if isinstance(each, ast.ImportFrom) and each.level]
+    return next(((each.lineno, "." * each.level + (each.module or "")) for each in found), None)
 
 
 def _file(name: str, roots: Sequence[Path]) -> Path | None:
