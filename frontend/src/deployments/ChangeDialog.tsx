@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { StatePlan, StoreChange } from "../api/types";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { bytes, exact, span } from "../ui/format";

@@ -1,11 +1,11 @@
 import { NumberInput, Select, TextInput } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
+import { isPlain } from "../live/dialect";
 import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES } from "./beginning";
 import { DialectField } from "./DialectField";
 import classes from "./deployments.module.css";
-import { isPlain } from "./dialect";
 import { JVMS, sharesJvm, withJvm } from "./jvm";
 import { LOST, lostOf, withLost } from "./lost";
 import { placeProblem, withPlace } from "./place";

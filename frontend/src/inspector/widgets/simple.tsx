@@ -4,8 +4,8 @@ import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/cor
 import { useMemo, useState } from "react";
 import { choiceTitle } from "../../designer/localize";
 import { durationText, milliseconds } from "../../graph/durations";
+import { at, isMissing } from "../../problems/places";
 import { t } from "../../ui/i18n";
-import { at, isMissing } from "../problems";
 import { useTopics } from "../useTopics";
 import { asList, asText, type WidgetProps } from "./widget";
 

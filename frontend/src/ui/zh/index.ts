@@ -14,9 +14,11 @@ import { commands } from "./commands";
 import { common } from "./common";
 import { deployments } from "./deployments";
 import { designer } from "./designer";
+import { frame } from "./frame";
 import { generate } from "./generate";
 import { help } from "./help";
 import { inspector } from "./inspector";
+import { live } from "./live";
 import { pages } from "./pages";
 import { palette } from "./palette";
 import { plan } from "./plan";
@@ -29,6 +31,7 @@ import { stores } from "./stores";
 import { topics } from "./topics";
 import { ui } from "./ui";
 import { versions } from "./versions";
+import { workbench } from "./workbench";
 
 export { causes } from "./causes";
 export { diagnostics, words } from "./diagnostics";
@@ -49,8 +52,10 @@ export const rooms = {
   common,
   deployments,
   designer,
+  frame,
   generate,
   inspector,
+  live,
   pages,
   palette,
   plan,
@@ -62,6 +67,7 @@ export const rooms = {
   topics,
   ui,
   versions,
+  workbench,
 };
 
 export const texts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(rooms));

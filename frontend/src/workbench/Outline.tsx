@@ -1,6 +1,8 @@
 import { TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { useMemo, useState } from "react";
+import { hueOf } from "../designer/derived";
+import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { areasOf } from "../graph/areas";
 import { kindOf } from "../graph/catalog";
 import { type DocumentNode, isStoreKind, labelOf } from "../graph/document";
@@ -9,8 +11,6 @@ import { searchNodes } from "../graph/search";
 import { Cut, Empty } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
-import { hueOf } from "./derived";
-import { useDesigner, useDiagnosticsOf } from "./store";
 
 function Row({ node }: { node: DocumentNode }) {
   const catalog = useDesigner((state) => state.catalog);

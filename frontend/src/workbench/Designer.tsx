@@ -12,6 +12,11 @@ import { Canvas } from "../canvas/Canvas";
 import { listenToClipboard } from "../commands/clipboard";
 import { openDialog } from "../commands/dialogs";
 import { dispatch } from "../commands/shortcuts";
+import type { DesignerServices } from "../designer/services";
+import { ServicesContext } from "../designer/servicesContext";
+import { useDesigner } from "../designer/store";
+import { useCompile } from "../designer/useCompile";
+import { type LeftTab, useView } from "../designer/view";
 import { Inspector } from "../inspector/Inspector";
 import { Palette } from "../palette/Palette";
 import { Keys, Tabs, Tip } from "../ui";
@@ -19,11 +24,6 @@ import { t } from "../ui/i18n";
 import { Dialogs } from "./Dialogs";
 import { Outline } from "./Outline";
 import { Resizer } from "./Resizer";
-import type { DesignerServices } from "./services";
-import { ServicesContext } from "./servicesContext";
-import { useDesigner } from "./store";
-import { useCompile } from "./useCompile";
-import { type LeftTab, useView } from "./view";
 
 interface BottomTab {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { Loader } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { t } from "../ui/i18n";
-import classes from "./app.module.css";
+import classes from "./frame.module.css";
 
 /** After this time the message explains what the page waits for. */
 const SLOW_MS = 4_000;

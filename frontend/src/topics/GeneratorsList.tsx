@@ -4,6 +4,7 @@ import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
+import { describeCause } from "../api/prose";
 import {
   deleteGenerator,
   listGenerators,
@@ -11,19 +12,18 @@ import {
   stopGenerator,
 } from "../api/topicCalls";
 import type { Generator } from "../api/types";
-import { CardTable } from "../app/CardTable";
-import { Head, ListFrame } from "../app/ListFrame";
-import { notifyError } from "../app/notify";
-import { usePages } from "../app/paging";
-import { describeCause } from "../problems/prose";
-import { topicAddress } from "../topics/records";
+import { CardTable } from "../frame/CardTable";
+import { Head, ListFrame } from "../frame/ListFrame";
+import { notifyError } from "../frame/notify";
+import { usePages } from "../frame/paging";
+import classes from "../generate/generate.module.css";
 import { Tip } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { ago, count, exact, moment } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
-import classes from "./generate.module.css";
+import { topicAddress } from "./records";
 import { StartDialog } from "./StartDialog";
 
 const STATES: Readonly<Record<Generator["state"], Phrase>> = {

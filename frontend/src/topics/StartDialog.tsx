@@ -5,12 +5,8 @@ import { asApiError } from "../api/client";
 import { whenStarted } from "../api/starting";
 import { changeGenerator, startGenerator, startGeneratorAgain, topicUses } from "../api/topicCalls";
 import type { Generator, TopicUse } from "../api/types";
-import { notify } from "../app/notify";
-import { WRITTEN } from "../topics/records";
-import { Note } from "../ui";
-import { t } from "../ui/i18n";
-import { Modal } from "../ui/Modal";
-import classes from "./generate.module.css";
+import { notify } from "../frame/notify";
+import classes from "../generate/generate.module.css";
 import {
   complete,
   type Format,
@@ -21,10 +17,14 @@ import {
   type Shape,
   type Target,
   USUAL,
-} from "./recipe";
-import { SchemaFields } from "./SchemaFields";
-import { DurationInput, NumberField, ShapeForm } from "./ShapeForm";
-import { useTypes } from "./useTypes";
+} from "../generate/recipe";
+import { SchemaFields } from "../generate/SchemaFields";
+import { DurationInput, NumberField, ShapeForm } from "../generate/ShapeForm";
+import { useTypes } from "../generate/useTypes";
+import { Note } from "../ui";
+import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
+import { WRITTEN } from "./records";
 
 const OWN = "own";
 /** The longest run, in milliseconds. */

@@ -2,9 +2,9 @@ import { act } from "react";
 import { MemoryRouter } from "react-router";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Generator, Recipe } from "../api/types";
-import { field, render, until } from "../app/rendering";
+import { formOf, recipeOf } from "../generate/recipe";
+import { field, render, until } from "../testing/rendering";
 import { GeneratorsList } from "./GeneratorsList";
-import { formOf, recipeOf } from "./recipe";
 
 const calls = vi.hoisted(() => ({
   listGenerators: vi.fn(),

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import type { Diagnostic } from "../api/types";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { describeDiagnostic } from "./prose";
+import type { Diagnostic } from "./types";
 
 const MISSING = {
   code: "input_missing",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aDeployment, aDocument, aReport, aTask } from "../api/samples";
+import { aDeployment, aDocument, aReport, aTask } from "../testing/samples";
 import { failedAt, lagOf, movesBetween, type ViewInput, viewOf } from "./view";
 
 function view(over: Partial<ViewInput> = {}) {

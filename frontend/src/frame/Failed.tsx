@@ -4,7 +4,7 @@ import IconPlugConnectedX from "@tabler/icons-react/dist/esm/icons/IconPlugConne
 import { Link } from "react-router";
 import { ApiError } from "../api/client";
 import { t } from "../ui/i18n";
-import classes from "./app.module.css";
+import classes from "./frame.module.css";
 
 /** An error message with its hint, and a button that tries again. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {

@@ -1,7 +1,7 @@
 import { act } from "react";
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
-import { choose, field, render, type, until } from "../app/rendering";
+import { choose, field, render, type, until } from "../testing/rendering";
 import { StartDialog } from "./StartDialog";
 
 const VALUE = {

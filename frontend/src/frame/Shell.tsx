@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, NavLink, useNavigation } from "react-router";
-import { AlertCount } from "../alerts/AlertMark";
 import { t } from "../ui/i18n";
 import { useRest } from "../ui/later";
-import classes from "./app.module.css";
+import { AlertCount } from "./AlertMark";
+import classes from "./frame.module.css";
 import { Mark } from "./Mark";
 import { useWorkspace } from "./session";
 import { UserMenu } from "./UserMenu";

@@ -1,10 +1,10 @@
 /** Figures of a running deployment for the canvas, the assignment and the inspector, from the last report. */
 
+import { describeCause } from "../api/prose";
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
-import { isPlain } from "../deployments/dialect";
 import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
-import { describeCause } from "../problems/prose";
 import type { Deployed } from "./deployed";
+import { isPlain } from "./dialect";
 
 export interface TaskView extends TaskReport {
   /** Records behind the end of its partitions; null if unknown or if the task reads none. */

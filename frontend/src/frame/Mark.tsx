@@ -1,4 +1,4 @@
-import classes from "./app.module.css";
+import classes from "./frame.module.css";
 
 /** The product's logo. */
 export function Mark({ size = 20 }: { size?: number }) {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { aDeployment, aReport, aRun, aTask, aTopology } from "../api/samples";
+import { aDeployment, aReport, aRun, aTask, aTopology } from "../testing/samples";
 import { useLive } from "./store";
 
 const { receive } = useLive.getState();

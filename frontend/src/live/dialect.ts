@@ -1,7 +1,6 @@
 /** The dialect of a deployment: exact or plain PySpark, and what the latter does not support. */
 
 import type { DeploymentSettings } from "../api/types";
-import { useLive } from "../runtime/store";
 import { phrase } from "../ui/i18n";
 
 export const DIALECTS = [
@@ -21,9 +20,4 @@ export function withDialect(
   if (dialect !== "plain") return { ...settings, dialect: "exact" };
   const { real_time_ms, lost_offsets, jvm, ...rest } = settings;
   return { ...rest, dialect };
-}
-
-/** Whether the open topology's deployment runs plain PySpark. */
-export function useRunsPlain(): boolean {
-  return useLive((state) => isPlain(state.deployment?.settings));
 }

@@ -1,7 +1,7 @@
 /** Diagnostics, differences and causes as text in the language of the page. */
 
-import type { Diagnostic, Difference } from "../api/types";
 import { causeText, diagnosticTexts, differenceText, language, t } from "../ui/i18n";
+import type { Diagnostic, Difference } from "./types";
 
 export interface Description {
   readonly message: string;

@@ -4,6 +4,8 @@ import { type Command, type CommandGroup, canRun, commandContext } from "../comm
 import { openDialog, useDialogs } from "../commands/dialogs";
 import { openHelp, useHelp } from "../commands/help";
 import { allCommands } from "../commands/registry";
+import { hueOf, knownRoles } from "../designer/derived";
+import { useDesigner } from "../designer/store";
 import { kindOf, portsOf } from "../graph/catalog";
 import { connect } from "../graph/changes";
 import { refusal } from "../graph/connect";
@@ -14,8 +16,6 @@ import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
-import { hueOf, knownRoles } from "./derived";
-import { useDesigner } from "./store";
 
 const HelpDialog = later(async () => (await import("../reference/HelpDialog")).HelpDialog);
 

@@ -1,7 +1,7 @@
 import IconBell from "@tabler/icons-react/dist/esm/icons/IconBell.mjs";
 import { Link } from "react-router";
 import { t } from "../ui/i18n";
-import classes from "./alerts.module.css";
+import classes from "./frame.module.css";
 import { useFiring } from "./useFiring";
 
 /** The number of firing alerts in the designer's top bar; nothing if none fires. */
@@ -10,7 +10,12 @@ export function AlertMark({ ws }: { ws: string }) {
   if (firing === 0) return null;
   const title = t("{n} {n|alert fires|alerts fire}", { n: firing });
   return (
-    <Link to={`/w/${ws}/alerts`} className={classes.mark} title={title} data-testid="alert-mark">
+    <Link
+      to={`/w/${ws}/alerts`}
+      className={classes.alertMark}
+      title={title}
+      data-testid="alert-mark"
+    >
       <IconBell size={16} stroke={1.5} aria-hidden />
       <span aria-hidden>{firing}</span>
       <span className="m-hidden">{title}</span>
@@ -24,7 +29,7 @@ export function AlertCount({ ws }: { ws: string }) {
   if (firing === 0) return null;
   return (
     <span
-      className={classes.count}
+      className={classes.alertCount}
       title={t("{n} {n|alert fires|alerts fire}", { n: firing })}
       data-testid="alert-count"
     >

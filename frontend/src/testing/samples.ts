@@ -7,7 +7,7 @@ import type {
   TaskReport,
   TopologyDocument,
   TopologySummary,
-} from "./types";
+} from "../api/types";
 
 type Run = NonNullable<Deployment["run"]>;
 
