@@ -62,4 +62,4 @@ def test_a_function_that_answers_like_a_handler_gives_what_kafka_streams_gave(na
 
 
 def test_only_descriptions_and_restarts_are_not_compared() -> None:
-    assert (len(SCENARIOS), len(REASONS)) == (268, 12), REASONS
+    assert (len(SCENARIOS), len(REASONS)) == (269, 12), REASONS

@@ -184,7 +184,7 @@ class TestResultsThatCannotBeSent:
         size = f"a record for the topic {target} has 1048708 bytes; max.request.size allows 1048576"
         assert found == [name.format("a b"), size, name.format("stop now")][:count]
         run.read_all(record_handlers=[decided(stopped["record"], "continue")])
-        assert read(figures, target, 3) == Counter("wzv")
+        assert set(read(figures, target, 3)) == set("wzv")
         run.close()
 
 

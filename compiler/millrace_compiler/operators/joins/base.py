@@ -6,8 +6,9 @@ from millrace_compiler.operator import Ask, Operator, Scope
 from millrace_compiler.parameters import Expression
 from millrace_compiler.ports import Port
 from millrace_compiler.program.words import Call, Input, call
-from millrace_compiler.types import TIMESTAMP
+from millrace_compiler.types import TIMESTAMP, DataType
 
+Column = tuple[str, DataType | None]
 INNER_LEFT = ("inner", "left")
 ALL_TYPES = ("inner", "left", "outer")
 TYPE_HELP = (
@@ -28,13 +29,14 @@ class Join(Operator):
         columns="join",
     )
 
-    def ask_joiner(self, scope: Scope, left: Port, right: Port) -> Ask:
-        """The question about the joiner."""
+    def ask_joiner(self, scope: Scope, left: Port, right: Port, *more: Column) -> Ask:
+        """The question about the joiner; ``more``: further columns that it sees."""
         columns = (
             ("key", left.key),
             ("left", left.value),
             ("right", right.value),
             ("timestamp", TIMESTAMP),
+            *more,
         )
         return scope.ask("joiner", self.joiner, columns)
 

@@ -38,11 +38,18 @@ class JoinStreamGlobalTable(Join):
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     key = Expression("Key", "The key of the table row, an expression over the stream record.")
 
+    joiner = Expression(
+        "Joiner",
+        "The result, an expression over `key` (of the record), `mapped_key` (of the row), `left` and "
+        "`right` (the two values) and `timestamp`.",
+        columns="join_mapped",
+    )
+
     def infer(self, scope: Scope) -> Inference:
         left, right = scope.one("left"), scope.one("right")
         _, value = yield [
             scope.ask("key", self.key, left.record(), right.key),
-            self.ask_joiner(scope, left, right),
+            self.ask_joiner(scope, left, right, ("mapped_key", right.key)),
         ]
         return {"out": left.with_value(value)}
 
