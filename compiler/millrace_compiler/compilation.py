@@ -21,6 +21,7 @@ from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import write_program
 from millrace_compiler.registries import DEFAULT, Schemas, resolve_schemas
 from millrace_compiler.settings import read_settings
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.task_graph import task_graph
 
 Dialect = Literal["exact", "plain"]
@@ -46,7 +47,7 @@ class Compilation:
     plan: Plan | None
     code: dict[str, str] | None
     source_map: list[Span] = field(default_factory=list)
-    summaries: dict[str, str] = field(default_factory=dict)
+    summaries: dict[str, Sentence] = field(default_factory=dict)
     dialect: Dialect = "exact"
     #: Topics through which the queries of a plain program exchange records.
     between: tuple[str, ...] = ()
@@ -88,7 +89,7 @@ class Compilation:
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "ports": ports,
             "plan": self._plan_json(),
-            "summary": self.summaries,
+            "summary": {node: each.to_json() for node, each in self.summaries.items()},
             "code": code,
         }
 
