@@ -41,8 +41,8 @@ class JoinStreamGlobalTable(Join):
 
     joiner = Expression(
         "Joiner",
-        "The result, an expression over `key` (of the record), `mapped_key` (of the row), `left` and "
-        "`right` (the two values) and `timestamp`.",
+        "The result, an expression over `key` (of the record), `mapped_key` (of the row), `left` "
+        "and `right` (the two values) and `timestamp`.",
         columns="join_mapped",
     )
 
