@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from millrace_compiler.operator import registry
+from millrace_compiler.settings import FUNCTION
 
 
 @cache
@@ -15,12 +16,19 @@ def python_kinds() -> frozenset[str]:
     return frozenset(kind for kind, operator in registry().items() if operator.runs_python)
 
 
+def runs_python(document: Mapping[str, Any]) -> bool:
+    """Whether Python code of the user runs: that of a node, or a handler of errors."""
+    settings = document.get("settings")
+    handlers = settings.values() if isinstance(settings, Mapping) else ()
+    if any(each == FUNCTION for each in handlers if isinstance(each, str)):
+        return True
+    return any(node["kind"] in python_kinds() for node in document["nodes"])
+
+
 def runs_only_expressions(document: Mapping[str, Any]) -> bool:
     """Whether a document has no Python code of the user and reads nothing but topics."""
-    python = python_kinds()
-    return not any(
-        node["kind"] in python or node.get("params", {}).get("reader") for node in document["nodes"]
-    )
+    reads = any(node.get("params", {}).get("reader") for node in document["nodes"])
+    return not reads and not runs_python(document)
 
 
 @cache

@@ -12,10 +12,11 @@ from millrace_compiler.handlers import HandlerCode, functions_in
 from millrace_compiler.modules import Modules
 from millrace_compiler.parameters import MISSING, Choice, DependsOn, Faults, Parameter, Topic
 
+#: the choice of a handler that is a Python function
+FUNCTION = "function"
 _LETTER_THEN_FAIL = "dead_letter_then_fail"
 _LETTERS = frozenset({"dead_letter", _LETTER_THEN_FAIL})
-_FUNCTION = "function"
-_HANDLERS = ("fail", "continue", "dead_letter", _LETTER_THEN_FAIL, _FUNCTION)
+_HANDLERS = ("fail", "continue", "dead_letter", _LETTER_THEN_FAIL, FUNCTION)
 _CHOICES = (
     "Fail, drop and count, write to the dead letter topic and then continue or fail, or ask a "
     "Python function. Under exactly once, a dead letter before a failure is aborted with its "
@@ -55,23 +56,23 @@ class _Settings:
         "Production errors",
         "For results that cannot be sent: too large, no such partition, no valid topic or not "
         "writable in the format. Fail, drop and count, or ask a Python function [EH3].",
-        ("fail", "continue", _FUNCTION),
+        ("fail", "continue", FUNCTION),
         default="fail",
     )
     deserialization_function = HandlerCode(
         "Function for deserialization errors",
         _CODE,
-        depends_on=DependsOn("deserialization_handler", (_FUNCTION,)),
+        depends_on=DependsOn("deserialization_handler", (FUNCTION,)),
     )
     processing_function = HandlerCode(
         "Function for processing errors",
         _CODE,
-        depends_on=DependsOn("processing_handler", (_FUNCTION,)),
+        depends_on=DependsOn("processing_handler", (FUNCTION,)),
     )
     production_function = HandlerCode(
         "Function for production errors",
         _CODE,
-        depends_on=DependsOn("production_handler", (_FUNCTION,)),
+        depends_on=DependsOn("production_handler", (FUNCTION,)),
     )
     uncaught_exception_handler = Choice(
         "Uncaught errors",
@@ -125,7 +126,7 @@ def read_settings(document: Document, report: Diagnostics) -> dict[str, object]:
         report.add("dead_letter_topic", None, "dead_letter_topic")
     for kind in HANDLED:
         name = f"{kind}_function"
-        if found.get(f"{kind}_handler") == _FUNCTION and document.settings.get(name) is None:
+        if found.get(f"{kind}_handler") == FUNCTION and document.settings.get(name) is None:
             report.add("parameter_missing", None, name, title=SETTINGS[name].title)
     return found
 
@@ -135,6 +136,6 @@ def handler_functions(settings: Mapping[str, object]) -> dict[str, dict[str, str
     found = {}
     for kind in HANDLED:
         code = settings.get(f"{kind}_function")
-        if settings.get(f"{kind}_handler") == _FUNCTION and isinstance(code, str):
+        if settings.get(f"{kind}_handler") == FUNCTION and isinstance(code, str):
             found[kind] = {"code": code, "name": functions_in(code)[-1]}
     return found

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from millrace_compiler.compilation import compile_document
+from millrace_compiler.kinds import runs_only_expressions, runs_python
 from millrace_compiler.modules import imported
 from millrace_runtime.program import load_program
 
@@ -82,6 +83,13 @@ def test_modules_are_found_by_the_imports_of_modules() -> None:
     assert imported(["from p import x\n"], modules) == {"p", "p.a"}
     assert imported(["import p.a, q.b\n"], modules) == {"p", "p.a", "q", "q.b"}
     assert imported(["def ("], modules) == set()
+
+
+def test_a_handler_is_python_of_the_user_whatever_the_nodes_are() -> None:
+    assert runs_only_expressions(document(processing_handler="continue"))
+    assert not runs_only_expressions(document(production_handler="function"))
+    assert runs_python(document(deserialization_handler="function"))
+    assert not runs_python({**document(), "settings": ["function"]})
 
 
 def test_plain_spark_has_neither() -> None:
