@@ -14,6 +14,9 @@ ALL_TYPES = ("inner", "left", "outer")
 TYPE_HELP = (
     "inner: only pairs; left: every left record, with null where nothing matches; outer: both."
 )
+JOINER_HELP = (
+    "The result, an expression over `key`, `left` and `right` (the two values) and `timestamp`."
+)
 
 
 _METHODS = {"inner": "join", "left": "left_join", "outer": "outer_join"}
@@ -22,12 +25,7 @@ _METHODS = {"inner": "join", "left": "left_join", "outer": "outer_join"}
 class Join(Operator):
     """Base class of joins of a left and a right input."""
 
-    joiner = Expression(
-        "Joiner",
-        "The result, an expression over `key`, `left` and `right` (the two values) and "
-        "`timestamp`.",
-        columns="join",
-    )
+    joiner = Expression("Joiner", JOINER_HELP, columns="join")
 
     def ask_joiner(self, scope: Scope, left: Port, right: Port, *more: Column) -> Ask:
         """The question about the joiner; ``more``: further columns that it sees."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
-from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
+from millrace_compiler.operators.joins.base import INNER_LEFT, JOINER_HELP, TYPE_HELP, Join
 from millrace_compiler.parameters import Choice, Expression
 from millrace_compiler.ports import InPort, OutPort
 from millrace_compiler.program.words import Call
@@ -39,12 +39,7 @@ class JoinStreamGlobalTable(Join):
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     key = Expression("Key", "The key of the table row, an expression over the stream record.")
 
-    joiner = Expression(
-        "Joiner",
-        "The result, an expression over `key` (of the record), `mapped_key` (of the row), `left` "
-        "and `right` (the two values) and `timestamp`.",
-        columns="join_mapped",
-    )
+    joiner = Expression("Joiner", JOINER_HELP, columns="join_mapped")
 
     def infer(self, scope: Scope) -> Inference:
         left, right = scope.one("left"), scope.one("right")

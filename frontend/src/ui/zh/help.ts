@@ -155,8 +155,6 @@ export const help: Readonly<Record<string, string>> = {
   "How long to accept late records after the window ends.": "窗口结束后还接收迟到记录多久。",
   "The result, an expression over `key`, `left` and `right` (the two values) and `timestamp`.":
     "结果，由 `key`、`left` 和 `right`（两个值）以及 `timestamp` 组成的表达式。",
-  "The result, an expression over `key` (of the record), `mapped_key` (of the row), `left` and `right` (the two values) and `timestamp`.":
-    "结果，由 `key`（记录的键）、`mapped_key`（行的键）、`left` 和 `right`（两个值）以及 `timestamp` 组成的表达式。",
   "How long stream records wait for late table updates. Requires a versioned table.":
     "流的记录等待迟到的表更新多久。需要版本化的表。",
   "The key of the table row, an expression over the stream record.":
