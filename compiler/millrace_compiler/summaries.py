@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from millrace_model.plans import SentenceJson
+
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -22,7 +24,7 @@ class Sentence:
     def __str__(self) -> str:
         return _NAME.sub(lambda name: str(self.values[name[1]]), self.form)
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> SentenceJson:
         """The form and the values."""
         values = {
             name: value.to_json() if isinstance(value, Sentence) else value

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
+
+from millrace_model.graphs import GraphNode, GraphSettings, StepParams, TaskGraph
 
 from millrace_compiler.plan import Plan, Subtopology
 from millrace_compiler.settings import HANDLED, handler_functions
 from millrace_compiler.steps import Partitions, Step
 
 
-def task_graph(plan: Plan, settings: Mapping[str, object]) -> dict[str, Any]:
+def task_graph(plan: Plan, settings: Mapping[str, object]) -> TaskGraph:
     """Returns the task graph of a plan.
 
     ``tasks``: the number of tasks of the widest sub-topology or repartition topic.
@@ -24,22 +26,22 @@ def task_graph(plan: Plan, settings: Mapping[str, object]) -> dict[str, Any]:
     return _Nodes(plan).graph(settings)
 
 
-def _settings(settings: Mapping[str, object]) -> dict[str, object]:
+def _settings(settings: Mapping[str, object]) -> GraphSettings:
     """The settings that are set, with the functions among the handlers by the kind of errors."""
     codes = {f"{kind}_function" for kind in HANDLED}
     found = {k: v for k, v in settings.items() if v is not None and k not in codes}
     functions = handler_functions(settings)
-    return {**found, "functions": functions} if functions else found
+    return cast(GraphSettings, {**found, "functions": functions} if functions else found)
 
 
 class _Nodes:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.nodes: list[dict[str, Any]] = []
+        self.nodes: list[GraphNode] = []
         self.ids = set(plan.physical.steps)
         self.globals: dict[str, str] = {}
 
-    def graph(self, settings: Mapping[str, object]) -> dict[str, Any]:
+    def graph(self, settings: Mapping[str, object]) -> TaskGraph:
         for level, sub in self._blocks():
             steps = [step for step in sub.steps if self.plan.levels[step.id] == level]
             copies = self._globals(level, sub, steps)
@@ -114,7 +116,7 @@ class _Nodes:
         level: int,
         sub: Subtopology,
         parents: list[list[str]],
-        params: dict[str, Any],
+        params: dict[str, object],
     ) -> None:
         self.nodes.append(
             {
@@ -124,7 +126,7 @@ class _Nodes:
                 "sub": sub.id,
                 "level": level,
                 "parents": parents,
-                "params": params,
+                "params": cast(StepParams, params),
             }
         )
 

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from millrace_compiler.program.classes import in_place, last_function, own_code
+from millrace_model.graphs import TaskGraph
 
 from millrace_runtime.dsl.modules import modules_of, relative
 from millrace_runtime.dsl.places import Place
@@ -45,14 +46,14 @@ class ProcessorCode:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """The parameters of the node that runs the class."""
         arguments = dict(self.arguments) or None
         return {"code": self.text, "class_name": self.class_name, "arguments": arguments}
 
 
 def code_of(
-    processor: ProcessorSource, place: Place, arguments: Mapping[str, Any] | None = None
+    processor: ProcessorSource, place: Place, arguments: Mapping[str, object] | None = None
 ) -> ProcessorCode:
     """Return the code of a class, of an instance, or of `"file.py:Class"` beside the program.
 
@@ -71,12 +72,12 @@ def code_of(
     return replace(code, arguments=made)
 
 
-def _arguments(processor: Processor) -> dict[str, Any]:
+def _arguments(processor: Processor) -> dict[str, object]:
     """Return the arguments with which an instance was created, by name."""
     args, keywords = processor.created_with
     signature = inspect.signature(type(processor).__init__)
     bound = signature.bind(processor, *args, **keywords).arguments
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, parameter in list(signature.parameters.items())[1:]:
         if name not in bound:
             continue
@@ -154,21 +155,22 @@ def handler_of(handler: Handler | str, place: Place) -> ProcessorCode:
     return replace(code, text=text)
 
 
-def placed(graph: Mapping[str, Any], outside: Outside) -> dict[str, Any]:
+def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
     """Return a task graph whose processors and handlers run with the lines of their files."""
     codes = outside.codes
     nodes = []
     for node in graph["nodes"]:
         found = codes.get(node["node"]) if "class_name" in node["params"] else None
         if found is not None:
-            changed = {"code": found.in_place, "file": Path(found.file).name}
-            node = {**node, "params": {**node["params"], **changed}}  # noqa: PLW2901
+            params = node["params"].copy()
+            params["code"], params["file"] = found.in_place, Path(found.file).name
+            node = {**node, "params": params}  # noqa: PLW2901
         nodes.append(node)
-    settings = graph["settings"]
-    functions = {
-        kind: {"code": own.in_place, "name": own.class_name, "file": Path(own.file).name}
-        for kind, own in outside.handlers.items()
-    }
-    if functions:
-        settings = {**settings, "functions": {**settings["functions"], **functions}}
+    settings = graph["settings"].copy()
+    if outside.handlers:
+        functions = dict(settings["functions"])
+        for kind, own in outside.handlers.items():
+            name = Path(own.file).name
+            functions[kind] = {"code": own.in_place, "name": own.class_name, "file": name}
+        settings["functions"] = functions
     return {**graph, "settings": settings, "nodes": nodes}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from millrace_compiler.document import FORMAT
 from millrace_compiler.program.functions import RECORD
 from millrace_compiler.settings import HANDLED
+from millrace_model.documents import DocumentSettings, TopologyDocument
 
 from millrace_runtime.dsl.code import ProcessorSource, code_of, handler_of
 from millrace_runtime.dsl.functions import Expression, Site
@@ -183,7 +184,7 @@ class Topology(Checked):
         *,
         key: Format,
         value: Format,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         **about: Unpack[About],
     ) -> None:
         """Read a topic with a class that keeps its contents in a store, whole on every task.
@@ -205,7 +206,7 @@ class Topology(Checked):
         invalid_timestamp: str,
         start: str,
         about: About,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The parameters of a source of records."""
         functions = self._nodes.functions
         columns = functions.source({"key": key, "value": value}) if timestamp is not None else {}
@@ -281,7 +282,7 @@ class Topology(Checked):
 
         return dataframe(self.runnable(), node, spark, **options)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TopologyDocument:
         """Return the topology document, which the canvas shows and a server deploys.
 
         Raises ProgramError for parts that cannot be in a document: `document_dataframe` for a
@@ -353,11 +354,12 @@ class Topology(Checked):
             found |= code.modules
         return dict(sorted(found.items()))
 
-    def _compilable(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"format": FORMAT, "name": self.name}
+    def _compilable(self) -> TopologyDocument:
+        # In the order in which the fields are written.
+        document = cast(TopologyDocument, {"format": FORMAT, "name": self.name})
         if self.description and self.description.strip():
             document["description"] = self.description.strip()
-        settings = dict(self.settings)
+        settings = cast(DocumentSettings, dict(self.settings))
         modules = self._packed()
         if modules:
             settings["modules"] = modules
@@ -367,5 +369,5 @@ class Topology(Checked):
             counts = self.partitions.items()
             document["topics"] = {topic: {"partitions": count} for topic, count in counts}
         document["nodes"] = self._nodes.documented(labels=self._labels)
-        document["edges"] = [dict(edge) for edge in self._nodes.edges]
+        document["edges"] = [edge.copy() for edge in self._nodes.edges]
         return document

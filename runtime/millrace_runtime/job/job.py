@@ -6,10 +6,10 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_model.graphs import GraphNode, OperatorOptions, ReadingJson, TaskGraph
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
@@ -33,7 +33,7 @@ class Query:
     """The query of a job: a DataFrame of envelope rows for the sinks, and the task graph."""
 
     rows: DataFrame
-    graph: dict[str, Any]
+    graph: TaskGraph
     shuffle_partitions: int
 
 
@@ -49,7 +49,7 @@ class Job:
         self,
         session: SparkSession,
         environment: Environment,
-        graph: Mapping[str, Any],
+        graph: TaskGraph,
         *,
         name: str,
         run: str = "run",
@@ -59,13 +59,13 @@ class Job:
     ) -> None:
         self.session = session
         self.environment = environment
-        self.graph = dict(graph)
+        self.graph = graph.copy()
         self.name = name
         self.run = run
         self.updates = updates
         self.state = state
         self.outside = outside or Outside()
-        self.settings: dict[str, Any] = dict(graph["settings"])
+        self.settings = graph["settings"].copy()
         columns.gateway().Registry.sign(os.environ.get("MILLRACE_REGISTRY_PASSWORDS"))
         self._readings = [
             self._reading(index, node)
@@ -78,7 +78,7 @@ class Job:
         #: The topics that each read lists by name, without those that match a pattern.
         self.read_topics: list[tuple[str, ...]] = []
 
-    def _reading(self, index: int, node: Mapping[str, Any]) -> Reading:
+    def _reading(self, index: int, node: GraphNode) -> Reading:
         params = node["params"]
         return Reading(
             dest=index,
@@ -241,18 +241,17 @@ class Job:
         return one and self._assigned[0] is not None
 
     @property
-    def readings(self) -> list[dict[str, Any]]:
+    def readings(self) -> list[ReadingJson]:
         """The source nodes and the topics that they read, as the operator takes them."""
         return [each.as_json() for each in self._readings]
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> OperatorOptions:
         """The options of the operator (runtime/scala/tasks/StreamTasks.scala)."""
-        return {
+        own = {
             "shuffle_partitions": self.shuffle_partitions,
             "run": self.run,
             "application": "app" if self.environment.simulation else self.name,
-            **python_options(),
             "simulation": self.environment.simulation,
             "real_time": self.environment.real_time,
             "wall_clock": self.uses_wall_clock,
@@ -260,8 +259,9 @@ class Job:
             "state_changes": self.state.changes if self.state else [],
             "record_handlers": [each.as_json() for each in self.environment.record_handlers],
         }
+        return cast(OperatorOptions, {**own, **python_options()})
 
-    def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
+    def _attach(self, rows: DataFrame, graph: TaskGraph) -> DataFrame:
         options = self.options
         if self.reads_directly:
             options["direct_tasks"] = self._assigned[0]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from millrace_runtime.processor.channel import Channel
+    from millrace_runtime.processor.frames import Frame
 
 Json = dict[str, Any]
 Headers = list[tuple[str, bytes | None]]
@@ -102,7 +103,7 @@ Handler = Callable[[FailedRecord, RecordError], Response]
 class HandlerHost:
     """A handler in the Python process of a task or of a sink."""
 
-    def __init__(self, channel: Channel, frame: Json) -> None:
+    def __init__(self, channel: Channel, frame: Frame) -> None:
         self.channel = channel
         self.file = frame.get("file") or f"<{frame['kind']}_function>"
         self._kind = frame["kind"]
@@ -117,7 +118,7 @@ class HandlerHost:
         exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the document's own code
         self._handle = space[self._function]
 
-    def handle(self, frame: Json) -> None:
+    def handle(self, frame: Frame) -> None:
         """Call the function and send its answer."""
         given = frame["record"]
         record = FailedRecord(

@@ -30,8 +30,9 @@ if __name__ == "__main__":
     sys.modules.setdefault("millrace_runtime", _package)
     sys.path[:] = [folder for folder in sys.path if Path(folder or ".").resolve() != HERE]
 
-from millrace_runtime.processor.channel import Channel, Ended, Json  # noqa: E402
+from millrace_runtime.processor.channel import Channel, Ended  # noqa: E402
 from millrace_runtime.processor.faults import LogStream, described, lasting, leaked_threads  # noqa: E402
+from millrace_runtime.processor.frames import End, Frame  # noqa: E402
 from millrace_runtime.processor.handling import HandlerHost  # noqa: E402
 from millrace_runtime.processor.host import Host, given_names  # noqa: E402
 from millrace_runtime.processor.limits import Deadline, limit_memory  # noqa: E402
@@ -68,8 +69,8 @@ class PythonWorker:
                 return
             self._serve(frame)
 
-    def _serve(self, frame: Json) -> None:
-        end: Json
+    def _serve(self, frame: Frame) -> None:
+        end: End
         self.channel.calls += 1
         before = self._deadline.begin(frame.get("limit_ms"))
         try:
@@ -93,7 +94,7 @@ class PythonWorker:
             self.channel.discard()
             self.channel.end({"error": described(error, ()), "lost": True})
 
-    def _call(self, frame: Json) -> None:
+    def _call(self, frame: Frame) -> None:
         node, call = frame["node"], frame["call"]
         if frame.get("modules") and not self._modules:
             self._import_from(frame["modules"])
@@ -112,7 +113,7 @@ class PythonWorker:
         else:
             self._close(frame)
 
-    def _import_from(self, sources: Json) -> None:
+    def _import_from(self, sources: dict[str, str]) -> None:
         # Imported here, so that tasks without modules do not wait for it.
         from millrace_runtime.processor.modules import Modules
 
@@ -124,7 +125,7 @@ class PythonWorker:
         found.install()
         self._modules = found.files
 
-    def _close(self, frame: Json) -> None:
+    def _close(self, frame: Frame) -> None:
         host = self._hosts[frame["node"]]
         host.enter(frame, host.close)
         for leaked in leaked_threads(host.file):
