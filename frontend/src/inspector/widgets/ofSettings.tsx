@@ -1,10 +1,10 @@
 /** Widgets of settings with Python source, and the field that loads them when a document has such settings. */
 
 import { freshId } from "../../graph/changes";
+import { at } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { FieldProblems } from "../Field";
 import { ParameterField } from "../ParameterField";
-import { at } from "../problems";
 import { addWidgets } from ".";
 import { CodeWidget } from "./code";
 import { AddButton, NameInput, Row } from "./lists";
