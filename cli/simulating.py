@@ -164,7 +164,9 @@ def document_of(compilation: Compilation) -> TopologyDocument:
         raise MillraceError("not_compiled", "The document has errors, so there is no code to run.")
     with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
         for path, text in compilation.code.items():
-            Path(folder, path).write_text(text, encoding="utf-8", newline="")
+            file = Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="")
         return load_program(folder).document()
 
 

@@ -11,7 +11,7 @@ from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
-from millrace_compiler.kinds import python_kinds
+from millrace_compiler.kinds import runs_python
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import (
     Expected,
@@ -130,12 +130,11 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> Simulated:
 
 def _require_role(person: User, workspace: Workspace, document: TopologyDocument) -> None:
     role = role_in(person, workspace.pk)
-    runs_code = any(node["kind"] in python_kinds() for node in document["nodes"])
-    if runs_code and (role is None or not role.allows(Role.OPERATOR)):
+    if runs_python(document) and (role is None or not role.allows(Role.OPERATOR)):
         raise Forbidden(
             "role_too_small",
-            "Simulating a topology with Python processors runs their code on the server: "
-            "this needs the role operator, as deploying does.",
+            "Simulating a topology with Python processors or handlers runs their code on the "
+            "server: this needs the role operator, as deploying does.",
             "Ask an admin for the role operator, or an operator to simulate it.",
             needed=Role.OPERATOR.value,
         )

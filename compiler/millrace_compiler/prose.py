@@ -670,6 +670,17 @@ PROSE: dict[str, Prose] = {
     "dead_letter_topic": Prose(
         "A handler is “Dead letter”, but no dead letter topic is set.", "Fill in the topic."
     ),
+    "handler_function": Prose(
+        "The code has no function.",
+        "Write a function of the record and the error, which returns a Response.",
+    ),
+    "handler_arguments": Prose(
+        "{name} cannot be called with the record and the error.", "Give it two parameters."
+    ),
+    "module_taken": Prose(
+        "{name} is the name of a module that Python, the runtime or the job has.",
+        "Rename the module.",
+    ),
     "analyzer": Prose("Expressions cannot be checked: {reason}", "Start the analyzer."),
     # ---- conditions of tests --------------------------------------------------------------
     "condition_topic": Prose("No sink writes the topic {found}.", "Written topics: {known}."),

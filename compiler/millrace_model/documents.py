@@ -65,9 +65,15 @@ class DocumentSettings(TypedDict, total=False):
     processing_guarantee: str
     deserialization_handler: str
     processing_handler: str
+    production_handler: str
+    deserialization_function: str
+    processing_function: str
+    production_function: str
     uncaught_exception_handler: str
     dead_letter_topic: str
     names: str
+    #: source by the full name of each module
+    modules: dict[str, str]
 
 
 class TopologyDocument(TypedDict, total=False):

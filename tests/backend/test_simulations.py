@@ -9,6 +9,7 @@ from accounts.choices import Role
 from millrace_backend.errors import Forbidden
 from millrace_compiler.kinds import python_kinds
 from millrace_compiler.operator import registry
+from millrace_compiler.settings import HANDLED
 from topologies import actions
 from topologies.simulating import Simulation, simulated
 
@@ -121,8 +122,11 @@ def test_python_of_each_operator_runs_only_for_those_who_may_deploy(
     people: People, simulator: RecordedSimulator
 ) -> None:
     saved = {}
-    for kind in registry():
-        saved[kind] = document("a", nodes=[{"id": "a", "kind": kind, "params": {}}])
+    for kind in (*registry(), *HANDLED):
+        node = "filter" if kind in HANDLED else kind
+        settings = {f"{kind}_handler": "function"} if kind in HANDLED else {}
+        nodes = [{"id": "a", "kind": node, "params": {}}]
+        saved[kind] = document("a", nodes=nodes, settings=settings)
         topology = actions.create_topology(people.editor, people.workspace, kind, saved[kind])
         actions.save_version(people.editor, topology, saved[kind], "", 1)
     for role in Role:
@@ -132,7 +136,7 @@ def test_python_of_each_operator_runs_only_for_those_who_may_deploy(
                 simulated(Simulation(given, []), people[role.value], people.workspace)
             except Forbidden as error:
                 refused.add((kind, error.data["needed"]))
-        kinds = () if role.allows(Role.OPERATOR) else python_kinds()
+        kinds = () if role.allows(Role.OPERATOR) else {*python_kinds(), *HANDLED}
         assert refused == {(kind, Role.OPERATOR.value) for kind in kinds}, role
     assert {"process", "process_values", "source.global_store"} == python_kinds()
 

@@ -7,7 +7,7 @@ import { CATALOG, type Editor, editor } from "../commands/kit";
 import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
-import { setParam } from "../graph/changes";
+import { setParam, setSetting } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
 import { Palette } from "../palette/Palette";
 import { theme } from "../theme/theme";
@@ -249,6 +249,39 @@ test("settings of the topology are shown when nothing is selected", async () => 
     if (setting.depends_on == null) expect(place.textContent).toContain(setting.title);
   }
   expect(complaints).toEqual([]);
+});
+
+test("settings with Python source: a handler's function, and modules that have names", async () => {
+  const settings = () => useDesigner.getState().document.settings;
+  const choose = async (name: string) => {
+    const found = [...place.querySelectorAll("button, label")].find(
+      (each) => (each.getAttribute("aria-label") ?? each.textContent) === name,
+    );
+    await act(async () => (found as HTMLElement).click());
+    await act(() => import("./widgets/ofSettings").then(() => undefined));
+  };
+  await show(<Inspector nodeRuntime={undefined} />);
+  expect(place.querySelector('[data-parameter="processing_function"]')).toBeNull();
+  await act(async () =>
+    useDesigner
+      .getState()
+      .change(t("Add a module"), (now) => setSetting(now, "processing_handler", "function"), {
+        gesture: "",
+      }),
+  );
+  await choose("Add a module");
+  field("processing_function");
+  expect(settings()?.modules).toEqual({ module: "" });
+  await choose("Add a module");
+  const [first] = field("modules").querySelectorAll("input");
+  if (first === undefined) throw new Error("no name");
+  await type(first, "shop.prices");
+  await act(async () => first.dispatchEvent(new Event("focusout", { bubbles: true })));
+  expect(settings()?.modules).toEqual({ "shop.prices": "", module_2: "" });
+  await choose("Remove");
+  expect(settings()?.modules).toEqual({ module_2: "" });
+  await choose("Remove");
+  expect(settings()?.modules).toBeUndefined();
 });
 
 test("a topology that may only be looked at has no field to type into", async () => {

@@ -25,7 +25,7 @@ from millrace_compiler.program.functions import (
 from millrace_compiler.types import DataType, NoType, parse_type
 from millrace_model.documents import DocumentEdge, DocumentNode
 
-from millrace_runtime.dsl.code import ProcessorCode, beside
+from millrace_runtime.dsl.code import ProcessorCode, packed
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
@@ -329,10 +329,8 @@ def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
     lines = _in_place(source, name, whole, top=top)
     if not top:
         lines += named(captured)
-    return ProcessorCode(
-        f"{text.rstrip()}\n\n\n{made}", class_name, source.file, f"{lines}\n\n{made}",
-        beside(Path(source.file), text),
-    )  # fmt: skip
+    whole = f"{text.rstrip()}\n\n\n{made}"
+    return packed(whole, class_name, source.file, f"{lines}\n\n{made}", calling())
 
 
 def _at_top(source: Source) -> bool:

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from millrace_runtime import columns
 from millrace_runtime.checkpoint.storage import Place
 from millrace_runtime.job.environment import Timed
+from millrace_runtime.job.python_options import python_options
 from millrace_runtime.job.record_handlers import RecordHandler
 from millrace_runtime.kafka.topics import matching
 
@@ -232,6 +233,7 @@ class Kafka:
             "graph": graph,
             "real_time": self.real_time,
             "record_handlers": [each.as_json() for each in self.record_handlers],
+            **python_options(),
             **({} if self._ends is None else {"outputs": self._ends}),
         }
         return str(columns.gateway().KafkaSink.register(json.dumps(options)))

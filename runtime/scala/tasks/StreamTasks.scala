@@ -31,8 +31,6 @@ import org.apache.spark.sql.types._
  * `options` is a JSON object:
  *
  *   - `run`: name; `shuffle_partitions`: number; `simulation`: bool
- *   - `processing_handler`, `deserialization_handler`, `dead_letter_topic`, `processing_guarantee`: default to the
- *     graph's settings
  *   - `python`: path of the interpreter of process nodes; `python_path`: its PYTHONPATH
  *   - `python_timeout_ms`: limit of one call (60000); `python_memory_mb`: limit of the data of its process (2048)
  *   - `real_time`: rows are processed as they arrive and written to the state one by one; `wall_clock`: with control
@@ -54,7 +52,7 @@ object StreamTasks {
     val options = optionsOf(spark, j)
     val (n, run) = (options.partitions, options.run)
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
-    val settings = settingsOf(graph, j)
+    val settings = graph.settings
     val statistics = Reports.of(spark, run)
     val attachment = s"$run/${java.util.UUID.randomUUID}"
     graph.specs.foreach {
@@ -86,31 +84,18 @@ object StreamTasks {
 
   private[millrace] def optionsOf(spark: classic.SparkSession, j: JsonNode): TaskOptions = {
     val run = j.path("run").asText("run")
-    val python = WorkerOptions(
-      j.path("python").asText("python3"),
-      j.path("python_path").asText(""),
-      j.path("python_timeout_ms").asLong(60000L),
-      j.path("python_memory_mb").asLong(2048L)
-    )
     TaskOptions(
       run,
       j.path("application").asText(run),
       j.path("simulation").asBoolean(false),
       j.get("shuffle_partitions").asInt,
-      python,
+      WorkerOptions.parse(j),
       j.path("real_time").asBoolean(false),
       j.path("store_memory_mb").asLong(64L) << 20,
       StateChanges.parse(j.path("state_changes"), spark),
       RecordHandlers.parse(j.path("record_handlers"))
     )
   }
-  private[millrace] def settingsOf(graph: TaskGraph, j: JsonNode): Settings = Settings.of(
-    j.path("processing_handler").asText(graph.settings.processing),
-    j.path("deserialization_handler").asText(graph.settings.deserialization),
-    j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic),
-    j.path("processing_guarantee").asText == "exactly_once"
-  )
-
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = TaskGraph.parse(spark, graphJson)
 
   def release(run: String): Unit = {

@@ -243,6 +243,9 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "实时模式至少处理一次记录，但保证是“恰好一次”。",
     "请选择“至少一次”，或以微批运行拓扑。",
   ],
+  handler_function: ["代码中没有函数。", "请编写一个以记录和错误为参数、返回 Response 的函数。"],
+  handler_arguments: ["{name} 不能以记录和错误为参数调用。", "请给它两个参数。"],
+  module_taken: ["{name} 是 Python、运行时或作业已有的模块的名称。", "请重命名该模块。"],
   dead_letter_topic: ["有处理程序是“送往死信主题”，但没有设置死信主题。", "请填写主题。"],
   analyzer: ["无法检查表达式：{reason}", "请启动分析器。"],
   document_text: ["文档不是 JSON：{reason}。", "请提供一个 JSON 对象，编码为 UTF-8。"],
@@ -529,6 +532,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   plain_handler: [
     "普通 Spark 不支持这个处理程序：{reason}。",
     "请选择 fail 或 stop，或使用精确方言。",
+  ],
+  plain_modules: [
+    "普通 Spark 不支持处理器代码之外的模块。",
+    "请将代码使用的内容移入其中，或使用精确方言。",
   ],
   plain_column: [
     "表达式读取 {column}，但在普通 Spark 中 {kind} 的结果没有它。",

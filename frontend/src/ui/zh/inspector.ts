@@ -103,6 +103,8 @@ export const inspector = {
   "No window: over all time": "无窗口：全部时间",
   "Stop here in a simulation (F9)": "模拟时停在这里（F9）",
   Remove: "移除",
+  Module: "模块",
+  "Add a module": "添加模块",
   Completions: "补全",
   "Change the group": "更改分组",
   Color: "颜色",
