@@ -181,8 +181,8 @@ def compare_state_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="as JSON")
 
 
-def compare_results_options(p: argparse.ArgumentParser) -> None:
-    """Options of `compare-results`."""
+def differ_options(p: argparse.ArgumentParser) -> None:
+    """Options of `differ`."""
     p.add_argument("old", metavar="OLD_DOC", help="a topology document or a program (job.py)")
     p.add_argument("new", metavar="NEW_DOC", help="the version to compare with it")
     p.add_argument(
@@ -196,6 +196,9 @@ def compare_results_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     p.add_argument("--write", metavar="OUT.jsonl", help="write the found input, for `simulate`")
     p.add_argument("--json", action="store_true", help="as JSON")
+
+
+compare_results_options = differ_options
 
 
 def _seconds(text: str) -> float:

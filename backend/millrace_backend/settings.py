@@ -188,6 +188,7 @@ SPECTACULAR_SETTINGS = {
         "Severity": "topologies.choices.Severity",
         "Blocks": "topologies.choices.Blocks",
         "Cut": "topologies.choices.Cut",
+        "SimulationStateEnum": "topologies.choices.Ran",
         "RecordDifference": "topologies.choices.RecordDifference",
         "PlainVerdict": "topologies.choices.PlainVerdict",
         "LogLevel": "deployments.choices.LogLevel",

@@ -20,6 +20,13 @@ class Dialect(models.TextChoices):
     PLAIN = "plain", "Ordinary Structured Streaming"
 
 
+class Ran(models.TextChoices):
+    """Whether a simulator ran what it was asked for."""
+
+    DONE = "done", "Done"
+    STARTING = "starting", "A simulator is starting"
+
+
 class Cut(models.TextChoices):
     """How input lines become micro-batches of plain Spark."""
 

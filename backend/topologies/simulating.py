@@ -21,6 +21,9 @@ from topologies.required import note_pass
 MOST_INPUTS, MOST_STEPS = 2_000, 20_000
 #: maximum number of breakpoints in a processor, and of partitions of a topic
 MOST_BREAKPOINTS, MOST_PARTITIONS = 100, 10_000
+#: maximum number of inputs that a search begins with, and its longest duration in seconds; reducing
+#: what was found takes as long at most, and a run that takes a minute is ended
+MOST_SEEDS, MOST_SECONDS = 200, 30.0
 #: timeout in seconds; the simulator ends runs that exceed its own, shorter limits
 PATIENCE = 120.0
 
@@ -112,6 +115,34 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, 
         "result": result,
         "plain": answer.get("plain"),
     }
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for an input on which two documents give different results.
+
+    `inputs`: lists of input lines to begin with. `seconds`: its maximum duration; what is found is
+    then reduced. `run`: as of a simulation.
+    """
+
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+    inputs: Sequence[Sequence[Any]] = ()
+    seconds: float = 20.0
+    run: str | None = None
+
+
+def searched(search: Search, person: User, workspace: Workspace) -> dict[str, Any]:
+    """Return the diagnostics of refused documents, or the result of a search.
+
+    `state`, roles and errors are as for `simulated`, for each of the documents.
+    """
+    for document in (search.old, search.new):
+        _require_role(person, workspace, document)
+    answer = ask({"do": "differ", "owner": owner_of(person), **vars(search)})
+    if answer.get("state") == "starting":
+        return {"state": "starting", "diagnostics": [], "result": None}
+    return {"state": "done", **answer}
 
 
 def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any]) -> None:

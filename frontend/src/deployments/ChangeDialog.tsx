@@ -1,16 +1,20 @@
 import { TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Suspense, useState } from "react";
+import { getVersion } from "../api/topologyCalls";
 import type { StatePlan, StoreChange } from "../api/types";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { bytes, exact, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";
 import { HandoverNote } from "./HandoverNote";
+
+const Differing = later(async () => (await import("../differing/Differing")).Differing);
 
 /** Shows how a version changes the state of the running deployment, before anything is stopped. */
 export function ChangeDialog(props: Asked) {
@@ -24,7 +28,7 @@ export function ChangeDialog(props: Asked) {
   const decision = (store: StoreChange): Decision =>
     converts(store) ? { convert: expressions[store.id] ?? "" } : decisionOf(store);
   const [confirmed, setConfirmed] = useState("");
-  const name = useEditing((state) => state.name);
+  const { name, topology } = useEditing();
   const runs = useLive((state) => state.deployment?.desired !== "stopped");
   const ready = decided && (!plan.reset || confirmed === name);
   const accept = () =>
@@ -113,6 +117,18 @@ export function ChangeDialog(props: Asked) {
               ))}
             </tbody>
           </table>
+        )}
+        {plan.version === plan.before || topology === null ? null : (
+          <Suspense fallback={null}>
+            <Differing
+              names={[t("Version {n}", { n: plan.before }), t("Version {n}", { n: plan.version })]}
+              load={async () => ({
+                old: (await getVersion(topology, plan.before)).document,
+                new: (await getVersion(topology, plan.version)).document,
+              })}
+              onOpened={() => answer(null)}
+            />
+          </Suspense>
         )}
         {plan.warnings.map(({ code }) => (
           <Note key={code} tone="degraded">

@@ -78,6 +78,11 @@ _WARM_UP: dict[str, Any] = {
 #: Called with the number of input lines that are `done` and of all `lines` and, except for plain
 #: Spark, with counts by edge and node and the number of dropped records.
 Progress = Callable[[dict[str, Any]], None]
+#: Returns the response to a request, reports its progress, and returns early once the event is set.
+Handler = Callable[
+    [SparkSession, Analyzer, Mapping[str, Any], Progress | None, threading.Event | None],
+    dict[str, Any],
+]
 
 
 class Watch:
@@ -383,6 +388,7 @@ def answer(
     request: Mapping[str, Any],
     progress: Progress | None = None,
     stop: threading.Event | None = None,
+    handlers: Mapping[str, Handler] | None = None,
 ) -> dict[str, Any]:
     """Return a frame with the response to a request, or with the error."""
     try:
@@ -390,13 +396,14 @@ def answer(
             return {"answer": encode(spark, request)}
         if request.get("do") == "read_program":
             return {"answer": {"document": document_of(request["name"], request["program"])}}
-        return {"answer": simulate(spark, analyzer, request, progress, stop)}
+        handle = (handlers or {}).get(str(request.get("do")), simulate)
+        return {"answer": handle(spark, analyzer, request, progress, stop)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}
 
 
-def main() -> int:
-    """Handle requests until standard input ends."""
+def main(handlers: Mapping[str, Handler] | None = None) -> int:
+    """Handle requests until standard input ends. `handlers`: of more requests, by what they do."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Other output must not end up between the responses.
@@ -421,7 +428,7 @@ def main() -> int:
     send({"answer": {}})
     while (request := frames.read(requests)) is not None:
         stop.clear()
-        send(answer(spark, analyzer, request, progress, stop))
+        send(answer(spark, analyzer, request, progress, stop, handlers))
     spark.stop()
     return 0
 

@@ -14,6 +14,8 @@ The simulator handles
   `{"result": …, "diagnostics": …, "plain": …}`
   (`millrace_runtime.simulator.process`), or `{"error": {"code", "message", ...}}`; `run` is the
   owner's name for the run, if it has one
+- `{"do": "differ", "owner", "run", "old", "new", "inputs", "seconds"}` → `{"result": …,
+  "diagnostics": …}`: the shortest input on which two documents give different results, or an error
 - `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
   the document (`millrace_runtime.simulator.encoding`), or an error
 - `{"do": "read_program", "owner", "name", "program"}` → `{"document": …}`: the document of a
@@ -176,11 +178,11 @@ class Simulators(Pool):
     """Warm processes that simulate: started by the first request, ended when idle."""
 
     #: the module that a process runs, and the messages for exceeded limits
-    module = "millrace_runtime.simulator.process"
+    module = "millrace_runtime.counterexamples.process"
     messages = _MESSAGES
     environment: tuple[str, ...] = ENVIRONMENT
     #: requests that are passed to a process
-    requests: tuple[str, ...] = ("simulate", "encode", "read_program")
+    requests: tuple[str, ...] = ("simulate", "differ", "encode", "read_program")
     #: whether a process is confined to a folder of its own, because it runs code of documents
     confined = True
 

@@ -14,6 +14,7 @@ import { commands } from "./commands";
 import { common } from "./common";
 import { deployments } from "./deployments";
 import { designer } from "./designer";
+import { differing } from "./differing";
 import { generate } from "./generate";
 import { help } from "./help";
 import { inspector } from "./inspector";
@@ -49,6 +50,7 @@ export const rooms = {
   common,
   deployments,
   designer,
+  differing,
   generate,
   inspector,
   pages,
