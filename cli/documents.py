@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from millrace_compiler import (
     SocketAnalyzer,
     load_document,
 )
+from millrace_compiler.topology_parameters import resolved
 from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.input_lines import checked_line, invalid_line
@@ -77,20 +79,22 @@ def keep(folder: Path, found: Mapping[str, Any]) -> Path:
     return file
 
 
-def read_document(path: str) -> dict[str, Any]:
+def read_document(path: str, environment: str | None = None) -> dict[str, Any]:
     """Return a topology document; for a scenario file, its topology; for a program, its document.
+
+    Its parameters have the values of the environment; None: that in MILLRACE_ENVIRONMENT, or the
+    defaults. A document with invalid parameters is returned as it is, and compiling it reports
+    them.
 
     Raises DocumentError for text that is not a document, and MillraceError with file and line for
     a program that fails.
     """
-    if is_program(path):
-        return programs.read(path)
-    document = load_document(read_text(path))
+    document = programs.read(path) if is_program(path) else load_document(read_text(path))
     if "topology" in document and "nodes" not in document:
         inner = document["topology"]
         if isinstance(inner, dict):
-            return inner
-    return document
+            document = inner
+    return resolved(document, environment or os.environ.get("MILLRACE_ENVIRONMENT"))
 
 
 def read_lines(path: str) -> list[dict[str, Any]]:

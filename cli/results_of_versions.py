@@ -18,7 +18,9 @@ from cli.topology_tests import find_tests
 
 def differ_command(arguments: argparse.Namespace) -> int:
     """Search and print what is found. Exit code 0: no difference; 1: one; 2: refused or invalid."""
-    old, new = (read_document(path) for path in (arguments.old, arguments.new))
+    old, new = (
+        read_document(path, arguments.environment) for path in (arguments.old, arguments.new)
+    )
     seeds = [test["inputs"] for test in find_tests(arguments.new, arguments.tests)] if (
         arguments.tests
     ) else []  # fmt: skip

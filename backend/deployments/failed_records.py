@@ -10,6 +10,7 @@ from millrace_backend.errors import Conflict, NotFound
 
 from deployments.changing import ChangeByPerson
 from deployments.choices import Observed, RecordDecision
+from deployments.environments import document_in
 from deployments.models import Deployment, waiting_steps
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import last_figures
@@ -118,7 +119,7 @@ def _require(row: Deployment, failure: dict[str, Any], place: dict[str, Any]) ->
 
 
 def _require_dead_letters(row: Deployment, failure: dict[str, Any]) -> None:
-    settings = row.version.document.get("settings") or {}
+    settings = document_in(row.version, row.settings).get("settings") or {}
     if failure["code"] not in _KINDS_OF_LETTERS:
         raise Conflict(
             "no_dead_letter",

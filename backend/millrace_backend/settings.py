@@ -176,6 +176,7 @@ SPECTACULAR_SETTINGS = {
         "Observed": "deployments.choices.Observed",
         "StepState": "deployments.choices.StepState",
         "Outcome": "deployments.choices.Outcome",
+        "Environment": "deployments.choices.Environment",
         "Target": "deployments.choices.Target",
         "StartFrom": "deployments.choices.StartFrom",
         "StartPosition": "deployments.choices.Position",

@@ -14,6 +14,7 @@ from typing import Any
 
 from accounts.models import User
 from deployments.cluster import list_topics
+from deployments.environments import document_in, environment_of
 from deployments.models import Deployment
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
@@ -105,7 +106,7 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
     """
     refuse_plain(deployment, "follow a record")
     version = _version(deployment)
-    document = version.document
+    document = document_in(version, _settings(deployment))
     failure = topic_failure(document, deployment.workspace.topic_prefixes)
     if failure is not None:
         raise NotFound(failure["code"], failure["message"], facts=failure["facts"])
@@ -155,12 +156,12 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
     return {**found, "state": "found", "begins": None, "empty_because": because, **lines}
 
 
-def deployed_document(deployment: Deployment) -> dict[str, Any]:
-    """Return the document of the running version, or of the one that a stopped deployment would
-    run.
+def deployed_document(deployment: Deployment) -> tuple[dict[str, Any], str | None]:
+    """Return the document and the environment of the running version, or of the one that a stopped
+    deployment would run.
     """
     document: dict[str, Any] = _version(deployment).document
-    return document
+    return document, environment_of(_settings(deployment))
 
 
 def _empty_because(
@@ -189,6 +190,13 @@ def _version(deployment: Deployment) -> Version:
     """Return the running version, or the one that a stopped deployment would run."""
     run = deployment.runs.filter(ended_at__isnull=True).select_related("version").first()
     return deployment.version if run is None else run.version
+
+
+def _settings(deployment: Deployment) -> dict[str, Any]:
+    """Return the settings of the running driver, or those that the next one gets."""
+    run = deployment.runs.filter(ended_at__isnull=True).first()
+    settings: dict[str, Any] | None = None if run is None else run.settings
+    return deployment.settings if settings is None else settings
 
 
 def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str, Any]]:

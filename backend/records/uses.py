@@ -8,6 +8,7 @@ from accounts.models import Workspace
 from deployments.models import Deployment
 from django.db.models import F
 from millrace_compiler.generating import settings_of_source
+from topologies.environments import document_in
 from topologies.models import Version
 
 #: number of topologies that are searched, the last changed first
@@ -31,7 +32,7 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
             **use,
         }
         for version in newest
-        for node in version.document["nodes"]
+        for node in document_in(version.document, None)["nodes"]
         if (use := _use(node, topic)) is not None
     ]
     return sorted(found, key=lambda each: not each["reads"])

@@ -5,6 +5,10 @@ from django.db import models
 DOCUMENT_FORMAT = "millrace.topology/1"
 
 
+#: types of a topology's parameters
+PARAMETER_TYPES = ("topic", "text", "number", "duration", "boolean")
+
+
 class Severity(models.TextChoices):
     """Severity of a diagnostic."""
 

@@ -14,6 +14,7 @@ from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, Too
 from millrace_compiler import local_services
 from millrace_compiler.kinds import python_kinds
 
+from topologies.environments import document_in
 from topologies.models import Version, hash_of
 from topologies.required import note_pass
 
@@ -61,7 +62,7 @@ class Simulation:
     number of partitions by topic, in place of the document's. `plain` (`each` or `all`): plain
     Spark runs the lines too, in such micro-batches. `begins`: states of tasks from the runtime's
     `read_task_states`; without them stores are empty. `run`: a name chosen by the user, by which
-    the run is watched and stopped.
+    the run is watched and stopped. `environment`: whose values parameters have, not the defaults.
     """
 
     document: Mapping[str, Any]
@@ -73,19 +74,21 @@ class Simulation:
     plain: str | None = None
     begins: Mapping[str, Any] | None = None
     run: str | None = None
+    environment: str | None = None
 
     @property
     def is_of_document(self) -> bool:
         """Whether it runs as the document says, with its numbers of partitions and empty stores."""
-        topics = self.document.get("topics") or {}
-        return self.begins is None and all(
+        topics = document_in(self.document, None).get("topics") or {}
+        return (self.begins, self.environment) == (None, None) and all(
             topics.get(name, {}).get("partitions", 1) == number
             for name, number in self.partitions.items()
         )
 
     def request(self, owner: str) -> dict[str, Any]:
         """Return the run as a request to the simulator."""
-        asked = {name: value for name, value in vars(self).items() if name != "steps"}
+        asked = {**vars(self), "document": document_in(self.document, self.environment)}
+        del asked["steps"], asked["environment"]
         if self.begins is None:
             del asked["begins"]
         return {"do": "simulate", "owner": owner, "trace": self.steps, **asked}

@@ -32,6 +32,7 @@ from deployments.api.runtime_serializers import (
 from deployments.beginnings import Beginning
 from deployments.choices import LogLevel
 from deployments.cluster import list_topics, missing_topics
+from deployments.environments import document_in
 from deployments.logs import Filter, Place, merged, read_log, reported
 from deployments.metrics import CONTENT_TYPE, exposition
 from deployments.models import Deployment
@@ -100,7 +101,9 @@ class MissingTopicsView(ApiView):
     """The topics that a version needs and the cluster lacks."""
 
     @extend_schema(
-        responses=shapes.MissingTopicSerializer(many=True), operation_id="missing_topic_list"
+        parameters=[shapes.EnvironmentQuerySerializer],
+        responses=shapes.MissingTopicSerializer(many=True),
+        operation_id="missing_topic_list",
     )
     def get(self, request: Request, topology: int, number: int) -> Response:
         """Read from Kafka now; 503 if it does not respond."""
@@ -111,7 +114,9 @@ class MissingTopicsView(ApiView):
         version = row.versions.filter(number=number).first()
         if version is None:
             raise NotFound("no_such_version", f"“{row.name}” has no version {number}.")
-        found = missing_topics(version.document, row.workspace.topic_prefixes)
+        settings = valid(shapes.EnvironmentQuerySerializer, request.query_params)
+        document = document_in(version, settings)
+        found = missing_topics(document, row.workspace.topic_prefixes)
         return Response(shapes.MissingTopicSerializer(found, many=True).data)
 
 

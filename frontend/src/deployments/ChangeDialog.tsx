@@ -94,6 +94,7 @@ export function ChangeDialog(props: Asked) {
             </div>
           ))}
         </div>
+        <Values plan={plan} />
         {places.length === 0 ? null : (
           <table className={classes.places} data-testid="change-places">
             <thead>
@@ -161,6 +162,34 @@ export function ChangeDialog(props: Asked) {
         </DialogEnd>
       </div>
     </Modal>
+  );
+}
+
+/** The environment, and the values of the topology's parameters, where they change. */
+function Values({ plan }: { plan: StatePlan }) {
+  const { environments, parameters } = plan;
+  if (environments.old === environments.new && parameters.length === 0) return null;
+  const text = (value: unknown) =>
+    value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value);
+  return (
+    <table className={classes.places} data-testid="change-values">
+      <thead>
+        <tr>
+          <th>{t("Parameter")}</th>
+          <th>{environments.old ?? t("Defaults")}</th>
+          <th>{environments.new ?? t("Defaults")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {parameters.map((each) => (
+          <tr key={each.name}>
+            <td>{each.name}</td>
+            <td>{text(each.old)}</td>
+            <td>{text(each.new)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

@@ -1,17 +1,23 @@
 import { ActionIcon, Autocomplete, Button, Textarea, TextInput } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { useDesigner } from "../designer/store";
 import { isAsked } from "../graph/catalog";
 import { setPartitions, setSetting } from "../graph/changes";
 import { type Json, paramsOf } from "../graph/document";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
+import { PlacesOfParameters } from "./PlacesOfParameters";
 import { Section } from "./Section";
 import { useFocus } from "./useFocus";
 import { useTopics } from "./useTopics";
+
+const TopologyParameters = later(
+  async () => (await import("./TopologyParameters")).TopologyParameters,
+);
 
 /** Sorts `orders-2` before `orders-10`. */
 const natural = new Intl.Collator("en", { numeric: true });
@@ -145,6 +151,7 @@ export function DocumentForm() {
       );
   return (
     <div className="inspector-body m-scroll" ref={form}>
+      <PlacesOfParameters />
       <h2 className="inspector-heading">{t("Topology")}</h2>
       {failure === null ? null : (
         <p className="field-problem" data-severity="warning">
@@ -184,6 +191,9 @@ export function DocumentForm() {
             />
           ))}
       </div>
+      <Suspense fallback={null}>
+        <TopologyParameters />
+      </Suspense>
       <Topics />
     </div>
   );

@@ -29,6 +29,7 @@ import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
+import { PlacesOfParameters } from "./PlacesOfParameters";
 import { isMissing } from "./problems";
 import { Section } from "./Section";
 import { useFocus } from "./useFocus";
@@ -330,6 +331,7 @@ export function NodeForm(props: {
   );
   return (
     <div ref={form} className="inspector-body m-scroll">
+      <PlacesOfParameters />
       <Name node={node} taken={named.has("label")} />
       <Facts node={node} />
       {general.length === 0 ? null : (

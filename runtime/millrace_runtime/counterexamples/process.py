@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
+from millrace_compiler.topology_parameters import resolved
 from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.search import Searched, search
@@ -63,7 +64,7 @@ def differ(
 
     def searched(begun: list[list[dict[str, Any]]]) -> Searched:
         return search(
-            spark, analyzer, request["old"], request["new"],
+            spark, analyzer, resolved(request["old"]), resolved(request["new"]),
             seeds=begun, seconds=float(request["seconds"]), most=MOST_SEARCHED,
             stop=(lambda: False) if stop is None else stop.is_set, progress=report,
         )  # fmt: skip

@@ -22,6 +22,7 @@ from millrace_compiler.program.functions import (
     class_code,
     class_name_of,
 )
+from millrace_compiler.topology_parameters import resolved
 from millrace_compiler.types import DataType, NoType, parse_type
 
 from millrace_runtime.dsl.code import ProcessorCode, beside
@@ -81,6 +82,7 @@ class Nodes(Protocol):
 
     nodes: list[dict[str, Any]]
     edges: list[dict[str, str]]
+    parameters: dict[str, dict[str, Any]]
 
     def free_id(self, base: str) -> str:
         """The id that a node of this name gets by default."""
@@ -131,6 +133,8 @@ class Functions:
     def _inferred(self, nodes: list[Any], edges: list[Any]) -> Mapping[tuple[str, str], Port]:
         report = Diagnostics()
         raw = {"format": FORMAT, "name": "functions", "nodes": nodes, "edges": edges}
+        if self._nodes.parameters:
+            raw = resolved({**raw, "parameters": self._nodes.parameters})
         return infer_ports(Graph(read_document(raw, report), report), self._types, report)
 
     def text(self, given: Any, site: Site, node: str | None = None) -> Any:

@@ -50,6 +50,8 @@ class Nodes:
     edges: list[dict[str, str]] = field(default_factory=list)
     places: dict[str, list[Place]] = field(default_factory=dict)
     outside: Outside = field(default_factory=Outside)
+    #: declarations of the topology's parameters, by name
+    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     _ids: Identities = field(default_factory=Identities)
     _stores: dict[int, str] = field(default_factory=dict)
     _kept: list[Store] = field(default_factory=list)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from millrace_compiler.document import FORMAT
 from millrace_compiler.program.functions import RECORD
+from millrace_compiler.topology_parameters import resolved
 
 from millrace_runtime.dsl.code import ProcessorSource, code_of
 from millrace_runtime.dsl.functions import Expression, Site
@@ -70,6 +72,38 @@ class Topology(Checked):
         self.settings = {name: value for name, value in settings.items() if value is not None}
         self._nodes = Nodes(self._dataframe)
         self._place = calling()
+
+    def param(
+        self,
+        name: str,
+        default: str | float | bool,
+        *,
+        type: Literal["topic", "text", "number", "duration", "boolean"] | None = None,
+        description: str | None = None,
+        dev: str | float | bool | None = None,
+        test: str | float | bool | None = None,
+        prod: str | float | bool | None = None,
+    ) -> str:
+        """Declare a parameter and return the text that stands for its value, `${name}`.
+
+        Use it as an argument, or within an expression: f"value.amount > {threshold}". `dev`,
+        `test`, `prod`: the values in these environments, if they differ; the environment is the
+        one in MILLRACE_ENVIRONMENT, or of the deployment. `type`: by default that of `default`
+        (text, number or boolean); as part of an expression, a duration is in milliseconds.
+        """
+        kinds = {bool: "boolean", int: "number", float: "number"}
+        values = {"dev": dev, "test": test, "prod": prod}
+        given = {each: value for each, value in values.items() if value is not None}
+        declared = {
+            "type": type or kinds.get(default.__class__, "text"),
+            "default": default,
+            **({"values": given} if given else {}),
+            **({"description": description} if description else {}),
+        }
+        known = self._nodes.parameters.setdefault(name, declared)
+        if known != declared:
+            raise ValueError(f"the parameter {name} is declared twice, with other values")
+        return f"${{{name}}}"
 
     def stream(
         self,
@@ -310,7 +344,9 @@ class Topology(Checked):
 
     def runnable(self) -> Runnable:
         """Return the runnable form. Its document only names the DataFrames and functions."""
-        return Runnable(self.name, self._compilable(), self.outside, self.places)
+        environment = os.environ.get("MILLRACE_ENVIRONMENT")
+        document = resolved(self._compilable(), environment)
+        return Runnable(self.name, document, self.outside, self.places)
 
     @property
     def places(self) -> dict[str | None, str]:
@@ -329,6 +365,8 @@ class Topology(Checked):
         if self.partitions:
             counts = self.partitions.items()
             document["topics"] = {topic: {"partitions": count} for topic, count in counts}
+        if self._nodes.parameters:
+            document["parameters"] = dict(self._nodes.parameters)
         document["nodes"] = self._nodes.documented(labels=self._labels)
         document["edges"] = [dict(edge) for edge in self._nodes.edges]
         return document

@@ -30,6 +30,7 @@ from typing import Any, Literal
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.isolated import frames
 from millrace_compiler.kinds import python_kinds
+from millrace_compiler.topology_parameters import resolved
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import session_analyzer
@@ -143,7 +144,7 @@ def simulate(
     If the document is refused, `result` is None. `stop`: set from outside to end the run early.
     Raises MillraceError for invalid input lines.
     """
-    document = partitioned(request["document"], request.get("partitions") or {})
+    document = partitioned(resolved(request["document"]), request.get("partitions") or {})
     try:
         compilation = compile_document(document, analyzer)
     except (DocumentError, Refused) as refused:
