@@ -14,7 +14,6 @@ kind, the time until all records written before it have their updates ("recovere
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import random
@@ -89,7 +88,7 @@ class Chaos:
     writer: Writer
     reader: Reader
     deployment: int
-    chosen: random.Random
+    seed: int
     stop_seconds: float
     #: whether the data folder is on its own disk
     disk: bool
@@ -220,19 +219,22 @@ class Chaos:
             and all(self.services()[who]["state"] == "running" for who in SERVICES)
         )
 
-    def run(self, seconds: float, *, beside: bool) -> None:
-        """Inject faults until the time is over: each kind once in random order, then again."""
+    def run(self, seconds: float, least: int, *, beside: bool) -> None:
+        """Inject faults until the time is over, at least so many of the job and of the services:
+        each kind once in random order, then again.
+        """
         own = [kind for kind in self.kinds() if kind.split()[-1] not in SERVICES[:-1]]
         rest = [kind for kind in self.kinds() if kind not in own]
         series = [own, rest] if beside else [own + rest]
         deadline = time.monotonic() + seconds
         with ThreadPoolExecutor(len(series)) as pool:
-            for each in [pool.submit(self._series, kinds, deadline) for kinds in series]:
+            orders = [in_order(kinds, self.seed) for kinds in series]
+            for each in [pool.submit(self._series, one, deadline, least) for one in orders]:
                 each.result()
 
-    def _series(self, kinds: list[str], deadline: float) -> None:
-        for kind in self._order(kinds):
-            if time.monotonic() > deadline or self._ended:
+    def _series(self, kinds: Iterator[str], deadline: float, least: int) -> None:
+        for number, kind in enumerate(kinds):
+            if self._ended or (number >= least and time.monotonic() > deadline):
                 return
             try:
                 fault = self.disturb(kind)
@@ -244,12 +246,7 @@ class Chaos:
             if fault.recovered is None:
                 self._ended = True
                 raise RuntimeError(f"{kind} was not recovered from: {self._situation()}")
-            time.sleep(self.chosen.uniform(0.5, 3.0))
-
-    def _order(self, kinds: list[str]) -> Iterator[str]:
-        for _ in itertools.count():
-            self.chosen.shuffle(kinds)
-            yield from kinds
+            time.sleep(1.0)
 
     def _situation(self) -> str:
         found = self.ask("GET", f"/deployments/{self.deployment}")
@@ -317,6 +314,13 @@ class Chaos:
         raise RuntimeError("the store could not be read")
 
 
+def in_order(kinds: list[str], seed: int) -> Iterator[str]:
+    """Return each kind once in random order, then again, without end."""
+    chosen = random.Random(seed)  # noqa: S311
+    while True:
+        yield from chosen.sample(kinds, len(kinds))
+
+
 def _belongs(process: psutil.Process, who: str) -> bool:
     """Return whether a process is alive and belongs to a part: drivers are children of workers."""
     try:
@@ -354,8 +358,9 @@ def disk_of_its_own(folder: Path) -> Iterator[bool]:
 
 
 def run(
-    folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float, *, beside: bool = False
-) -> Outcome:
+    folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float, *,
+    least: int = 1, beside: bool = False,
+) -> Outcome:  # fmt: skip
     """Run the benchmark. Raises RuntimeError for a wrong result or a missing recovery."""
     with (
         disk_of_its_own(folder / "data") as disk,
@@ -375,13 +380,12 @@ def run(
         reader.start()
         writer.start()
         began = time.monotonic()
-        chosen = random.Random(seed)  # noqa: S311
-        chaos = Chaos(system, api, writer, reader, deployment, chosen, stop_seconds, disk)
+        chaos = Chaos(system, api, writer, reader, deployment, seed, stop_seconds, disk)
         while reader.total < rate and time.monotonic() < began + PATIENCE_SECONDS:
             time.sleep(0.2)
         if not disk:
             print("the disk is not filled: a separate disk could not be mounted", flush=True)
-        chaos.run(seconds, beside=beside)
+        chaos.run(seconds, least, beside=beside)
         chaos.check()
         return Outcome(chaos.faults, writer.total, time.monotonic() - began)
 

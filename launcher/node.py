@@ -63,7 +63,7 @@ def ensure_packages() -> None:
 
 
 def generate_types() -> None:
-    """Write the types of the API, `frontend/src/api/schema.d.ts`, from `backend/openapi.json`."""
+    """Write the types of the API, `frontend/src/schema.d.ts`, from `backend/openapi.json`."""
     arguments = ("run", "--silent", "generate", "--workspace", "codegen")
     _npm("The types of the API could not be generated", *arguments)
 

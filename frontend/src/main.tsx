@@ -2,7 +2,7 @@ import "./theme";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
-import { prefetchSession } from "./app/queries";
+import { prefetchSession } from "./frame/queries";
 import { fetchTexts, language, markLanguage } from "./ui/i18n";
 
 const root = document.getElementById("root");

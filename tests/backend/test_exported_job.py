@@ -25,7 +25,7 @@ from tests.served import serving_analyzer
 
 from .conftest import Client, People
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 #: what requirements.txt requires, installed from wheels of the packages installed here
 PACKAGES = (

@@ -14,7 +14,7 @@ from topologies.models import Draft, Topology, TopologyTest, Version, size_of
 
 from .conftest import Client, People, document
 
-README = Path(__file__).parents[2] / "README.md"
+SETTINGS = Path(__file__).parents[2] / "docs" / "settings.md"
 LARGE = "x" * 700_000
 TOPOLOGY = "/api/topologies/{topology}"
 WORKSPACE = "/api/workspaces/main"
@@ -44,9 +44,9 @@ REQUESTS: dict[str, tuple[int, str, str, dict[str, Any]]] = {
 BY_KAFKA = {"generators", "topics", "partitions"}
 
 
-def test_every_quota_has_a_request_that_exceeds_it_and_is_in_the_readme() -> None:
+def test_every_quota_has_a_request_that_exceeds_it_and_is_in_the_docs() -> None:
     assert REQUESTS.keys() | BY_KAFKA == QUOTAS.keys()
-    text = README.read_text(encoding="utf-8")
+    text = SETTINGS.read_text(encoding="utf-8")
     for quota in QUOTAS.values():
         assert f"| `{quota.setting}` | {quota.most:,} |" in text
 

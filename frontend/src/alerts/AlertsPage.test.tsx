@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Alert, AlertRule, Role } from "../api/types";
-import { open } from "../app/rendering";
+import { open } from "../testing/rendering";
 import { AlertsPage } from "./AlertsPage";
 import { CONDITIONS, ruleText } from "./conditions";
 

@@ -1,9 +1,9 @@
 /** The API client: CSRF header, JSON, and errors as `ApiError` with the message of the server. */
 
 import createClient from "openapi-fetch";
-import { type Cause, describeCause } from "../problems/prose";
+import type { paths } from "../schema";
 import { diagnosticTexts, errorText, language, phrase, t } from "../ui/i18n";
-import type { paths } from "./schema";
+import { type Cause, describeCause } from "./prose";
 
 interface ErrorEnvelope {
   error?: {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { aDeployment, aReport, aRun, aTopology } from "../testing/samples";
 import { applyEvent, EMPTY_LIVE, type LiveEvent, subscribe } from "./live";
-import { aDeployment, aReport, aRun, aTopology } from "./samples";
 
 const snapshot = (
   over: Partial<Extract<LiveEvent, { type: "snapshot" }>["data"]> = {},

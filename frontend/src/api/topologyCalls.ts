@@ -1,8 +1,8 @@
 /** The API's operations on topologies, their versions and templates. */
 
 import type { Catalog } from "../graph/catalog";
+import type { components } from "../schema";
 import { answer, api } from "./client";
-import type { components } from "./schema";
 import type {
   Draft,
   NewTopology,

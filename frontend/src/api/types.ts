@@ -1,7 +1,7 @@
 /** The API's types under the names that the page uses, all derived from the OpenAPI schema. */
 
 import type { Held, TopologyDocument } from "../graph/document";
-import type { components, paths } from "./schema";
+import type { components, paths } from "../schema";
 
 type Schemas = components["schemas"];
 type QueryOf<Path extends { get: { parameters: { query?: unknown } } }> = NonNullable<

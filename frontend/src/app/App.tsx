@@ -3,9 +3,9 @@ import { useNotifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import { RouterProvider } from "react-router/dom";
+import { queryClient } from "../frame/queries";
 import { cssVariables, theme } from "../theme/theme";
 import { later } from "../ui/later";
-import { queryClient } from "./queries";
 import { router } from "./router";
 
 const Messages = later(async () => (await import("./Messages")).Messages);

@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { useEffect } from "react";
 import { useRouteError } from "react-router";
+import classes from "../frame/frame.module.css";
 import { t } from "../ui/i18n";
 import { whenReachable } from "../ui/reach";
-import classes from "./app.module.css";
 
 const RELOADED = "millrace.reloaded";
 

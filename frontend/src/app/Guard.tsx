@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { Navigate, Outlet, useLocation } from "react-router";
-import { useSession } from "./session";
-import { Waiting } from "./Waiting";
+import { useSession } from "../frame/session";
+import { Waiting } from "../frame/Waiting";
 
 /** Requires a session: redirects to the sign-in page and back here afterwards. */
 export function Guard() {

@@ -1,12 +1,12 @@
 import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate } from "react-router";
+import { Loading } from "../frame/Loading";
 import { LinkPage } from "../pages/LinkPage";
 import { NotFoundPage } from "../pages/NotFoundPage";
 import { SignInPage } from "../pages/SignInPage";
 import { patiently } from "../ui/reach";
 import { Crash } from "./Crash";
 import { Guard } from "./Guard";
-import { Loading } from "./Loading";
 import { Localized } from "./Localized";
 
 const page = (load: () => Promise<ComponentType>) => async () => ({

@@ -1,10 +1,10 @@
 import { useConnection, useStore } from "@xyflow/react";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
+import { refusalText } from "../designer/words";
 import { portsOf } from "../graph/catalog";
 import { refusal } from "../graph/connect";
 import { findNode } from "../graph/document";
-import { refusalText } from "./words";
 
 /** The reason why a wire does not fit the port under the pointer, shown beside the pointer. */
 export function ConnectionHint() {

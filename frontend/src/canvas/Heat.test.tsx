@@ -1,11 +1,11 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { open } from "../app/rendering";
 import { useRecordsView } from "../designer/recordsView";
 import { type NodeFigures, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { edgeId } from "../graph/document";
+import { open } from "../testing/rendering";
 import { HeatSwitch } from "./Heat";
 
 const EDGE = { source: "in", target: "count" };

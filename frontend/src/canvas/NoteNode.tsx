@@ -1,13 +1,13 @@
 import "./marks.css";
 import { type NodeProps, useReactFlow } from "@xyflow/react";
 import { memo, useRef, useState } from "react";
+import { useNoteEditing } from "../designer/noteEditing";
 import { useDesigner } from "../designer/store";
 import { noteBox, setNote } from "../graph/drawing";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
 import { Markdown } from "../ui/Markdown";
 import type { NoteFlowNode } from "./flow";
-import { useNoteEditing } from "./noteEditing";
 
 const LEAST = { width: 120, height: 48 };
 

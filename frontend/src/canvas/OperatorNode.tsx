@@ -1,21 +1,21 @@
 import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
+import { describeDiagnostic } from "../api/prose";
 import { hasStore, hueOf, portRoles } from "../designer/derived";
 import { type RunningVersion, useRuntime } from "../designer/runtime";
 import { sentenceText } from "../designer/sentences";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
+import { runsText } from "../designer/words";
 import { kindOf, portsOf } from "../graph/catalog";
 import { labelOf } from "../graph/document";
 import { sizeOfPorts } from "../graph/geometry";
-import { isMissing } from "../inspector/problems";
-import { describeDiagnostic } from "../problems/prose";
+import { isMissing } from "../problems/places";
 import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import type { OperatorFlowNode } from "./flow";
 import { Ports } from "./Ports";
 import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
-import { runsText } from "./words";
 
 /** How the node runs and in how many tasks; null unless the plan is shown. */
 function planned(state: DesignerState, node: string): string | null {

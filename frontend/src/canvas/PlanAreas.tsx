@@ -1,13 +1,13 @@
 import { ViewportPortal } from "@xyflow/react";
 import { useMemo } from "react";
 import { foldedOf, useDesigner } from "../designer/store";
+import { wirePath } from "../designer/wire";
 import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalog";
 import { edgeId, isStoreKind, sourcePort, targetPort } from "../graph/document";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
 import { ways } from "../graph/routing";
 import { t } from "../ui/i18n";
-import { wirePath } from "./wire";
 
 const MARGIN = 16;
 const COLORS = 6;

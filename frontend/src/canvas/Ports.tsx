@@ -2,12 +2,12 @@ import { Handle, Position, useConnection } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { knownRoles, type PortRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
+import { roleText } from "../designer/words";
 import type { NodePort } from "../graph/catalog";
 import { refusal } from "../graph/connect";
 import { portTop } from "../graph/geometry";
 import { phrase, t } from "../ui/i18n";
 import { PortShape } from "./PortShape";
-import { roleText } from "./words";
 
 /** The start of the wire that is being pulled, as text so that only another wire causes a render. */
 function usePulledWire(): string | null {

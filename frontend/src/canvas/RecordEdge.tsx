@@ -6,6 +6,7 @@ import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, foldedOf, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
+import { chipPlace, wirePath } from "../designer/wire";
 import { portsOf } from "../graph/catalog";
 import {
   findNode,
@@ -19,7 +20,6 @@ import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
 import type { FlowEdge } from "./flow";
-import { chipPlace, wirePath } from "./wire";
 
 /** Half the height of a port: a wire to a store ends at the node, not at the bottom of its port. */
 const STORE_PORT = 6;

@@ -3,7 +3,7 @@ import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import { useState } from "react";
 import { downloadExport } from "../api/topologyCalls";
-import { notifyError } from "../app/notify";
+import { notifyError } from "../frame/notify";
 import { Segments, Tip } from "../ui";
 import { save } from "../ui/files";
 import { t } from "../ui/i18n";

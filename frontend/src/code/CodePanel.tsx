@@ -1,6 +1,6 @@
 import { lazy, Suspense } from "react";
-import { Loading } from "../app/Loading";
 import { useDesigner } from "../designer/store";
+import { Loading } from "../frame/Loading";
 import { Empty } from "../ui";
 import { t } from "../ui/i18n";
 import { patiently } from "../ui/reach";

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from "react";
-import { Loading } from "../app/Loading";
 import { useServices } from "../designer/servicesContext";
+import { Loading } from "../frame/Loading";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";

@@ -4,7 +4,7 @@ import { removeNodes } from "../graph/changes";
 import { cut, paste, readFragment, writeFragment } from "../graph/clipboard";
 import { removeNotes } from "../graph/drawing";
 import { t } from "../ui/i18n";
-import { isTyping } from "./shortcuts";
+import { isTyping } from "../ui/keys";
 
 /** The selected nodes as text; null if nothing is selected. */
 export function copiedText(): string | null {

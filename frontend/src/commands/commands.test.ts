@@ -4,10 +4,11 @@ import { useDesigner } from "../designer/store";
 import { setLabel, setParam } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
 import { t } from "../ui/i18n";
+import { pressed } from "../ui/keys";
 import { copiedText, pasteText, removeCopied } from "./clipboard";
 import { CATALOG, type Editor, editor } from "./kit";
 import { allCommands } from "./registry";
-import { dispatch, pressed } from "./shortcuts";
+import { dispatch } from "./shortcuts";
 
 let edit: Editor;
 

@@ -1,4 +1,4 @@
-import { useNoteEditing } from "../canvas/noteEditing";
+import { useNoteEditing } from "../designer/noteEditing";
 import { foldedOf, useDesigner } from "../designer/store";
 import { isStoreKind, type TopologyDocument } from "../graph/document";
 import {

@@ -1,4 +1,4 @@
-import { notifyLatest } from "../app/notify";
+import { notifyLatest } from "../frame/notify";
 import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
 

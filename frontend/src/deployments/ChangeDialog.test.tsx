@@ -1,7 +1,7 @@
 import { act } from "react";
 import { expect, test } from "vitest";
 import type { StatePlan } from "../api/types";
-import { render } from "../app/rendering";
+import { render } from "../testing/rendering";
 import { useEditing } from "../versions/editing";
 import { ChangeDialog } from "./ChangeDialog";
 

@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { Suspense, useState } from "react";
 import { getVersion } from "../api/topologyCalls";
 import type { StatePlan, StoreChange } from "../api/types";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { bytes, exact, span } from "../ui/format";

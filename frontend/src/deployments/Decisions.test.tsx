@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDeployment } from "../api/samples";
-import { open } from "../app/rendering";
+import { open } from "../testing/rendering";
+import { aDeployment } from "../testing/samples";
 import { Decisions } from "./Decisions";
 
 const PLACE = { topic: "orders", partition: 2 };

@@ -1,8 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { removeDecision } from "../api/deploymentCalls";
 import type { Deployment } from "../api/types";
-import { notifyError } from "../app/notify";
-import { useLive } from "../runtime/store";
+import { notifyError } from "../frame/notify";
+import { useLive } from "../live/store";
 import { Confirm } from "../ui/Confirm";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";

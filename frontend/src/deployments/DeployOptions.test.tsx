@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DeploymentSettings } from "../api/types";
-import { render } from "../app/rendering";
+import { render } from "../testing/rendering";
 import { CONTINUES } from "./beginning";
 import { DeployOptions } from "./DeployOptions";
 

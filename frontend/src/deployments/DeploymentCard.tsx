@@ -9,20 +9,20 @@ import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
 import { useEffect, useRef, useState } from "react";
 import type { DeploymentAction } from "../api/deploymentCalls";
 import type { Deployment, Observed } from "../api/types";
-import { notifyError } from "../app/notify";
 import { useView } from "../designer/view";
-import { known, millis } from "../runtime/figures";
-import { useLive } from "../runtime/store";
-import { useNow } from "../runtime/useNow";
+import { notifyError } from "../frame/notify";
+import { isPlain } from "../live/dialect";
+import { known, millis } from "../live/figures";
+import { StatePill } from "../live/StatePill";
+import { isMoving } from "../live/states";
+import { useLive } from "../live/store";
+import { useNow } from "../live/useNow";
 import { ago, hour, moment, span } from "../ui/format";
 import { t } from "../ui/i18n";
 import { act } from "./acting";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
-import { isPlain } from "./dialect";
 import { jvmOf, sharesJvm } from "./jvm";
-import { StatePill } from "./StatePill";
-import { isMoving } from "./states";
 import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
 
 /** The state of the deployment and the actions on it. */

@@ -3,10 +3,10 @@ import type { DeploymentSettings } from "../api/types";
 import { useDialect, usePlain } from "../code/dialect";
 import { useServices } from "../designer/servicesContext";
 import { useView } from "../designer/view";
+import { DIALECTS, isPlain, withDialect } from "../live/dialect";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import classes from "./deployments.module.css";
-import { DIALECTS, isPlain, withDialect } from "./dialect";
 
 /** The dialect to run and, for plain PySpark, the compiler's diagnostics. */
 export function DialectField(props: {

@@ -1,16 +1,16 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDeployment } from "../api/samples";
 import type { Failure } from "../api/types";
-import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
+import { open } from "../testing/rendering";
+import { aDeployment } from "../testing/samples";
 import { FailureActions } from "./FailureActions";
 import { handlerOf } from "./handlers";
 
 let role = "operator";
-vi.mock("../app/session", async (original) => ({
-  ...(await original<typeof import("../app/session")>()),
+vi.mock("../frame/session", async (original) => ({
+  ...(await original<typeof import("../frame/session")>()),
   useWorkspace: () => ({ role }),
 }));
 const decided = vi.fn();

@@ -1,11 +1,11 @@
 import IconAlertCircle from "@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs";
 import { Suspense, useState } from "react";
 import { Link } from "react-router";
+import { describeCause } from "../api/prose";
 import type { Failure } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { type Catalog, kindOf } from "../graph/catalog";
 import { type DocumentNode, findNode, labelOf } from "../graph/document";
-import { describeCause } from "../problems/prose";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";

@@ -1,6 +1,6 @@
 import { act } from "react";
 import { expect, test, vi } from "vitest";
-import { render, type } from "../app/rendering";
+import { render, type } from "../testing/rendering";
 import { useEditing } from "../versions/editing";
 import { OldStates } from "./OldStates";
 

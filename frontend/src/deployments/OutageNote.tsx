@@ -1,7 +1,7 @@
 import IconHourglass from "@tabler/icons-react/dist/esm/icons/IconHourglass.mjs";
+import { describeCause } from "../api/prose";
 import type { Outage } from "../api/types";
-import { describeCause } from "../problems/prose";
-import { useNow } from "../runtime/useNow";
+import { useNow } from "../live/useNow";
 import { Note } from "../ui";
 import { hour, span } from "../ui/format";
 import { t } from "../ui/i18n";

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { listOldState, listRuns, threadsLink } from "../api/deploymentCalls";
 import type { RunRecord } from "../api/types";
-import { Waiting } from "../app/Waiting";
-import { known, millis, UNKNOWN } from "../runtime/figures";
-import { useLive } from "../runtime/store";
+import { Waiting } from "../frame/Waiting";
+import { known, millis, UNKNOWN } from "../live/figures";
+import { useLive } from "../live/store";
 import { Empty } from "../ui";
 import { ago, moment, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";

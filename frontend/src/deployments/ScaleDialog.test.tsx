@@ -1,8 +1,8 @@
 import { act } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDeployment } from "../api/samples";
-import { render, type, until } from "../app/rendering";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
+import { render, type, until } from "../testing/rendering";
+import { aDeployment } from "../testing/samples";
 import { ScaleDialog } from "./ScaleDialog";
 
 const sent: { path: string; body: unknown }[] = [];

@@ -1,9 +1,9 @@
 import { act } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDeployment, aStep } from "../api/samples";
 import type { OutputComparison, Shadow } from "../api/types";
-import { render, until } from "../app/rendering";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
+import { render, until } from "../testing/rendering";
+import { aDeployment, aStep } from "../testing/samples";
 import { useEditing } from "../versions/editing";
 import { ShadowDialog } from "./ShadowDialog";
 import { useShadowing } from "./steps";

@@ -1,6 +1,7 @@
 import { Button, Progress, Select } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { describeCause } from "../api/prose";
 import {
   cancelComparison,
   compareOutputs,
@@ -10,11 +11,11 @@ import {
 } from "../api/shadowCalls";
 import { listVersions } from "../api/topologyCalls";
 import type { Deployment, Shadow, ShadowStart } from "../api/types";
-import { Failed } from "../app/Failed";
-import { Loading } from "../app/Loading";
-import { notifyError } from "../app/notify";
-import { describeCause } from "../problems/prose";
-import { useLive } from "../runtime/store";
+import { Failed } from "../frame/Failed";
+import { Loading } from "../frame/Loading";
+import { notifyError } from "../frame/notify";
+import { StatePill } from "../live/StatePill";
+import { useLive } from "../live/store";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { ago, exact } from "../ui/format";
@@ -24,7 +25,6 @@ import { ConfirmName } from "./ConfirmName";
 import { redeployWithPlan } from "./change";
 import change from "./change.module.css";
 import { ShadowResult } from "./ShadowResult";
-import { StatePill } from "./StatePill";
 import { openShadow } from "./steps";
 
 const LOOK_MS = 1_500;

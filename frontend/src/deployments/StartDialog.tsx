@@ -1,6 +1,7 @@
 import { useState } from "react";
-import { notifyError } from "../app/notify";
-import { useLive } from "../runtime/store";
+import { notifyError } from "../frame/notify";
+import { isPlain } from "../live/dialect";
+import { useLive } from "../live/store";
 import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -8,7 +9,6 @@ import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES, requestOf } from "./beginning";
 import { redeployWithPlan } from "./change";
 import classes from "./change.module.css";
-import { isPlain } from "./dialect";
 import { openStart } from "./steps";
 
 /** Chooses where the deployed version starts. Its plan is shown before anything starts. */

@@ -5,6 +5,7 @@ import { createTopics } from "../api/topicCalls";
 import type { MissingTopic } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
+import { newTopic, RETENTIONS } from "../topics/newTopic";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
@@ -12,7 +13,7 @@ import { Modal } from "../ui/Modal";
 import { useEditing } from "../versions/editing";
 import { deployNow } from "./deploy";
 import classes from "./deployments.module.css";
-import { newTopic, type Question, RETENTIONS, useQuestion, withTopic } from "./topics";
+import { type Question, useQuestion, withTopic } from "./topics";
 
 interface Choice {
   readonly partitions: number;

@@ -2,7 +2,7 @@
 
 import { actOnDeployment, createDeployment, type DeploymentAction } from "../api/deploymentCalls";
 import type { Deployment, DeploymentSettings, StartRequest } from "../api/types";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
 import { proposedMessage, saveVersion, useEditing } from "../versions/editing";
 import { redeployWithPlan } from "./change";
 

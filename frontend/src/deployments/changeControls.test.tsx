@@ -1,9 +1,9 @@
 import { act, useState } from "react";
 import { afterEach, expect, test, vi } from "vitest";
-import { aDeployment } from "../api/samples";
 import type { DeploymentSettings } from "../api/types";
-import { choose, field, render, type } from "../app/rendering";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
+import { choose, field, render, type } from "../testing/rendering";
+import { aDeployment } from "../testing/samples";
 import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES } from "./beginning";
 import { useChange } from "./change";

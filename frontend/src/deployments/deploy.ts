@@ -1,7 +1,7 @@
 import type { DeploymentSettings, StartRequest } from "../api/types";
-import { notify, notifyError } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
+import { notify, notifyError } from "../frame/notify";
 import { t } from "../ui/i18n";
 import { deployDrawing } from "./acting";
 import { noneMissing } from "./topics";

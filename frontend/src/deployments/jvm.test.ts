@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aRun } from "../api/samples";
+import { aRun } from "../testing/samples";
 import { jvmOf, sharesJvm, withJvm } from "./jvm";
 
 test("sharing a JVM leaves out the settings that need one's own", () => {

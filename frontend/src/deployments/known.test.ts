@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
-import { aDeployment, aTopology } from "../api/samples";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
+import { aDeployment, aTopology } from "../testing/samples";
 import { knownDeployment } from "./acting";
 
 afterEach(() => useLive.getState().reset());

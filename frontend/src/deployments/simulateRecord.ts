@@ -1,10 +1,10 @@
 import { createTest } from "../api/compileCalls";
 import { getRecord } from "../api/topicCalls";
 import type { Failure, RawRecord } from "../api/types";
-import { notify, notifyError } from "../app/notify";
-import { queryClient } from "../app/queries";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
+import { notify, notifyError } from "../frame/notify";
+import { queryClient } from "../frame/queries";
 import { inputOf } from "../simulate/kept";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { aDeployment, aRun } from "../api/samples";
+import { aDeployment, aRun } from "../testing/samples";
 import { beginsAnew, startOf, withStart } from "./start";
 
 it("says that each source decides where nothing was chosen", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aDeployment, aStep } from "../api/samples";
+import { aDeployment, aStep } from "../testing/samples";
 import { lengthOf, totalOf } from "./steps";
 
 const at = (second: number) => `2026-01-01T09:00:0${second}Z`;

@@ -2,7 +2,7 @@
 
 import { create } from "zustand";
 import type { Deployment, DeploymentStep } from "../api/types";
-import { millis } from "../runtime/figures";
+import { millis } from "../live/figures";
 
 export const useSteps = create<{ opened: boolean }>()(() => ({ opened: false }));
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { aDocument } from "../api/samples";
-import { newTopic, withTopic } from "./topics";
+import { aDocument } from "../testing/samples";
+import { newTopic } from "../topics/newTopic";
+import { withTopic } from "./topics";
 
 const missing = { partitions: 1, nearest: [] };
 

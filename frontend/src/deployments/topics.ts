@@ -3,9 +3,8 @@
 import { create } from "zustand";
 import { ApiError } from "../api/client";
 import { missingTopics } from "../api/deploymentCalls";
-import type { DeploymentSettings, MissingTopic, NewTopic } from "../api/types";
+import type { DeploymentSettings, MissingTopic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
-import { phrase } from "../ui/i18n";
 
 /** A question that waits for an answer: the missing topics, and the settings of the deployment that then continues. */
 export interface Question {
@@ -30,21 +29,6 @@ export async function noneMissing(
   }
   if (topics.length > 0) useQuestion.setState({ question: { topics, settings } });
   return topics.length === 0;
-}
-
-/** Retention times for a new topic; "" is the broker's default. */
-export const RETENTIONS = [
-  { value: "", label: phrase("Broker's default") },
-  { value: String(24 * 3_600_000), label: phrase("1 day") },
-  { value: String(7 * 24 * 3_600_000), label: phrase("7 days") },
-  { value: "-1", label: phrase("Forever") },
-];
-
-/** The request that creates a missing topic. */
-export function newTopic(name: string, partitions: number, retention: string): NewTopic {
-  return retention === ""
-    ? { name, partitions }
-    : { name, partitions, retention_ms: Number(retention) };
 }
 
 /** The document with a missing topic replaced by another one. */

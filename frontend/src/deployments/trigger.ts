@@ -1,8 +1,8 @@
 /** When a deployment processes records: in micro-batches at an interval, or in real time. */
 
 import type { DeploymentSettings } from "../api/types";
+import { isPlain } from "../live/dialect";
 import { phrase } from "../ui/i18n";
-import { isPlain } from "./dialect";
 import { sharesJvm } from "./jvm";
 
 const TRIGGERS = [

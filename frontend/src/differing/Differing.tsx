@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
 import IconArrowsDiff from "@tabler/icons-react/dist/esm/icons/IconArrowsDiff.mjs";
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import { describeDiagnostic } from "../api/prose";
 import type { DifferenceSearch, DifferingInput } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { describeDiagnostic } from "../problems/prose";
 import { newRow, rowOf, sourcesOf } from "../simulate/scenario";
 import { useSimulation } from "../simulate/store";
 import { valueText } from "../simulate/words";

@@ -1,10 +1,10 @@
 import { act } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import type { DifferenceSearch } from "../api/types";
-import { render, until } from "../app/rendering";
 import { useView } from "../designer/view";
 import { emptyDocument } from "../graph/document";
 import { useSimulation } from "../simulate/store";
+import { render, until } from "../testing/rendering";
 import { useEditing } from "../versions/editing";
 import { Differing } from "./Differing";
 
@@ -133,7 +133,7 @@ test("a running search shows its progress, and ends with what it has when it is 
   await click("Cancel");
   expect(button("Cancel")?.disabled).toBe(true);
   expect(calls.filter(({ method }) => method === "DELETE")).toHaveLength(1);
-  await act(async () => answer(done({ ...nothing, inputs: 1_300 })));
-  expect(text()).toContain("No difference in 1,300 inputs");
+  answer(done({ ...nothing, inputs: 1_300 }));
+  await until(() => expect(text()).toContain("No difference in 1,300 inputs"));
   await close();
 });

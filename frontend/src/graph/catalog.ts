@@ -1,6 +1,6 @@
 /** The catalog of kinds from the API, and lookups in it. */
 
-import type { components } from "../api/schema";
+import type { components } from "../schema";
 import { type DocumentNode, type Held, type Json, paramsOf } from "./document";
 
 type Schemas = components["schemas"];

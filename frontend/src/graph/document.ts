@@ -5,7 +5,7 @@
  * only through `readDocument`.
  */
 
-import type { components } from "../api/schema";
+import type { components } from "../schema";
 
 type Schemas = components["schemas"];
 

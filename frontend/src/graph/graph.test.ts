@@ -506,7 +506,7 @@ test("no color is named outside the tokens", () => {
     "canvas/canvas.css",
     "canvas/nodes.css",
     "canvas/wires.css",
-    "designer/designer.css",
+    "workbench/designer.css",
     "inspector/fields.css",
     "inspector/inspector.css",
     "palette/palette.css",

@@ -18,7 +18,6 @@ const document: TopologyDocument = {
   name: "orders",
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the document
   settings: { dead_letter_topic: "${orders}-dead" },
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the document
   topics: { "${orders}": { partitions: 3 } },
   parameters: {
     orders: { type: "topic", default: "orders", values: { prod: "orders-2" } },

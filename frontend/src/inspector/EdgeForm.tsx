@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
-import { roleText } from "../canvas/words";
 import { canvas } from "../designer/canvasApi";
 import { isShuffle } from "../designer/derived";
 import { useDesigner } from "../designer/store";
+import { roleText } from "../designer/words";
 import { removeEdges } from "../graph/changes";
 import {
   type DocumentEdge,

@@ -1,11 +1,11 @@
 import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
+import { describeDiagnostic } from "../api/prose";
 import type { Diagnostic } from "../api/types";
 import { FixButton } from "../problems/laterFixes";
-import { describeDiagnostic } from "../problems/prose";
+import { isMissing } from "../problems/places";
 import { t } from "../ui/i18n";
-import { isMissing } from "./problems";
 
 /** The problems of a field and their hints. `fixes` is false for those of anything but the open document. */
 export function FieldProblems(props: { diagnostics: readonly Diagnostic[]; fixes?: boolean }) {

@@ -4,12 +4,12 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
 import { type ComponentType, useCallback, useMemo, useRef } from "react";
 import { Link } from "react-router";
-import { roleText, runsText } from "../canvas/words";
 import { addKind } from "../commands/addNode";
 import { hueOf, portRoles } from "../designer/derived";
 import { helpText } from "../designer/localize";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
+import { roleText, runsText } from "../designer/words";
 import { isAsked, kindOf, portsOf } from "../graph/catalog";
 import { connect, moveChild, setDescription, setLabel, setParam } from "../graph/changes";
 import { refusal } from "../graph/connect";
@@ -24,13 +24,13 @@ import {
   sourcePort,
   targetPort,
 } from "../graph/document";
+import { isMissing } from "../problems/places";
 import { Chip, Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { PlacesOfParameters } from "./PlacesOfParameters";
-import { isMissing } from "./problems";
 import { Section } from "./Section";
 import { useFocus } from "./useFocus";
 import { MoveButtons } from "./widgets/MoveButtons";

@@ -3,8 +3,8 @@ import type { Diagnostic } from "../api/types";
 import { useDesigner } from "../designer/store";
 import type { Parameter } from "../graph/catalog";
 import type { DocumentNode, Json } from "../graph/document";
+import { about, elsewhere } from "../problems/places";
 import { Field } from "./Field";
-import { about, elsewhere } from "./problems";
 import { isComposite, widgetFor } from "./widgets";
 
 /** The type of an expression, if the compiler's result contains it. */

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Select, TextInput } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useState } from "react";
+import { describeDiagnostic } from "../api/prose";
 import { useDesigner } from "../designer/store";
 import type { Json, TopologyDocument } from "../graph/document";
 import {
@@ -19,7 +20,6 @@ import {
   typedValue,
   usesOf,
 } from "../graph/parameters";
-import { describeDiagnostic } from "../problems/prose";
 import { type Phrase, phrase, type Translated, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "./parameters.module.css";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { CompileResult, Diagnostic } from "../api/types";
 import { emptyDocument, type TopologyDocument } from "../graph/document";
 import { durationText } from "../graph/durations";
+import { about, at, elsewhere, offsetOf } from "../problems/places";
 import { columnsOf } from "./columns";
 import { completions } from "./editor/complete";
-import { about, at, elsewhere, offsetOf } from "./problems";
 import { asText, moved, withPart } from "./widgets/widget";
 
 const DOCUMENT: TopologyDocument = {

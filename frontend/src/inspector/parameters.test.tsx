@@ -1,10 +1,10 @@
 import { act } from "react";
 import { afterEach, expect, test } from "vitest";
-import { choose, render, type } from "../app/rendering";
 import { CONTINUES } from "../deployments/beginning";
 import { DeployOptions } from "../deployments/DeployOptions";
 import { useDesigner } from "../designer/store";
 import { emptyDocument, type TopologyDocument } from "../graph/document";
+import { choose, render, type } from "../testing/rendering";
 import { completions } from "./editor/complete";
 import { ParametersDialog } from "./ParametersDialog";
 

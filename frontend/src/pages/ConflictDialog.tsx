@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
-import { notify } from "../app/notify";
 import { useDesigner } from "../designer/store";
+import { notify } from "../frame/notify";
 import { Note, Segments } from "../ui";
 import { ago } from "../ui/format";
 import { t } from "../ui/i18n";

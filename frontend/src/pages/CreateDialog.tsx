@@ -7,7 +7,7 @@ import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { asApiError } from "../api/client";
 import { createTopology, tryTemplate } from "../api/topologyCalls";
-import { may, useWorkspace } from "../app/session";
+import { may, useWorkspace } from "../frame/session";
 import type { TopologyDocument } from "../graph/document";
 import { Note, Tip } from "../ui";
 import { language, t } from "../ui/i18n";

@@ -2,8 +2,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { listGenerators } from "../api/topicCalls";
 import { deleteTopology } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
-import { DeleteByName } from "../app/DeleteByName";
-import { notify } from "../app/notify";
+import { DeleteByName } from "../frame/DeleteByName";
+import { notify } from "../frame/notify";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
 

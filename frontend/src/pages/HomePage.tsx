@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "react-router";
 import { listTopologies } from "../api/topologyCalls";
-import classes from "../app/app.module.css";
-import { Loading } from "../app/Loading";
-import { useSession } from "../app/session";
-import { UserMenu } from "../app/UserMenu";
+import classes from "../frame/frame.module.css";
+import { Loading } from "../frame/Loading";
+import { useSession } from "../frame/session";
+import { UserMenu } from "../frame/UserMenu";
 import { t } from "../ui/i18n";
 
 const LAST = "millrace.workspace";

@@ -1,9 +1,9 @@
 import { Button, FileButton } from "@mantine/core";
 import IconFileImport from "@tabler/icons-react/dist/esm/icons/IconFileImport.mjs";
 import { useState } from "react";
-import { notify } from "../app/notify";
 import { placedOn } from "../designer/placing";
 import { useDesigner } from "../designer/store";
+import { notify } from "../frame/notify";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";

@@ -10,11 +10,11 @@ import {
 } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
-import { CardTable } from "../app/CardTable";
-import { ListFrame } from "../app/ListFrame";
-import { notifyError } from "../app/notify";
-import { usePages } from "../app/paging";
-import { useSession } from "../app/session";
+import { CardTable } from "../frame/CardTable";
+import { ListFrame } from "../frame/ListFrame";
+import { notifyError } from "../frame/notify";
+import { usePages } from "../frame/paging";
+import { useSession } from "../frame/session";
 import { Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { DialogEnd } from "../ui/DialogEnd";

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
-import classes from "../app/app.module.css";
+import classes from "../frame/frame.module.css";
 import { t } from "../ui/i18n";
 
 export function NotFoundPage() {

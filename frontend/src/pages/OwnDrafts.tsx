@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { deleteDraft, listDrafts } from "../api/accountCalls";
-import { CardTable } from "../app/CardTable";
-import { ListFrame } from "../app/ListFrame";
-import { notifyError } from "../app/notify";
-import { usePages } from "../app/paging";
-import { useSession } from "../app/session";
+import { CardTable } from "../frame/CardTable";
+import { ListFrame } from "../frame/ListFrame";
+import { notifyError } from "../frame/notify";
+import { usePages } from "../frame/paging";
+import { useSession } from "../frame/session";
 import { Confirm } from "../ui/Confirm";
 import { ago, bytes, moment } from "../ui/format";
 import { t } from "../ui/i18n";

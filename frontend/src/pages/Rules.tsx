@@ -1,8 +1,8 @@
 import { Switch } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRules, setRules } from "../api/accountCalls";
-import { Head } from "../app/ListFrame";
-import { notifyError } from "../app/notify";
+import { Head } from "../frame/ListFrame";
+import { notifyError } from "../frame/notify";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 

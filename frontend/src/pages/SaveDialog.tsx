@@ -1,8 +1,8 @@
 import { Button, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
-import { notify } from "../app/notify";
 import { useDesigner } from "../designer/store";
+import { notify } from "../frame/notify";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";

@@ -1,8 +1,8 @@
 import { useParams } from "react-router";
-import { Head } from "../app/ListFrame";
-import { Shell } from "../app/Shell";
-import { useWorkspace } from "../app/session";
-import { useTitle } from "../app/useTitle";
+import { Head } from "../frame/ListFrame";
+import { Shell } from "../frame/Shell";
+import { useWorkspace } from "../frame/session";
+import { useTitle } from "../frame/useTitle";
 import { t } from "../ui/i18n";
 import { Members } from "./Members";
 import { OwnDrafts } from "./OwnDrafts";

@@ -5,20 +5,19 @@ import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
 import { jsonSamples, listTopics } from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
-import { Loading } from "../app/Loading";
-import { may, useSession, useWorkspace } from "../app/session";
-import { useTitle } from "../app/useTitle";
-import { Waiting } from "../app/Waiting";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
-import Designer from "../designer/Designer";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
+import { Loading } from "../frame/Loading";
+import { may, useSession, useWorkspace } from "../frame/session";
+import { useTitle } from "../frame/useTitle";
+import { Waiting } from "../frame/Waiting";
 import { emptyDocument, readDocument } from "../graph/document";
+import { useLive } from "../live/store";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
-import { useLive } from "../runtime/store";
 import { VersionNote } from "../runtime/VersionNote";
 import { topicAddress } from "../topics/records";
 import { useLanguage } from "../ui/i18n";
@@ -31,6 +30,7 @@ import {
   lastFlush,
   useEditing,
 } from "../versions/editing";
+import Designer from "../workbench/Designer";
 import { Banner } from "./Banner";
 import { bottomTabs } from "./bottomTabs";
 import { HeaderLeft, HeaderRight } from "./Header";

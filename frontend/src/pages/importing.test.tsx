@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
+import { open } from "../testing/rendering";
 import { openImport, useEditing } from "../versions/editing";
 import { ImportDialog } from "./ImportDialog";
 

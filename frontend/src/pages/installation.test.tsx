@@ -1,7 +1,7 @@
 import { cleanup, configure, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { open } from "../app/rendering";
-import { Shell } from "../app/Shell";
+import { Shell } from "../frame/Shell";
+import { open } from "../testing/rendering";
 import { InstallationPage } from "./InstallationPage";
 import { slugOf } from "./NewWorkspaceDialog";
 

@@ -1,6 +1,6 @@
 import { cleanup, configure, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { open } from "../app/rendering";
+import { open } from "../testing/rendering";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { InstallationPage } from "./InstallationPage";
 import { Members } from "./Members";

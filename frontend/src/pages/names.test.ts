@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { aTopology } from "../api/samples";
+import { aTopology } from "../testing/samples";
 import { freeName } from "./names";
 
 const PAGE = 200;

@@ -1,7 +1,7 @@
 /** Names of topologies, which are unique in a workspace. */
 
 import { listTopologies } from "../api/topologyCalls";
-import { limited } from "../app/searching";
+import { limited } from "../frame/searching";
 
 /** The maximum length of a name, in characters. */
 export const LONGEST_NAME = 150;

@@ -2,14 +2,14 @@
 
 import { useMantineColorScheme } from "@mantine/core";
 import { useEffect } from "react";
-import { notifyError } from "../app/notify";
 import type { Command } from "../commands/command";
 import { registerCommand } from "../commands/registry";
 import { act } from "../deployments/acting";
 import { deployNow } from "../deployments/deploy";
 import { useSimulated } from "../designer/simulated";
 import { useView } from "../designer/view";
-import { useLive } from "../runtime/store";
+import { notifyError } from "../frame/notify";
+import { useLive } from "../live/store";
 import type { Move } from "../simulate/moves";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { openImport, openSave, useEditing } from "../versions/editing";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aDeployment, aTopology } from "../api/samples";
+import { aDeployment, aTopology } from "../testing/samples";
 import { freeAmong } from "./names";
 import { safeNext } from "./SignInPage";
 import { withDeployment } from "./TopologiesPage";

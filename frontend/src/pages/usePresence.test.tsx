@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { EMPTY_LIVE } from "../api/live";
 import { initialsOf, usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
 import { usePresenceFeed } from "./usePresence";
 
 let sent: unknown[];

@@ -4,7 +4,7 @@ import { useEffect } from "react";
 import { sendPresence } from "../api/topologyCalls";
 import { usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
 
 /** Nodes that are selected only briefly, on the way with the arrow keys, are not reported. */
 const PAUSE_MS = 250;

@@ -1,4 +1,4 @@
-import { roleText } from "../canvas/words";
+import { roleText } from "../designer/words";
 import type { Kind } from "../graph/catalog";
 import type { Json } from "../graph/document";
 import { Chip } from "../ui";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { wirePath } from "../canvas/wire";
 import { hueOf } from "../designer/derived";
+import { wirePath } from "../designer/wire";
 import { type Catalog, kindOf, portsOf } from "../graph/catalog";
 import {
   type DocumentEdge,

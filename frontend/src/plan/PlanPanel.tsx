@@ -1,9 +1,9 @@
 import { Button, CopyButton } from "@mantine/core";
 import { useState } from "react";
 import type { Plan, Subtopology } from "../api/types";
-import { runsText } from "../canvas/words";
 import { helpText } from "../designer/localize";
 import { useDesigner } from "../designer/store";
+import { runsText } from "../designer/words";
 import { areasOf } from "../graph/areas";
 import { type DocumentNode, isStoreKind, labelOf, paramsOf } from "../graph/document";
 import { inOrder } from "../graph/order";

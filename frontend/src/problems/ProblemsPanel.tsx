@@ -2,6 +2,7 @@ import IconAlertTriangle from "@tabler/icons-react/dist/esm/icons/IconAlertTrian
 import IconCircleX from "@tabler/icons-react/dist/esm/icons/IconCircleX.mjs";
 import IconEqualNot from "@tabler/icons-react/dist/esm/icons/IconEqualNot.mjs";
 import { useMemo } from "react";
+import { describeDiagnostic } from "../api/prose";
 import type { Diagnostic } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
@@ -10,7 +11,6 @@ import { t } from "../ui/i18n";
 import { byNode, hasSink } from "./groups";
 import { FixAll, FixButton } from "./laterFixes";
 import classes from "./problems.module.css";
-import { describeDiagnostic } from "./prose";
 
 /** All diagnostics, grouped by node; a click goes to the node and the field. */
 export function ProblemsPanel() {

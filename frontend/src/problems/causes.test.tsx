@@ -1,13 +1,13 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import { ApiError } from "../api/client";
+import { type Cause, describeCause, describeDiagnostic } from "../api/prose";
 import type { Deployment, Diagnostic, Failure } from "../api/types";
-import { open } from "../app/rendering";
 import { DeploymentSteps } from "../deployments/DeploymentSteps";
 import { FailureNote } from "../deployments/FailureNote";
 import { OutageNote } from "../deployments/OutageNote";
+import { open } from "../testing/rendering";
 import { fetchTexts, setLanguage } from "../ui/i18n";
-import { type Cause, describeCause, describeDiagnostic } from "./prose";
 
 const SILENT: Cause = {
   code: "driver_silent",

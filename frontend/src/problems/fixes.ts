@@ -24,8 +24,8 @@ import {
 } from "../graph/document";
 import { NODE_WIDTH, placeBeside } from "../graph/geometry";
 import type { KnownRoles } from "../graph/roles";
-import { offsetOf } from "../inspector/problems";
 import { type Translated, t } from "../ui/i18n";
+import { offsetOf } from "./places";
 
 /** What a fix is made from. */
 export interface FixContext {

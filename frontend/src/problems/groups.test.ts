@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { aDocument } from "../api/samples";
 import type { Diagnostic } from "../api/types";
+import { aDocument } from "../testing/samples";
 import { byNode, hasSink } from "./groups";
 
 const problem = (node: string | null, severity: Diagnostic["severity"], message: string) => ({

@@ -1,24 +1,24 @@
 import { Suspense, useState } from "react";
-import { Loading } from "../app/Loading";
-import { useShownState } from "../deployments/DeploymentPill";
-import { useRunsPlain } from "../deployments/dialect";
-import { PlainEmpty } from "../deployments/PlainEmpty";
-import { isMoving, wordOf } from "../deployments/states";
 import { useRuntime } from "../designer/runtime";
+import { Loading } from "../frame/Loading";
+import { exactly, known } from "../live/figures";
+import { PlainEmpty } from "../live/PlainEmpty";
+import { isMoving, wordOf } from "../live/states";
+import { useLive } from "../live/store";
+import { useNow } from "../live/useNow";
+import { useRunsPlain } from "../live/useRunsPlain";
+import { useShownState } from "../live/useShownState";
+import type { RuntimeView } from "../live/view";
 import { Chip, Empty, Segments } from "../ui";
 import { count, exact, rate, span, streamClock } from "../ui/format";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { AssignmentTable } from "./AssignmentTable";
 import { groupRows } from "./assignment";
-import { exactly, known } from "./figures";
 import { MovesStrip } from "./MovesStrip";
 import { useRunning } from "./running";
 import classes from "./runtime.module.css";
-import { useLive } from "./store";
 import { TaskChip } from "./TaskChip";
-import { useNow } from "./useNow";
-import type { RuntimeView } from "./view";
 
 const HistoryView = later(async () => (await import("./HistoryView")).HistoryView);
 

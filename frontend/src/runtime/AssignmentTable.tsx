@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { TASK_STATES, useRuntime } from "../designer/runtime";
+import { exactly, known } from "../live/figures";
+import type { TaskView } from "../live/view";
 import { StateDot } from "../ui";
 import { count, exact, rate, streamClock } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { assignmentRows, type Column, type Order, sorted } from "./assignment";
-import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
-import type { TaskView } from "./view";
 
 const COLUMNS: readonly { id: Column; title: Phrase; right?: boolean }[] = [
   { id: "task", title: phrase("Task") },

@@ -1,12 +1,12 @@
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDeployment } from "../api/samples";
 import type { Figures } from "../api/types";
-import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
+import { useLive } from "../live/store";
+import { open } from "../testing/rendering";
+import { aDeployment } from "../testing/samples";
 import { ChartsPanel } from "./ChartsPanel";
 import { endsOf, GROUPS, LINES, times, written } from "./charts";
-import { useLive } from "./store";
 
 // Charts draw on a canvas element, which happy-dom does not have.
 vi.mock("./Chart", () => ({ Chart: () => <div data-testid="lines" /> }));

@@ -3,19 +3,19 @@ import { useQuery } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import { getFigures } from "../api/deploymentCalls";
 import type { Figures } from "../api/types";
-import { Loading } from "../app/Loading";
-import { Waiting } from "../app/Waiting";
 import { reasonText } from "../designer/reasons";
 import { useDesigner } from "../designer/store";
+import { Loading } from "../frame/Loading";
+import { Waiting } from "../frame/Waiting";
 import { findNode, labelOf } from "../graph/document";
+import { exactly } from "../live/figures";
+import { useLive } from "../live/store";
 import { Empty, Note, Segments } from "../ui";
 import { moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { endsOf, type FigureName, GROUPS, LINES, RANGES, type RangeName, written } from "./charts";
 import classes from "./charts.module.css";
-import { exactly } from "./figures";
-import { useLive } from "./store";
 
 const Chart = later(async () => (await import("./Chart")).Chart);
 

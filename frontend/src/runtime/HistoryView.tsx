@@ -1,16 +1,16 @@
 import { type ReactNode, useState } from "react";
 import { listPlacements } from "../api/deploymentCalls";
 import type { Placement } from "../api/types";
-import { Pages, SearchField, usePages } from "../app/paging";
-import { Waiting } from "../app/Waiting";
 import { useRuntime } from "../designer/runtime";
+import { Pages, SearchField, usePages } from "../frame/paging";
+import { Waiting } from "../frame/Waiting";
+import { useNow } from "../live/useNow";
 import { Empty, Segments } from "../ui";
 import { hour, moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import { RANGES, type RangeName } from "./charts";
 import { barOf, lanesOf, placeName, REASONS } from "./history";
 import classes from "./history.module.css";
-import { useNow } from "./useNow";
 
 const SECONDS: Readonly<Record<RangeName, number>> = {
   "15m": 900,

@@ -7,10 +7,11 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
 import { getLogs } from "../api/deploymentCalls";
 import type { LogLine } from "../api/types";
-import { MOST_CHARACTERS } from "../app/searching";
-import { Waiting } from "../app/Waiting";
 import { useDesigner } from "../designer/store";
+import { MOST_CHARACTERS } from "../frame/searching";
+import { Waiting } from "../frame/Waiting";
 import { findNode, labelOf } from "../graph/document";
+import { useLive } from "../live/store";
 import { Empty } from "../ui";
 import { save } from "../ui/files";
 import { moment } from "../ui/format";
@@ -19,7 +20,6 @@ import { useEditing } from "../versions/editing";
 import { asText, joined, LEVELS, type Level, levelOf, shown, timeOf } from "./logs";
 import { recordLink, recordText } from "./record";
 import classes from "./runtime.module.css";
-import { useLive } from "./store";
 
 const LEVEL_TITLES: Record<Level, Phrase> = {
   debug: phrase("Everything"),

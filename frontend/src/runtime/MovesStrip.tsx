@@ -1,9 +1,9 @@
+import { useLive } from "../live/store";
+import { useNow } from "../live/useNow";
+import type { TaskView } from "../live/view";
 import { ago, exact, moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import classes from "./runtime.module.css";
-import { useLive } from "./store";
-import { useNow } from "./useNow";
-import type { TaskView } from "./view";
 
 const SPAN = 15 * 60_000;
 

@@ -1,11 +1,11 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDeployment, aDocument, aReport } from "../api/samples";
 import type { Runtime } from "../api/types";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
+import { viewOf } from "../live/view";
+import { aDeployment, aDocument, aReport } from "../testing/samples";
 import { NodeRuntime } from "./NodeRuntime";
-import { viewOf } from "./view";
 
 vi.mock("../stores/StoreLinks", () => ({ StoreLinks: () => null }));
 

@@ -4,10 +4,10 @@ import { missText, reasonText } from "../designer/reasons";
 import { type HistoryPoint, type Percentiles, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { findNode, isStoreKind } from "../graph/document";
+import { exactly, known, UNKNOWN } from "../live/figures";
 import { bytes, count, exact, rate, span, streamClock } from "../ui/format";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
-import { exactly, known, UNKNOWN } from "./figures";
 import classes from "./runtime.module.css";
 
 const StoreLinks = later(async () => (await import("../stores/StoreLinks")).StoreLinks);

@@ -1,13 +1,13 @@
 import { act } from "react";
 import { MemoryRouter } from "react-router";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDeployment } from "../api/samples";
 import type { Deployment, EdgeRecord, EdgeRecords } from "../api/types";
-import { render } from "../app/rendering";
 import { useDesigner } from "../designer/store";
 import type { TopologyDocument } from "../graph/document";
+import { useLive } from "../live/store";
+import { render } from "../testing/rendering";
+import { aDeployment } from "../testing/samples";
 import { RecordsPanel } from "./RecordsPanel";
-import { useLive } from "./store";
 
 const EDGE = "in.out>out.in";
 const DOCUMENT: TopologyDocument = {

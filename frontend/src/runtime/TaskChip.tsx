@@ -1,11 +1,11 @@
 import { HoverCard } from "@mantine/core";
 import { TASK_STATES, useRuntime } from "../designer/runtime";
+import { exactly, known } from "../live/figures";
+import type { TaskView } from "../live/view";
 import { StateDot } from "../ui";
 import { ago, count, exact, rate, streamClock } from "../ui/format";
 import { t } from "../ui/i18n";
-import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
-import type { TaskView } from "./view";
 
 function partitionsText(task: TaskView): string {
   return task.topic_partitions.map((each) => `${each.topic}-${each.partition}`).join(" ");

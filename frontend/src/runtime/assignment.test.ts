@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { aDeployment, aDocument, aReport, aTask } from "../api/samples";
+import { type TaskView, viewOf } from "../live/view";
+import { aDeployment, aDocument, aReport, aTask } from "../testing/samples";
 import { assignmentRows, groupRows, sorted } from "./assignment";
-import { type TaskView, viewOf } from "./view";
 
 function tasks(...given: Parameters<typeof aTask>[0][]): readonly TaskView[] {
   const runtime = aReport({ tasks: given.map((each) => aTask(each)) });

@@ -1,6 +1,6 @@
 /** The assignment of tasks by executor and sub-topology, and as rows of a table. */
 
-import type { TaskView } from "./view";
+import type { TaskView } from "../live/view";
 
 /** The tasks of a sub-topology on an executor. The thread that runs a task may change with every batch. */
 interface GroupRow {

@@ -1,8 +1,8 @@
 /** Log lines: fetched and live lines combined, and filtered by level, node and text. */
 
 import type { LogLine } from "../api/types";
+import { millis } from "../live/figures";
 import { clock } from "../ui/format";
-import { millis } from "./figures";
 import { recordText } from "./record";
 
 export const LEVELS = ["debug", "info", "warning", "error"] as const;

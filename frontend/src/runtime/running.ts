@@ -5,10 +5,10 @@ import { create } from "zustand";
 import { edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { useDeployed, useDeployedVersion } from "./deployed";
-import { useLive } from "./store";
+import { useDeployed, useDeployedVersion } from "../live/deployed";
+import { useLive } from "../live/store";
+import { failedAt, type RuntimeView, STALE_AFTER, viewOf } from "../live/view";
 import { runningVersion } from "./versions";
-import { failedAt, type RuntimeView, STALE_AFTER, viewOf } from "./view";
 
 export const useRunning = create<{ view: RuntimeView | null }>()(() => ({ view: null }));
 

@@ -1,9 +1,9 @@
 import { act } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
-import { field, render, type, until } from "../app/rendering";
 import { useDesigner } from "../designer/store";
 import { ruleOf } from "../generate/recipe";
+import { field, render, type, until } from "../testing/rendering";
 import { GenerateDialog } from "./Adding";
 import { useSimulation } from "./store";
 

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { TopologyTest } from "../api/types";
-import { notify } from "../app/notify";
+import { notify } from "../frame/notify";
 import { Chip } from "../ui";
 import { briefTime, exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";

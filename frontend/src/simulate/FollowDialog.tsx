@@ -1,11 +1,11 @@
 import { Button, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { useRunsPlain } from "../deployments/dialect";
 import { useDesigner } from "../designer/store";
 import { pathsOf } from "../generate/recipe";
 import { NumberField } from "../generate/ShapeForm";
 import { useTypes } from "../generate/useTypes";
-import { useLive } from "../runtime/store";
+import { useLive } from "../live/store";
+import { useRunsPlain } from "../live/useRunsPlain";
 import { Note, Segments } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";

@@ -1,8 +1,8 @@
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { PlainSimulation } from "../api/types";
-import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
+import { open } from "../testing/rendering";
 import { PlainView } from "./PlainView";
 import { codesInUse, groupOf, totals } from "./plain";
 import { type Shown, useSimulation } from "./store";

@@ -4,6 +4,7 @@ import IconArrowRight from "@tabler/icons-react/dist/esm/icons/IconArrowNarrowRi
 import IconEqual from "@tabler/icons-react/dist/esm/icons/IconEqual.mjs";
 import IconEqualNot from "@tabler/icons-react/dist/esm/icons/IconEqualNot.mjs";
 import { useMemo, useState } from "react";
+import { describeDifference } from "../api/prose";
 import type {
   Cut,
   PlainComparison,
@@ -16,7 +17,6 @@ import { canvas } from "../designer/canvasApi";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
-import { describeDifference } from "../problems/prose";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { dateTime } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";

@@ -1,6 +1,6 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { open } from "../app/rendering";
+import { open } from "../testing/rendering";
 import { RunButton } from "./SimulatePanel";
 import { useSimulation } from "./store";
 

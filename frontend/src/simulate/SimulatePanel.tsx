@@ -1,9 +1,9 @@
 import { Button, Loader, Progress, Switch } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
+import { describeCause } from "../api/prose";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
-import { describeCause } from "../problems/prose";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { open } from "../app/rendering";
 import { useDesigner } from "../designer/store";
+import { open } from "../testing/rendering";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { TestsView } from "./Tests";
 import { useTests } from "./tests";

@@ -1,7 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
+import { describeCause } from "../api/prose";
 import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
-import { describeCause } from "../problems/prose";
 import { Chip, Cut, Empty, Note } from "../ui";
 import { briefTime, exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";

@@ -1,7 +1,7 @@
 /** The inputs of a topology's simulation, stored in the browser. */
 
 import type { RawRecord, TopicRecord } from "../api/types";
-import { notifyError } from "../app/notify";
+import { notifyError } from "../frame/notify";
 import { t } from "../ui/i18n";
 import { ORDERS, type Order } from "./ordering";
 

@@ -1,7 +1,7 @@
 /** The comparison of plain Spark with Kafka Streams: counts, and the predicted differences that explain them. */
 
+import { describeDiagnostic } from "../api/prose";
 import type { PlainComparison, PlainRow, PlainSimulation, PlainTopic } from "../api/types";
-import { describeDiagnostic } from "../problems/prose";
 
 /** How the two records in a row of a topic compare. */
 export type Group = keyof PlainTopic["counts"];

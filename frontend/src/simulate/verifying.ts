@@ -3,9 +3,9 @@
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { cancelVerification, getVerification, startVerification } from "../api/compileCalls";
+import { describeCause } from "../api/prose";
 import type { Difference, Verification } from "../api/types";
 import { useDesigner } from "../designer/store";
-import { describeCause } from "../problems/prose";
 import { type Phrase, phrase } from "../ui/i18n";
 
 const PAUSE_MS = 1_000;

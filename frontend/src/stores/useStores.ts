@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { listStores } from "../api/deploymentCalls";
-import { isPlain } from "../deployments/dialect";
-import { useLive } from "../runtime/store";
+import { isPlain } from "../live/dialect";
+import { useLive } from "../live/store";
 
 /** The stores of the open topology's deployment, fetched again when its version or state changes. */
 export function useStores() {

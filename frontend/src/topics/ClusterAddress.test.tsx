@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { render, until } from "../app/rendering";
+import { render, until } from "../testing/rendering";
 import { ClusterAddress } from "./ClusterAddress";
 
 vi.mock("../api/topicCalls", () => ({

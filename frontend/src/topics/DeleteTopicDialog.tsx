@@ -5,8 +5,8 @@ import { useNavigate } from "react-router";
 import { asApiError } from "../api/client";
 import { deleteTopic } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
-import { DeleteByName } from "../app/DeleteByName";
-import { notify } from "../app/notify";
+import { DeleteByName } from "../frame/DeleteByName";
+import { notify } from "../frame/notify";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";
 

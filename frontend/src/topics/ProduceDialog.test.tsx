@@ -2,7 +2,7 @@ import { act } from "react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
 import type { RawRecord } from "../api/types";
-import { choose, field, render, type, until } from "../app/rendering";
+import { choose, field, render, type, until } from "../testing/rendering";
 import { ProduceDialog } from "./ProduceDialog";
 import { type PartFormat, questionOf } from "./records";
 

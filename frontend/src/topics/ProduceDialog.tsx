@@ -4,7 +4,7 @@ import { type ApiError, asApiError } from "../api/client";
 import { whenStarted } from "../api/starting";
 import { produceRecord } from "../api/topicCalls";
 import type { NewRecord, RawRecord, RecordPart } from "../api/types";
-import { notify } from "../app/notify";
+import { notify } from "../frame/notify";
 import { hasSchema, needsSchema } from "../generate/recipe";
 import { SchemaFields } from "../generate/SchemaFields";
 import { Note } from "../ui";

@@ -1,6 +1,6 @@
 import { act } from "react";
 import { expect, test, vi } from "vitest";
-import { choose, field, render, type } from "../app/rendering";
+import { choose, field, render, type } from "../testing/rendering";
 import { QueryForm } from "./QueryForm";
 import { questionOf } from "./records";
 

@@ -3,7 +3,7 @@ import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
 import { useMemo, useState } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { RawRecord, RecordPart, TopicRecord, TopicUse } from "../api/types";
-import { Failed } from "../app/Failed";
+import { Failed } from "../frame/Failed";
 import { Empty, Note } from "../ui";
 import { bytes, exact } from "../ui/format";
 import { t } from "../ui/i18n";

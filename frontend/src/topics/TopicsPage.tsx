@@ -4,18 +4,18 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
-import { ListFrame } from "../app/ListFrame";
-import { usePages } from "../app/paging";
-import { Shell } from "../app/Shell";
-import { may, useWorkspace } from "../app/session";
-import { useTitle } from "../app/useTitle";
-import { GeneratorsList } from "../generate/GeneratorsList";
+import { ListFrame } from "../frame/ListFrame";
+import { usePages } from "../frame/paging";
+import { Shell } from "../frame/Shell";
+import { may, useWorkspace } from "../frame/session";
+import { useTitle } from "../frame/useTitle";
 import { Empty } from "../ui";
 import { count, exact } from "../ui/format";
 import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import { ClusterAddress } from "./ClusterAddress";
 import { CreateTopicDialog } from "./CreateTopicDialog";
+import { GeneratorsList } from "./GeneratorsList";
 import { topicAddress } from "./records";
 
 /** The topics of the cluster that the workspace may use. */

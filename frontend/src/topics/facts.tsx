@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { listGroups } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
-import { CardTable } from "../app/CardTable";
-import { Waiting } from "../app/Waiting";
+import { CardTable } from "../frame/CardTable";
+import { Waiting } from "../frame/Waiting";
 import { Empty, Note } from "../ui";
 import { count, exact } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { open } from "../app/rendering";
+import { open } from "../testing/rendering";
 import { Confirm } from "./Confirm";
 
 afterEach(cleanup);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { aDocument } from "../api/samples";
 import type { TopologyDocument } from "../graph/document";
+import { aDocument } from "../testing/samples";
 import { changesBetween } from "./changes";
 
 const base = aDocument();

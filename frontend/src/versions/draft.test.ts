@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { aDocument } from "../api/samples";
 import type { TopologyDocument } from "../graph/document";
+import { aDocument } from "../testing/samples";
 import { DraftCollision, DraftKeeper, type DraftState } from "./draft";
 import { keepUnsent, readUnsent } from "./unsent";
 

@@ -1,12 +1,12 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { aDocument } from "../api/samples";
 import type { Version } from "../api/types";
-import { open } from "../app/rendering";
 import { CATALOG } from "../commands/kit";
 import { TopicsDialog } from "../deployments/TopicsDialog";
 import { useDesigner } from "../designer/store";
 import { ConflictDialog } from "../pages/ConflictDialog";
+import { open } from "../testing/rendering";
+import { aDocument } from "../testing/samples";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { restoreVersion, takeTheirs, useEditing } from "./editing";
 

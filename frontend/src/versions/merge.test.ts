@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { aDocument } from "../api/samples";
 import type { TopologyDocument } from "../graph/document";
+import { aDocument } from "../testing/samples";
 import { differences, merged } from "./merge";
 
 const base = aDocument();

@@ -14,7 +14,7 @@ import { type EditorView, keymap, tooltips } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../../api/types";
 import type { StoreClasses } from "../../graph/stores";
-import { isMissing } from "../problems";
+import { isMissing } from "../../problems/places";
 import { baseExtensions } from "./base";
 import { breakpoints, showBreakpoints, showStop } from "./breakpoints";
 import { memberCompletion, memberOnHover } from "./processorApi";

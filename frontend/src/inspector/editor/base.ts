@@ -12,12 +12,12 @@ import { type Diagnostic as Mark, setDiagnostics } from "@codemirror/lint";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { describeDiagnostic } from "../../api/prose";
 import type { Diagnostic } from "../../api/types";
 import { openDialog } from "../../commands/dialogs";
-import { describeDiagnostic } from "../../problems/prose";
+import { offsetOf } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { OWN_ESCAPE } from "../../ui/useEscape";
-import { offsetOf } from "../problems";
 
 const highlight = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: "var(--m-code-string)" },

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Diagnostic } from "../../api/types";
+import { at } from "../../problems/places";
 import { Field } from "../Field";
-import { at } from "../problems";
 
 /** A field for one part of a parameter, with the problems of exactly that part. */
 export function PartField(props: {

@@ -1,7 +1,7 @@
 import { Autocomplete, Select } from "@mantine/core";
 import { useMemo } from "react";
+import { at } from "../../problems/places";
 import { type Phrase, phrase, t } from "../../ui/i18n";
-import { at } from "../problems";
 import { asText, type WidgetProps } from "./widget";
 
 /** The calendar units of tumbling windows, and their usual length in ms. */

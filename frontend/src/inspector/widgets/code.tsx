@@ -4,11 +4,11 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { useBreakpoints } from "../../designer/breakpoints";
 import { useDesigner } from "../../designer/store";
 import { type StoreClasses, storeClasses } from "../../graph/stores";
+import { at } from "../../problems/places";
 import { Tip } from "../../ui";
 import { t } from "../../ui/i18n";
 import { Modal } from "../../ui/Modal";
 import { patiently } from "../../ui/reach";
-import { at } from "../problems";
 import { asText, type WidgetProps } from "./widget";
 
 const PythonEditor = lazy(() => patiently(() => import("../editor/PythonEditor")));

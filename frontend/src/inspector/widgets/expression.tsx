@@ -1,10 +1,10 @@
 import { lazy, Suspense, useMemo } from "react";
 import type { Diagnostic } from "../../api/types";
 import { useDesigner } from "../../designer/store";
+import { at } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { patiently } from "../../ui/reach";
 import { type Column, columnsOf } from "../columns";
-import { at } from "../problems";
 import { asText, type WidgetProps } from "./widget";
 
 const ExpressionEditor = lazy(() => patiently(() => import("../editor/ExpressionEditor")));

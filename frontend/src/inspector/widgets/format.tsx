@@ -1,9 +1,9 @@
 import { Autocomplete, Button, Select, Textarea, TextInput } from "@mantine/core";
 import { Suspense, useState } from "react";
 import { useDesigner } from "../../designer/store";
+import { at } from "../../problems/places";
 import { type Phrase, phrase, t } from "../../ui/i18n";
 import { later } from "../../ui/later";
-import { at } from "../problems";
 import { PartField } from "./PartField";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
 

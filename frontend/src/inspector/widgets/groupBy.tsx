@@ -1,8 +1,8 @@
 import { useDesigner } from "../../designer/store";
+import { at } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { flowingInto } from "../columns";
 import { FieldProblems } from "../Field";
-import { at } from "../problems";
 import { ExpressionWidget } from "./expression";
 import { PartField } from "./PartField";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";

@@ -6,9 +6,9 @@ import { choiceTitle } from "../../designer/localize";
 import { useDesigner } from "../../designer/store";
 import { durationText, milliseconds } from "../../graph/durations";
 import { parametersOf, placeOf } from "../../graph/parameters";
+import { at, isMissing } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { PLACES } from "../PlacesOfParameters";
-import { at, isMissing } from "../problems";
 import { useTopics } from "../useTopics";
 import { asList, asText, type WidgetProps } from "./widget";
 

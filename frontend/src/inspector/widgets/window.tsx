@@ -1,8 +1,8 @@
 import { Select } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Json } from "../../graph/document";
+import { at } from "../../problems/places";
 import { type Phrase, phrase, t } from "../../ui/i18n";
-import { at } from "../problems";
 import { TimeZoneWidget, UnitWidget } from "./calendar";
 import { PartField } from "./PartField";
 import { DurationWidget, NumberWidget } from "./simple";

@@ -1,5 +1,4 @@
 export const alerts = {
-  "{n} {n|alert fires|alerts fire}": "{n} 个告警触发中",
   Firing: "触发中",
   Resolved: "已恢复",
   "Search alerts": "搜索告警",

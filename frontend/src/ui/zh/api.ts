@@ -6,4 +6,5 @@ export const api = {
   "The server does not respond.": "服务器没有响应。",
   "The server could not process this request.": "服务器处理此请求时失败。",
   "The server refused this request (status {status}).": "服务器拒绝了此请求（状态 {status}）。",
+  "Cause: {message}": "原因：{message}",
 };

@@ -15,9 +15,11 @@ import { common } from "./common";
 import { deployments } from "./deployments";
 import { designer } from "./designer";
 import { differing } from "./differing";
+import { frame } from "./frame";
 import { generate } from "./generate";
 import { help } from "./help";
 import { inspector } from "./inspector";
+import { live } from "./live";
 import { pages } from "./pages";
 import { palette } from "./palette";
 import { plan } from "./plan";
@@ -30,6 +32,7 @@ import { stores } from "./stores";
 import { topics } from "./topics";
 import { ui } from "./ui";
 import { versions } from "./versions";
+import { workbench } from "./workbench";
 
 export { causes } from "./causes";
 export { diagnostics, words } from "./diagnostics";
@@ -51,8 +54,10 @@ export const rooms = {
   deployments,
   designer,
   differing,
+  frame,
   generate,
   inspector,
+  live,
   pages,
   palette,
   plan,
@@ -64,6 +69,7 @@ export const rooms = {
   topics,
   ui,
   versions,
+  workbench,
 };
 
 export const texts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(rooms));

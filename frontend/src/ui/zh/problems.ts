@@ -13,7 +13,6 @@ export const problems = {
   Difference: "差异",
   Error: "错误",
   Warning: "警告",
-  "Cause: {message}": "原因：{message}",
   "Write “{text}”": "改为“{text}”",
   "Convert it to {type}": "转换为 {type}",
   "Remove it": "删除",

@@ -1,0 +1,251 @@
+import "./designer.css";
+import { ActionIcon } from "@mantine/core";
+import IconMaximize from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
+import IconMinimize from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonalMinimize2.mjs";
+import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
+import IconChevronUp from "@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs";
+import IconLeft from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebar.mjs";
+import IconRight from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebarRight.mjs";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { type ComponentType, type ReactNode, Suspense, useEffect, useMemo } from "react";
+import { Canvas } from "../canvas/Canvas";
+import { listenToClipboard } from "../commands/clipboard";
+import { openDialog } from "../commands/dialogs";
+import { dispatch } from "../commands/shortcuts";
+import type { DesignerServices } from "../designer/services";
+import { ServicesContext } from "../designer/servicesContext";
+import { useDesigner } from "../designer/store";
+import { useCompile } from "../designer/useCompile";
+import { type LeftTab, useView } from "../designer/view";
+import { Inspector } from "../inspector/Inspector";
+import { Palette } from "../palette/Palette";
+import { Keys, Tabs, Tip } from "../ui";
+import { t } from "../ui/i18n";
+import { Dialogs } from "./Dialogs";
+import { Outline } from "./Outline";
+import { Resizer } from "./Resizer";
+
+interface BottomTab {
+  readonly id: string;
+  readonly title: string;
+  /** A number or a dot beside the title. */
+  readonly badge?: ReactNode;
+  readonly panel: ReactNode;
+}
+
+interface DesignerProps {
+  readonly services: DesignerServices;
+  readonly header: { readonly left: ReactNode; readonly right: ReactNode };
+  readonly versions: ReactNode;
+  readonly bottom: readonly BottomTab[];
+  /** Messages about the whole topology, over the upper end of the canvas. */
+  readonly banner?: ReactNode;
+  /** Live details of a running node, shown at the end of its inspector. */
+  readonly nodeRuntime?: ComponentType<{ node: string }>;
+}
+
+function LeftPanel({ versions }: { versions: ReactNode }) {
+  const tab = useView((state) => state.leftTab);
+  const set = useView((state) => state.set);
+  const items = useMemo<{ id: LeftTab; title: string }[]>(
+    () => [
+      { id: "palette", title: t("Palette") },
+      { id: "outline", title: t("Outline") },
+      { id: "versions", title: t("Versions") },
+    ],
+    [],
+  );
+  return (
+    <aside className="designer-left" aria-label={t("Palette, outline and versions")}>
+      <Tabs
+        label={t("Palette, outline and versions")}
+        idPrefix="left"
+        items={items}
+        active={tab}
+        onChange={(leftTab) => set({ leftTab })}
+      />
+      <div className="designer-panel" role="tabpanel" aria-labelledby={`left-${tab}`}>
+        <Suspense>
+          {tab === "palette" ? <Palette /> : tab === "outline" ? <Outline /> : versions}
+        </Suspense>
+      </div>
+    </aside>
+  );
+}
+
+function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
+  const { bottomFull, bottomHeight, bottomOpen, bottomTab, set } = useView();
+  const active = tabs.find((tab) => tab.id === bottomTab) ?? tabs[0];
+  if (active === undefined) return null;
+  return (
+    <section
+      className="designer-bottom"
+      data-open={bottomOpen || undefined}
+      data-full={(bottomOpen && bottomFull) || undefined}
+      aria-label={t("Problems, code and runtime")}
+      style={bottomOpen && !bottomFull ? { height: bottomHeight } : undefined}
+    >
+      {bottomOpen ? (
+        <Resizer
+          side="top"
+          label={t("Height of the bottom panel")}
+          size={bottomHeight}
+          min={120}
+          max={Math.max(160, window.innerHeight - 120)}
+          onResize={(size) => set({ bottomHeight: size, bottomFull: false })}
+          onDoubleClick={() => set({ bottomFull: !bottomFull })}
+        />
+      ) : null}
+      <Tabs
+        label={t("Problems, code and runtime")}
+        idPrefix="bottom"
+        items={tabs}
+        active={bottomOpen ? active.id : null}
+        onChange={(id) =>
+          bottomOpen && id === active.id
+            ? set({ bottomOpen: false })
+            : set({ bottomTab: id, bottomOpen: true })
+        }
+        right={
+          <>
+            {bottomOpen ? (
+              <Tip text={bottomFull ? t("Beside the canvas") : t("Full height")} position="top">
+                <ActionIcon
+                  aria-label={t("Full height")}
+                  aria-pressed={bottomFull}
+                  onClick={() => set({ bottomFull: !bottomFull })}
+                >
+                  {bottomFull ? (
+                    <IconMinimize size={16} stroke={1.5} />
+                  ) : (
+                    <IconMaximize size={16} stroke={1.5} />
+                  )}
+                </ActionIcon>
+              </Tip>
+            ) : null}
+            <Tip text={bottomOpen ? t("Fold") : t("Unfold")} keys="`" position="top">
+              <ActionIcon
+                aria-label={bottomOpen ? t("Fold") : t("Unfold")}
+                aria-expanded={bottomOpen}
+                onClick={() => set({ bottomOpen: !bottomOpen })}
+              >
+                {bottomOpen ? (
+                  <IconChevronDown size={16} stroke={1.5} />
+                ) : (
+                  <IconChevronUp size={16} stroke={1.5} />
+                )}
+              </ActionIcon>
+            </Tip>
+          </>
+        }
+      />
+      {bottomOpen ? (
+        <div
+          className="designer-panel m-scroll"
+          role="tabpanel"
+          aria-labelledby={`bottom-${active.id}`}
+        >
+          <Suspense>{active.panel}</Suspense>
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+function TopBar({ header }: Pick<DesignerProps, "header">) {
+  const leftOpen = useView((state) => state.leftOpen);
+  const rightOpen = useView((state) => state.rightOpen);
+  const set = useView((state) => state.set);
+  return (
+    <header className="designer-top">
+      <div className="designer-top-left">{header.left}</div>
+      <div className="designer-top-right">
+        <Tip text={t("Commands")} keys="Mod+K">
+          <button
+            type="button"
+            className="designer-commands"
+            onClick={() => openDialog("commands")}
+          >
+            <IconSearch size={15} stroke={1.5} aria-hidden />
+            <span className="m-hidden">{t("Commands")}</span>
+            <Keys keys="Mod+K" />
+          </button>
+        </Tip>
+        <Tip text={t("Left panel")} keys="[">
+          <ActionIcon
+            aria-label={t("Left panel")}
+            aria-pressed={leftOpen}
+            onClick={() => set({ leftOpen: !leftOpen })}
+          >
+            <IconLeft size={17} stroke={1.5} />
+          </ActionIcon>
+        </Tip>
+        <Tip text={t("Inspector")} keys="]">
+          <ActionIcon
+            aria-label={t("Inspector")}
+            aria-pressed={rightOpen}
+            onClick={() => set({ rightOpen: !rightOpen })}
+          >
+            <IconRight size={17} stroke={1.5} />
+          </ActionIcon>
+        </Tip>
+        {header.right}
+      </div>
+    </header>
+  );
+}
+
+/** The designer of the topology that is open in the store. The page provides the parts around it. */
+export default function Designer(props: DesignerProps) {
+  const { banner, bottom, header, nodeRuntime, services, versions } = props;
+  const { leftOpen, rightOpen, rightWidth, set } = useView();
+  useCompile(services);
+  const request = useDesigner((state) => state.focusRequest);
+  useEffect(() => {
+    // The requested field is in the inspector.
+    if (request !== null && request.parameter !== null) set({ rightOpen: true });
+  }, [request, set]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => void dispatch(event);
+    window.addEventListener("keydown", onKey);
+    const stopClipboard = listenToClipboard();
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      stopClipboard();
+    };
+  }, []);
+  return (
+    <ServicesContext.Provider value={services}>
+      <div className="designer">
+        <TopBar header={header} />
+        <div className="designer-middle">
+          {leftOpen ? <LeftPanel versions={versions} /> : null}
+          <main className="designer-main">
+            <div className="designer-canvas">
+              <Canvas messages={banner} />
+            </div>
+            <BottomPanel tabs={bottom} />
+          </main>
+          {rightOpen ? (
+            <aside
+              className="designer-right"
+              aria-label={t("Inspector")}
+              style={{ width: rightWidth }}
+            >
+              <Resizer
+                side="left"
+                label={t("Width of the inspector")}
+                size={rightWidth}
+                min={280}
+                max={620}
+                onResize={(size) => set({ rightWidth: size })}
+              />
+              <Inspector nodeRuntime={nodeRuntime} />
+            </aside>
+          ) : null}
+        </div>
+        <Dialogs />
+      </div>
+    </ServicesContext.Provider>
+  );
+}
