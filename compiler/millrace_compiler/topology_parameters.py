@@ -106,13 +106,24 @@ class Resolution:
     document: object
     used: set[str] = field(default_factory=set)
     texts: dict[tuple[str | None, str], _Text] = field(default_factory=dict)
+    #: places that keep a `${name}`, because the parameter is unknown or has no valid value
+    unfilled: set[tuple[str | None, str]] = field(default_factory=set)
 
     def original(self, diagnostics: Diagnostics) -> Diagnostics:
-        """Return diagnostics with positions in the texts of the document as it was written."""
+        """Return diagnostics with positions in the texts of the document as it was written.
+
+        What other passes say about a `${name}` that has no value is left out: the reason why it has
+        none is reported.
+        """
         found = Diagnostics()
         for each in diagnostics:
-            text = self.texts.get((each.node, each.path or each.parameter or ""))
-            if text is None or each.position is None or each.code == "placeholder_unknown":
+            place = (each.node, each.path or each.parameter or "")
+            text = self.texts.get(place)
+            if each.code == "placeholder_unknown":
+                found.put(each)
+            elif place in self.unfilled:
+                continue
+            elif text is None or each.position is None:
                 found.put(each)
             else:
                 found.put(replace(each, position=text.before(each.position)))
@@ -325,6 +336,8 @@ class _Filler:
         name = str(match[1])
         found = self._declared.get(name)
         self._found.used.add(name)
+        if found is None:
+            self._found.unfilled.add((node, path))
         if name not in self._names:
             position = Position(match.start(), match.end())
             data = {"name": name, "guess": guess(name, self._names)}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from millrace_compiler import Analyzer, compile_document
+from millrace_compiler import Analyzer, ExpressionRequest, ExpressionResult, compile_document
+from millrace_compiler.analysis import ExpressionError
 from millrace_compiler.diagnostics import Diagnostics, Position
 from millrace_compiler.topology_parameters import resolve, resolved
 
@@ -141,6 +143,25 @@ def test_an_unknown_parameter_is_reported_where_it_is_used_and_an_unused_one_war
     assert (unknown.position.start, unknown.position.stop) == (10, 15)
     assert "Did you mean low?" in unknown.hint
     assert (unused.code, unused.severity) == ("parameter_unused", "warning")
+
+
+class Refusing:
+    """A double that refuses every expression."""
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        return [ExpressionResult(None, ExpressionError("no")) for _ in requests]
+
+
+def test_a_place_without_a_value_has_no_other_faults() -> None:
+    made = document(low={"type": "number", "default": "x"})
+    made["nodes"] = made["nodes"][:2]
+    made["edges"] = [{"source": "in", "target": "large"}]
+    params(made, "in")["topics"] = ["${ordres}"]
+    found = compile_document(made, Refusing()).diagnostics
+    assert sorted((each.code, str(each.node)) for each in found if each.severity == "error") == [
+        ("parameter_value", "None"),
+        ("placeholder_unknown", "in"),
+    ]
 
 
 def test_faults_behind_a_value_are_marked_in_the_text_that_was_written() -> None:

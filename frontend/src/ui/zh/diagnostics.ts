@@ -545,7 +545,10 @@ export const words: Readonly<Record<string, string>> = {
   "the name of a topic": "主题名",
   "a duration, such as 5 minutes or a whole number of milliseconds":
     "时长，例如 5 minutes，或毫秒整数",
+  "a number": "数字",
   "no value": "空值",
+  "true or false": "true 或 false",
+  text: "文本",
   viewer: "查看者",
   editor: "编辑者",
   operator: "操作员",
