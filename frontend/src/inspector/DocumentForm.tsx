@@ -10,7 +10,6 @@ import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
-import { PlacesOfParameters } from "./PlacesOfParameters";
 import { Section } from "./Section";
 import { useFocus } from "./useFocus";
 import { useTopics } from "./useTopics";
@@ -151,7 +150,6 @@ export function DocumentForm() {
       );
   return (
     <div className="inspector-body m-scroll" ref={form}>
-      <PlacesOfParameters />
       <h2 className="inspector-heading">{t("Topology")}</h2>
       {failure === null ? null : (
         <p className="field-problem" data-severity="warning">

@@ -32,6 +32,7 @@ import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { PlacesOfParameters } from "./PlacesOfParameters";
 import { Section } from "./Section";
+import { topicsOf } from "./topicsOf";
 import { useFocus } from "./useFocus";
 import { MoveButtons } from "./widgets/MoveButtons";
 
@@ -192,11 +193,7 @@ function ReadTable({ node }: { node: string }) {
 /** Links to the records of the topics that the node uses. */
 function Topics({ node }: { node: DocumentNode }) {
   const services = useServices();
-  const { topic, topics } = paramsOf(node);
-  const named = [topic, ...(Array.isArray(topics) ? topics : [])].filter(
-    (each): each is string => typeof each === "string" && each !== "",
-  );
-  return named.map((each) => (
+  return topicsOf(node).map((each) => (
     <Link
       key={each}
       to={services.topicAddress(each)}

@@ -117,6 +117,7 @@ export const inspector = {
   "# heading, **bold**, *italic*, `code`, - list, [title](https://…)":
     "# 标题、**粗体**、*斜体*、`代码`、- 列表、[标题](https://…)",
   "The topic {topic} has no records in JSON.": "主题 {topic} 没有 JSON 记录。",
+  "As in {topology}": "与 {topology} 相同",
   "Schema from records": "由记录生成模式",
   "Read the latest records of {topic}": "读取 {topic} 的最新记录",
   "Records in JSON": "JSON 记录",
