@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from millrace_model.changes import ParameterChange
+from millrace_model.documents import TopologyDocument
+from millrace_model.drivers import DeploymentSettings
 from topologies import environments
 from topologies.models import Version
 
 
-def environment_of(settings: Mapping[str, Any] | None) -> str | None:
+def environment_of(settings: DeploymentSettings | None) -> str | None:
     """Return the environment that settings name, or None: parameters have their defaults."""
-    return (settings or {}).get("environment") or None
+    return None if settings is None else settings.get("environment") or None
 
 
 def changed_parameters(
-    before: tuple[Version, Mapping[str, Any]], after: tuple[Version, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+    before: tuple[Version, DeploymentSettings], after: tuple[Version, DeploymentSettings]
+) -> list[ParameterChange]:
     """Return the parameters whose values differ, with both values (None: not declared)."""
     old, new = (_values(version, settings) for version, settings in (before, after))
     return [
@@ -26,7 +28,7 @@ def changed_parameters(
     ]
 
 
-def _values(version: Version, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _values(version: Version, settings: DeploymentSettings) -> dict[str, Any]:
     # The compiler is loaded at its first use, as in `topologies.compiling`.
     from millrace_compiler.diagnostics import Diagnostics
     from millrace_compiler.topology_parameters import read_parameters
@@ -36,6 +38,6 @@ def _values(version: Version, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: each.value(environment) for name, each in found.items()}
 
 
-def document_in(version: Version, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+def document_in(version: Version, settings: DeploymentSettings | None) -> TopologyDocument:
     """Return the document of a version with the values of the environment that settings name."""
     return environments.document_in(version.document, environment_of(settings))

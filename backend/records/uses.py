@@ -8,6 +8,7 @@ from accounts.models import Workspace
 from deployments.models import Deployment
 from django.db.models import F
 from millrace_compiler.generating import settings_of_source
+from millrace_model.documents import DocumentNode
 from topologies.environments import document_in
 from topologies.models import Version
 
@@ -38,7 +39,7 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: not each["reads"])
 
 
-def _use(node: dict[str, Any], topic: str) -> dict[str, Any] | None:
+def _use(node: DocumentNode, topic: str) -> dict[str, object] | None:
     params = node.get("params") or {}
     if node["kind"].startswith("source."):
         if topic not in (params.get("topics") or [params.get("topic")]):

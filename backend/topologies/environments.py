@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from millrace_model.documents import TopologyDocument
 
 ENVIRONMENTS = ("dev", "test", "prod")
 
 
-def document_in(document: Mapping[str, Any], environment: str | None) -> dict[str, Any]:
+def document_in(document: TopologyDocument, environment: str | None) -> TopologyDocument:
     """Return a document with the values of an environment; None: with the defaults.
 
     A document whose parameters are invalid is returned as it is; the compiler refuses it.
     """
     if document.get("parameters") is None:
-        return dict(document)
+        return document
     # The compiler is loaded at its first use, as in `topologies.compiling`.
     from millrace_compiler.topology_parameters import resolved
 

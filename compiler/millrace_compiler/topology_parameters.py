@@ -24,7 +24,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
+
+from millrace_model.documents import TopologyDocument
 
 from millrace_compiler.diagnostics import Diagnostic, Diagnostics, Position, kind_of, shown
 from millrace_compiler.document import TOPIC_NAME
@@ -160,7 +162,7 @@ def resolve(raw: object, report: Diagnostics, environment: str | None = None) ->
     return found
 
 
-def resolved(raw: Mapping[str, Any], environment: str | None = None) -> dict[str, Any]:
+def resolved(raw: TopologyDocument, environment: str | None = None) -> TopologyDocument:
     """Return a document with the values of an environment; as it is if one of them is not valid.
 
     The compiler then reports why.
@@ -168,8 +170,8 @@ def resolved(raw: Mapping[str, Any], environment: str | None = None) -> dict[str
     report = Diagnostics()
     found = resolve(raw, report, environment)
     if report.failed or not isinstance(found.document, dict):
-        return dict(raw)
-    return found.document
+        return raw
+    return cast(TopologyDocument, found.document)
 
 
 def read_parameters(raw: Mapping[str, Any], report: Diagnostics) -> dict[str, TopologyParameter]:

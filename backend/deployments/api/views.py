@@ -19,6 +19,7 @@ from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from topologies import environments
 from topologies.models import Topology
 
 from deployments import actions, files
@@ -32,7 +33,6 @@ from deployments.api.runtime_serializers import (
 from deployments.beginnings import Beginning
 from deployments.choices import LogLevel
 from deployments.cluster import list_topics, missing_topics
-from deployments.environments import document_in
 from deployments.logs import Filter, Place, merged, read_log, reported
 from deployments.metrics import CONTENT_TYPE, exposition
 from deployments.models import Deployment
@@ -114,8 +114,8 @@ class MissingTopicsView(ApiView):
         version = row.versions.filter(number=number).first()
         if version is None:
             raise NotFound("no_such_version", f"“{row.name}” has no version {number}.")
-        settings = valid(shapes.EnvironmentQuerySerializer, request.query_params)
-        document = document_in(version, settings)
+        asked = valid(shapes.EnvironmentQuerySerializer, request.query_params)
+        document = environments.document_in(version.document, asked.get("environment"))
         found = missing_topics(document, row.workspace.topic_prefixes)
         return Response(shapes.MissingTopicSerializer(found, many=True).data)
 

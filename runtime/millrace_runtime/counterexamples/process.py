@@ -18,6 +18,7 @@ from typing import Any
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.topology_parameters import resolved
+from millrace_model.simulations import InputLine
 from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.search import Searched, search
@@ -62,7 +63,7 @@ def differ(
             reported = time.monotonic()
             progress({"done": inputs, "lines": MOST_SEARCHED})
 
-    def searched(begun: list[list[dict[str, Any]]]) -> Searched:
+    def searched(begun: list[list[InputLine]]) -> Searched:
         return search(
             spark, analyzer, resolved(request["old"]), resolved(request["new"]),
             seeds=begun, seconds=float(request["seconds"]), most=MOST_SEARCHED,

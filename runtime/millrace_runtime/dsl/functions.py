@@ -24,6 +24,7 @@ from millrace_compiler.program.functions import (
 )
 from millrace_compiler.topology_parameters import resolved
 from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter, TopologyDocument
 
 from millrace_runtime.dsl.code import ProcessorCode, beside
 from millrace_runtime.dsl.places import calling
@@ -80,9 +81,9 @@ class Runs:
 class Nodes(Protocol):
     """The nodes and edges of a topology so far."""
 
-    nodes: list[dict[str, Any]]
-    edges: list[dict[str, str]]
-    parameters: dict[str, dict[str, Any]]
+    nodes: list[DocumentNode]
+    edges: list[DocumentEdge]
+    parameters: dict[str, DocumentParameter]
 
     def free_id(self, base: str) -> str:
         """The id that a node of this name gets by default."""
@@ -115,10 +116,10 @@ class Functions:
             self._ports = (count, self._inferred(self._nodes.nodes, self._nodes.edges))
         return self._ports[1].get((end.node, end.port)) or Port("stream", None, None)
 
-    def source(self, params: Mapping[str, Any]) -> Columns:
+    def source(self, params: Mapping[str, object]) -> Columns:
         """The columns of a source's records."""
         given = {name: each for name, each in params.items() if name in ("key", "value")}
-        node = {"id": "a", "kind": "source.table", "params": {"topic": "a", **given}}
+        node: DocumentNode = {"id": "a", "kind": "source.table", "params": {"topic": "a", **given}}
         port = self._inferred([node], []).get(("a", "out")) or Port("stream", None, None)
         return record(port)
 
@@ -132,7 +133,9 @@ class Functions:
 
     def _inferred(self, nodes: list[Any], edges: list[Any]) -> Mapping[tuple[str, str], Port]:
         report = Diagnostics()
-        raw = {"format": FORMAT, "name": "functions", "nodes": nodes, "edges": edges}
+        raw: TopologyDocument = {
+            "format": FORMAT, "name": "functions", "nodes": nodes, "edges": edges,
+        }  # fmt: skip
         if self._nodes.parameters:
             raw = resolved({**raw, "parameters": self._nodes.parameters})
         return infer_ports(Graph(read_document(raw, report), report), self._types, report)
