@@ -23,7 +23,7 @@ class GraphStore(TypedDict, total=False):
     value_type: str
     persistent: bool
     logging: bool
-    logging_config: dict[str, str]
+    logging_config: object
     retention: int
     history_retention: int
     window_size: int
