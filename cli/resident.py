@@ -32,6 +32,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "compare-state": ("old", "new"),
     "compile": ("document",),
     "describe": ("document",),
+    "differ": ("old", "new"),
     "simulate": ("document",),
     "test-topology": ("document",),
 }

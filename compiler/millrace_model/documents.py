@@ -76,6 +76,16 @@ class DocumentSettings(TypedDict, total=False):
     modules: dict[str, str]
 
 
+class DocumentParameter(TypedDict, total=False):
+    """A parameter of the topology; `${name}` stands for its value."""
+
+    type: str
+    default: object
+    #: by environment
+    values: dict[str, object]
+    description: str
+
+
 class TopologyDocument(TypedDict, total=False):
     """A topology document."""
 
@@ -84,6 +94,7 @@ class TopologyDocument(TypedDict, total=False):
     description: str | None
     settings: DocumentSettings
     topics: dict[str, TopicSettings]
+    parameters: dict[str, DocumentParameter]
     nodes: Required[list[DocumentNode]]
     edges: Required[list[DocumentEdge]]
     #: groups and notes, which do not affect what runs

@@ -1,13 +1,13 @@
 import { ActionIcon, Autocomplete, Button, Textarea, TextInput } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
+import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { useDesigner } from "../designer/store";
 import { isAsked } from "../graph/catalog";
 import { setPartitions, setSetting } from "../graph/changes";
 import { type Json, paramsOf } from "../graph/document";
 import { t } from "../ui/i18n";
-import { patiently } from "../ui/reach";
+import { later } from "../ui/later";
 import { Field, FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { Section } from "./Section";
@@ -15,7 +15,10 @@ import { useFocus } from "./useFocus";
 import { useTopics } from "./useTopics";
 
 /** The field of a setting with Python source, whose editor is loaded when a document has one. */
-const CodeField = lazy(() => patiently(() => import("./widgets/ofSettings")));
+const CodeField = later(async () => (await import("./widgets/ofSettings")).default);
+const TopologyParameters = later(
+  async () => (await import("./TopologyParameters")).TopologyParameters,
+);
 
 /** Sorts `orders-2` before `orders-10`. */
 const natural = new Intl.Collator("en", { numeric: true });
@@ -207,6 +210,9 @@ export function DocumentForm() {
             );
           })}
       </div>
+      <Suspense fallback={null}>
+        <TopologyParameters />
+      </Suspense>
       <Topics />
     </div>
   );

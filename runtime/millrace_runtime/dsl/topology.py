@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 from millrace_compiler.document import FORMAT
 from millrace_compiler.program.functions import RECORD
 from millrace_compiler.settings import HANDLED
-from millrace_model.documents import DocumentSettings, TopologyDocument
+from millrace_compiler.topology_parameters import resolved
+from millrace_model.documents import DocumentParameter, DocumentSettings, TopologyDocument
 
 from millrace_runtime.dsl.code import ProcessorSource, code_of, handler_of
 from millrace_runtime.dsl.functions import Expression, Site
@@ -96,6 +98,40 @@ class Topology(Checked):
                 code = handler_of(given, self._place)
                 self.settings |= {f"{kind}_handler": "function", f"{kind}_function": code.text}
                 self.outside.handlers[kind] = code
+
+    def param(
+        self,
+        name: str,
+        default: str | float | bool,
+        *,
+        type: Literal["topic", "text", "number", "duration", "boolean"] | None = None,
+        description: str | None = None,
+        dev: str | float | bool | None = None,
+        test: str | float | bool | None = None,
+        prod: str | float | bool | None = None,
+    ) -> str:
+        """Declare a parameter and return the text that stands for its value, `${name}`.
+
+        Use it as an argument, or within an expression: f"value.amount > {threshold}". `dev`,
+        `test`, `prod`: the values in these environments, if they differ; the environment is the
+        one in MILLRACE_ENVIRONMENT, or of the deployment. `type`: by default that of `default`
+        (text, number or boolean); as part of an expression, a duration is in milliseconds.
+        """
+        kinds = {bool: "boolean", int: "number", float: "number"}
+        values = {"dev": dev, "test": test, "prod": prod}
+        given: dict[str, object] = {
+            each: value for each, value in values.items() if value is not None
+        }
+        declared: DocumentParameter = {
+            "type": type or kinds.get(default.__class__, "text"),
+            "default": default,
+            **({"values": given} if given else {}),
+            **({"description": description} if description else {}),
+        }
+        known = self._nodes.parameters.setdefault(name, declared)
+        if known != declared:
+            raise ValueError(f"the parameter {name} is declared twice, with other values")
+        return f"${{{name}}}"
 
     def stream(
         self,
@@ -335,7 +371,9 @@ class Topology(Checked):
 
     def runnable(self) -> Runnable:
         """Return the runnable form. Its document only names the DataFrames and functions."""
-        return Runnable(self.name, self._compilable(), self.outside, self.places)
+        environment = os.environ.get("MILLRACE_ENVIRONMENT")
+        document = resolved(self._compilable(), environment)
+        return Runnable(self.name, document, self.outside, self.places)
 
     @property
     def places(self) -> dict[str | None, str]:
@@ -368,6 +406,8 @@ class Topology(Checked):
         if self.partitions:
             counts = self.partitions.items()
             document["topics"] = {topic: {"partitions": count} for topic, count in counts}
+        if self._nodes.parameters:
+            document["parameters"] = dict(self._nodes.parameters)
         document["nodes"] = self._nodes.documented(labels=self._labels)
         document["edges"] = [edge.copy() for edge in self._nodes.edges]
         return document

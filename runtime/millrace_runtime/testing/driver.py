@@ -34,7 +34,8 @@ from millrace_runtime.testing.topics import TestInputTopic, TestOutputTopic, Tes
 from millrace_runtime.testing.values import FormatSerde, Serde, SinkValues
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from millrace_compiler.topology_parameters import resolved
+from pyspark.sql import SparkSession
 
 _RAW: Format = {"format": "bytes"}
 
@@ -69,7 +70,7 @@ class TopologyTestDriver:
         initial_wall_clock_time: Time = 0,
         spark: SparkSession | None = None,
     ) -> None:
-        document = topology.document() if isinstance(topology, Topology) else topology
+        document = resolved(topology.document() if isinstance(topology, Topology) else topology)
         program = topology if isinstance(topology, Topology) else None
         self._places = program.places if program else {}
         self._outside = program.outside if program else Outside()

@@ -4,6 +4,10 @@
  */
 
 export const diagnostics: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  parameter_name: ["{found} 不是参数名。", "请使用小写字母、数字和 _，并以字母开头。"],
+  parameter_value: ["{name} 是 {found}。", "应为{needed}。"],
+  parameter_unused: ["没有节点或设置使用参数 {name}。", "请在需要其值的地方使用它，或将其移除。"],
+  placeholder_unknown: ["拓扑没有参数 {name}。", "{guess}请在拓扑的参数中声明它。"],
   no_results: [
     "结果没有去处：拓扑没有汇，没有可查询的存储，也没有处理器。",
     "请添加一个汇，例如“写入主题”。",
@@ -545,6 +549,13 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
 
 /** Translations of facts that are English words of the compiler; other facts are shown unchanged. */
 export const words: Readonly<Record<string, string>> = {
+  "the name of a topic": "主题名",
+  "a duration, such as 5 minutes or a whole number of milliseconds":
+    "时长，例如 5 minutes，或毫秒整数",
+  "a number": "数字",
+  "no value": "空值",
+  "true or false": "true 或 false",
+  text: "文本",
   viewer: "查看者",
   editor: "编辑者",
   operator: "操作员",

@@ -119,6 +119,7 @@ export const inspector = {
   "# heading, **bold**, *italic*, `code`, - list, [title](https://…)":
     "# 标题、**粗体**、*斜体*、`代码`、- 列表、[标题](https://…)",
   "The topic {topic} has no records in JSON.": "主题 {topic} 没有 JSON 记录。",
+  "As in {topology}": "与 {topology} 相同",
   "Schema from records": "由记录生成模式",
   "Read the latest records of {topic}": "读取 {topic} 的最新记录",
   "Records in JSON": "JSON 记录",
@@ -128,4 +129,22 @@ export const inspector = {
     "以下字段的值类型不一致：{fields}。不符合第一种类型的记录将交给反序列化处理程序。",
   "Use this schema": "使用此模式",
   "From records…": "由记录生成…",
+  Number: "数字",
+  "Yes or no": "是或否",
+  Parameters: "参数",
+  "{place} in a field stands for the value: in an expression for a literal, elsewhere for its text. A deployment names its environment; without a value there, and in simulations, the default holds.":
+    "字段中的 {place} 代表参数的值：在表达式中是字面量，在其他地方是其文本。部署指定环境；环境中没有值时以及在模拟中使用默认值。",
+  Default: "默认",
+  Uses: "引用",
+  "Add a parameter": "添加参数",
+  Type: "类型",
+  "Type of {name}": "{name} 的类型",
+  "Default of {name}": "{name} 的默认值",
+  "{name} in {environment}": "{environment} 中的 {name}",
+  "Description of {name}": "{name} 的说明",
+  "Remove {name}": "移除 {name}",
+  "Values that differ between environments, such as names of topics and thresholds.":
+    "在不同环境中不同的值，例如主题名和阈值。",
+  "Show values…": "显示值…",
+  "Edit parameters…": "编辑参数…",
 };
