@@ -21,7 +21,7 @@ PARAMETERS = {
 }
 
 
-def parametrized() -> dict[str, Any]:
+def parametrized() -> Any:
     """Return a document that reads a topic of the environment."""
     made = summing("INT")
     made["parameters"] = PARAMETERS

@@ -17,7 +17,7 @@ STRING = {"format": "string"}
 HANDLE = "def handle(record, error):\n    return Response.resume()\n"
 
 
-def document(**settings: Any) -> dict[str, Any]:
+def document(**settings: Any) -> Any:
     params = {"topics": ["in"], "key": STRING, "value": STRING}
     return {
         "format": "millrace.topology/1",
@@ -89,7 +89,8 @@ def test_a_handler_is_python_of_the_user_whatever_the_nodes_are() -> None:
     assert runs_only_expressions(document(processing_handler="continue"))
     assert not runs_only_expressions(document(production_handler="function"))
     assert runs_python(document(deserialization_handler="function"))
-    assert not runs_python({**document(), "settings": ["function"]})
+    odd: Any = {**document(), "settings": ["function"]}
+    assert not runs_python(odd)
 
 
 def test_plain_spark_has_neither() -> None:

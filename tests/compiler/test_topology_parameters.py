@@ -21,7 +21,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def document(**parameters: Any) -> dict[str, Any]:
+def document(**parameters: Any) -> Any:
     """Return a document that uses each parameter."""
     predicate = "value.n > ${low} AND value.city <> ${city} AND NOT ${all} AND '${low}' <> `${low}`"
     return {
@@ -44,7 +44,7 @@ def document(**parameters: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def params(made: dict[str, Any], node: str) -> dict[str, Any]:
+def params(made: Any, node: str) -> dict[str, Any]:
     found: dict[str, Any] = next(each["params"] for each in made["nodes"] if each["id"] == node)
     return found
 

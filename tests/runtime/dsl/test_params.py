@@ -20,7 +20,7 @@ def program() -> Topology:
     return topology
 
 
-def params(document: dict[str, Any], node: str) -> dict[str, Any]:
+def params(document: Any, node: str) -> dict[str, Any]:
     found: dict[str, Any] = next(each["params"] for each in document["nodes"] if each["id"] == node)
     return found
 
