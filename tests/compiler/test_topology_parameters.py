@@ -170,7 +170,7 @@ def test_faults_behind_a_value_are_marked_in_the_text_that_was_written() -> None
     params(made, "large")["predicate"] = text
     report = Diagnostics()
     resolution = resolve(made, report)
-    filled = params(resolution.document, "large")["predicate"]  # type: ignore[arg-type]
+    filled = params(resolution.document, "large")["predicate"]
     for part, written in (("10", "${low}"), ("= value.", "= value."), ("value.n", "value.n")):
         start = filled.index(part)
         report = Diagnostics()
