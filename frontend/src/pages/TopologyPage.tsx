@@ -10,6 +10,7 @@ import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
+import { topicAddress } from "../frame/addresses";
 import { Loading } from "../frame/Loading";
 import { may, useSession, useWorkspace } from "../frame/session";
 import { useTitle } from "../frame/useTitle";
@@ -19,7 +20,6 @@ import { useLive } from "../live/store";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
 import { VersionNote } from "../runtime/VersionNote";
-import { topicAddress } from "../topics/records";
 import { useLanguage } from "../ui/i18n";
 import { later, useRest } from "../ui/later";
 import {
