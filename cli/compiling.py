@@ -12,7 +12,7 @@ from millrace_compiler import (
     compile_document,
     describe,
 )
-from millrace_compiler.kubernetes import Profile, ProfileError, name_of
+from millrace_compiler.export.kubernetes import Profile, ProfileError, name_of
 from millrace_compiler.versions import CONNECTOR
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import PACKAGE, operator_jar

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from millrace_compiler.bundle import PYSPARK, RE2, package_files
+from millrace_compiler.export.bundle import PYSPARK, RE2, package_files
 
 from launcher import commands, packages, places, sbom
 from launcher.console import echo

@@ -14,8 +14,8 @@ from accounts.models import User
 from django.conf import settings
 from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import ApiError
-from millrace_compiler.bundle import MANIFESTS, RE2, package_files
-from millrace_compiler.kubernetes import Profile, manifests, name_of, text_of
+from millrace_compiler.export.bundle import MANIFESTS, RE2, package_files
+from millrace_compiler.export.kubernetes import Profile, manifests, name_of, text_of
 
 from topologies.compiling import bundled
 from topologies.models import Topology, Version

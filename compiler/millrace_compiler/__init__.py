@@ -37,12 +37,12 @@ from millrace_compiler.analysis import (
     RecordedAnalyzer,
     SocketAnalyzer,
 )
-from millrace_compiler.bundle import bundle_files
 from millrace_compiler.catalog import catalog
 from millrace_compiler.compilation import Compilation, Refused, compile_document
 from millrace_compiler.describe import Description, describe
 from millrace_compiler.diagnostics import Diagnostic
 from millrace_compiler.document import FORMAT, DocumentError, load_document
+from millrace_compiler.export.bundle import bundle_files
 from millrace_compiler.registries import HttpSchemas, NoSchema, Schemas
 
 __all__ = [

@@ -18,8 +18,8 @@ from deployments.snapshots import Cause, Process
 from django.db import IntegrityError, transaction
 from millrace_backend import redis
 from millrace_backend.errors import Conflict
-from millrace_compiler.bundle import MANIFESTS
-from millrace_compiler.kubernetes import name_of
+from millrace_compiler.export.bundle import MANIFESTS
+from millrace_compiler.export.kubernetes import name_of
 from topologies import exporting
 from topologies.models import Topology
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from millrace_compiler.kubernetes import Profile, ProfileError
+from millrace_compiler.export.kubernetes import Profile, ProfileError
 
 from cli.arguments import parser
 from cli.compiling import profile_of

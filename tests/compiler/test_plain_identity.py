@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +70,14 @@ def test_code_of_steps_with_state_is_part_of_it_and_its_words_are_not(
     analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raw = json.loads((GOLDEN / "join_foreign_key" / "topology.json").read_text("utf-8"))
-    text, imports = PARTS["foreign_key_join"]
+    part = PARTS["foreign_key_join"]
     before = identity(raw, analyzer)
 
     def with_text(changed: str) -> str:
-        assert changed != text
-        monkeypatch.setitem(PARTS, "foreign_key_join", (changed, imports))
+        assert changed != part.text
+        monkeypatch.setitem(PARTS, "foreign_key_join", replace(part, text=changed))
         return identity(raw, analyzer)
 
-    words = re.sub(r'"""', '"""In other words: ', text, count=1)
+    words = re.sub(r'"""', '"""In other words: ', part.text, count=1)
     assert with_text(f"# A comment.\n{words}") == before
-    assert with_text(text + "\n\nMORE = 1\n") != before
+    assert with_text(part.text + "\n\nMORE = 1\n") != before

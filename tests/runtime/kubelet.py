@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from millrace_compiler.image import ENTRYPOINT
+from millrace_compiler.export.image import ENTRYPOINT
 
 Pod = dict[str, Any]
 

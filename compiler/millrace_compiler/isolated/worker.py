@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
-from millrace_compiler.bundle import bundle_files, package_files
 from millrace_compiler.compilation import Compilation, compile_document
 from millrace_compiler.conditions import Checked, Condition
 from millrace_compiler.diagnostics import Diagnostics
+from millrace_compiler.export.bundle import bundle_files, package_files
 from millrace_compiler.generating import Recipe, lines
 from millrace_compiler.isolated import frames
 from millrace_compiler.registries import DEFAULT, Unasked, read_formats

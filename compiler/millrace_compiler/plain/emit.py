@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from millrace_compiler.analysis import Analyzer
 from millrace_compiler.diagnostics import Diagnostics
@@ -18,17 +18,8 @@ from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.plain.identity import identity
 from millrace_compiler.plain.keeping import parts_of
 from millrace_compiler.plain.nodes import WRITERS
-from millrace_compiler.plain.parts import PARTS, names_of_parts
+from millrace_compiler.plain.parts import PARTS, Part, kafka, main, names_of_parts
 from millrace_compiler.plain.program import CannotSay, Program, mentioned
-from millrace_compiler.plain.template import (
-    IMPORTS,
-    KAFKA,
-    READ,
-    READ_PATTERN,
-    SESSION_CONFIG,
-    STATE_CONFIG,
-    TAIL,
-)
 from millrace_compiler.plain.text import Call, Chain, Name, calls_in, statement
 from millrace_compiler.plain.unused import used_names, without_unused
 from millrace_compiler.program.classes import bound_names
@@ -36,6 +27,16 @@ from millrace_compiler.program.identities import slug
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import PROGRAM, Written
 from millrace_compiler.versions import CONNECTOR
+
+#: Session settings of every program.
+SESSION_CONFIG = {"spark.sql.session.timeZone": "UTC"}
+
+#: Session settings of programs with transformWithState, which requires RocksDB.
+STATE_CONFIG = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+}
 
 _RESERVED = {
     "F",
@@ -121,14 +122,15 @@ def _text(program: Program) -> Written:
     description = (document.description or "").strip()
     needed = program.needed()
     body = [statement(each.target, each.expr) for each in needed]
-    tail = TAIL.replace("SESSION", _session(program))
+    tail = main(_session(program))
     code = [text for text, _ in program.code]
     others = ["".join(["def topology(kafka):\n", *(f"{text}\n" for text in body), "    return"])]
-    others += [tail, *code]
-    parts = without_unused([_kafka(program), *(PARTS[p][0] for p in _parts(program))], others)
+    others += [tail.text, *code]
+    before = [_kafka(program), *(PARTS[name] for name in PARTS if name in program.parts)]
+    parts = without_unused([each.text for each in before], others)
     lines = _docstring(about, description, program.between)
     used = {name for text in (*parts, *others) for name in used_names(text)}
-    lines += ["", *_imports(program, used)]
+    lines += ["", *_imports([*before, tail], used)]
     for part in parts:
         lines += part.rstrip("\n").split("\n")
     spans: list[Span] = []
@@ -154,14 +156,13 @@ def _text(program: Program) -> Written:
         spans.append(Span(each.node, PROGRAM, start, len(lines)))
     if not needed:
         lines += ["    return"]
-    lines += tail.split("\n")
+    lines += tail.text.split("\n")
     return Written({PROGRAM: "\n".join(lines)}, spans, tuple(program.between), identity(program))
 
 
-def _kafka(program: Program) -> str:
+def _kafka(program: Program) -> Part:
     calls = (call for each in program.needed() for call in calls_in(each.expr))
-    pattern = any(name == "pattern" for call in calls for name, _ in call.keywords)
-    return KAFKA.replace("READ", READ_PATTERN if pattern else READ)
+    return kafka(any(name == "pattern" for call in calls for name, _ in call.keywords))
 
 
 def _session(program: Program) -> str:
@@ -179,21 +180,16 @@ def _session(program: Program) -> str:
     return statement("spark", Chain(Name("SparkSession.builder"), (*calls, Call("getOrCreate"))))
 
 
-def _parts(program: Program) -> list[str]:
-    """The parts that the program needs, in the order in which they are written."""
-    return [name for name in PARTS if name in program.parts]
-
-
 def _owners(program: Program, code: str) -> list[str]:
     return [id_ for id_ in program.graph.order
             if program.graph.operators[id_].node.params.get("code") == code]  # fmt: skip
 
 
-def _imports(program: Program, used: set[str]) -> list[str]:
+def _imports(parts: Iterable[Part], used: set[str]) -> list[str]:
     """Import statements of the standard library and of pyspark, in ruff's order."""
-    names: dict[str, set[str]] = {module: set(found) for module, found in IMPORTS.items()}
-    for part in _parts(program):
-        for module, found in PARTS[part][1].items():
+    names: dict[str, set[str]] = {}
+    for part in parts:
+        for module, found in part.imports.items():
             names.setdefault(module, set()).update(found)
     names = {module: found & used for module, found in names.items() if found & used}
     first, *spark = (module for module in sorted(names) if module.startswith("pyspark"))

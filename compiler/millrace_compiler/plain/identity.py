@@ -30,7 +30,7 @@ def identity(program: Program) -> str:
         for each in needed
         if each.target is None and isinstance(each.expr, Call)
     ]
-    classes = {part: _code(PARTS[part][0]) for part in sorted(program.parts)}
+    classes = {part: _code(PARTS[part].text) for part in sorted(program.parts)}
     whole = json.dumps([sorted(queries), classes], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 

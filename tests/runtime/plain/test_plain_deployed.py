@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
-from millrace_compiler.bundle import bundle_files
+from millrace_compiler.export.bundle import bundle_files
 
 from tests.conftest import CLIENT_VARIABLES
 from tests.runtime import drivers, topics

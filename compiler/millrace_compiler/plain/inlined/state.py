@@ -1,34 +1,13 @@
-"""Stateful processors of plain programs, for operations that Spark does not have."""
+"""Stateful processors, for operations that Spark does not have."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush, merge
+from itertools import pairwise
+from typing import Any
 
-_TYPED = {"collections.abc": ("Iterator",), "typing": ("Any",), "pyspark.sql": ("Row",)}
-_PROCESSORS = "pyspark.sql.streaming.stateful_processor"
-_ONE_VALUE = {**_TYPED, _PROCESSORS: ("StatefulProcessor", "StatefulProcessorHandle")}
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-IN_ORDER_IMPORTS = {**_TYPED, "heapq": ("merge",)}
-IN_ORDER = '''
-
-def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """Records by offset within a partition, and by timestamp across partitions."""
-    partitions: dict[tuple[str, int], list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.offset):
-        partitions.setdefault((row.topic, row.partition), []).append(row)
-    return merge(*partitions.values(), key=lambda row: row.timestamp)
-'''
-
-KEY_BYTES_IMPORTS = {"typing": ("Any",)}
-KEY_BYTES = '''
-
-def _bytes(key: Any) -> bytes:
-    """A key as Kafka's serializers write it."""
-    if isinstance(key, int):
-        return key.to_bytes(8, "big", signed=True)
-    return key.encode() if isinstance(key, str) else bytes(key)
-'''
-
-TABLE_JOIN_IMPORTS = _ONE_VALUE
-TABLE_JOIN = '''
 
 class TableJoin(StatefulProcessor):
     """Keeps the rows of a key on both sides, and emits both after each change."""
@@ -65,10 +44,7 @@ class TableJoin(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
 
-TABLE_LOOKUP_IMPORTS = _ONE_VALUE
-TABLE_LOOKUP = '''
 
 class TableLookup(StatefulProcessor):
     """Keeps the row of a key, and emits it with each record of the stream."""
@@ -93,10 +69,7 @@ class TableLookup(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
 
-TABLE_CHANGES_IMPORTS = _ONE_VALUE
-TABLE_CHANGES = '''
 
 class TableChanges(StatefulProcessor):
     """Keeps the row of a key; a change emits the old row and the new one."""
@@ -122,10 +95,7 @@ class TableChanges(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
 
-REFERENCES_IMPORTS = _ONE_VALUE
-REFERENCES = '''
 
 class References(StatefulProcessor):
     """Keeps the foreign key of a row; sends a change to it, and to the previous one."""
@@ -167,10 +137,7 @@ class References(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
 
-FOREIGN_KEY_JOIN_IMPORTS = _ONE_VALUE
-FOREIGN_KEY_JOIN = '''
 
 class ForeignKeyJoin(StatefulProcessor):
     """Keeps a right row and the left rows that refer to it; emits the results that change."""
@@ -215,10 +182,7 @@ class ForeignKeyJoin(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
 
-SLIDING_IMPORTS = {**_ONE_VALUE, "itertools": ("pairwise",)}
-SLIDING = '''
 
 class SlidingWindows(StatefulProcessor):
     """Keeps the records of a key by time; emits the contents of the windows that a record changes.
@@ -280,10 +244,7 @@ class SlidingWindows(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
 
-SUPPRESS_IMPORTS = {**_ONE_VALUE, "heapq": ("heapify", "heappop", "heappush")}
-SUPPRESS = '''
 
 class Suppress(StatefulProcessor):
     """Buffers the last update of each key for a time, by the stream time of its partition.
@@ -329,4 +290,18 @@ class Suppress(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
+
+
+def _bytes(key: Any) -> bytes:
+    """A key as Kafka's serializers write it."""
+    if isinstance(key, int):
+        return key.to_bytes(8, "big", signed=True)
+    return key.encode() if isinstance(key, str) else bytes(key)
+
+
+def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
+    """Records by offset within a partition, and by timestamp across partitions."""
+    partitions: dict[tuple[str, int], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.offset):
+        partitions.setdefault((row.topic, row.partition), []).append(row)
+    return merge(*partitions.values(), key=lambda row: row.timestamp)

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 import yaml
 from millrace_compiler import bundle_files
-from millrace_compiler.image import ENTRYPOINT
-from millrace_compiler.kubernetes import (
+from millrace_compiler.export.image import ENTRYPOINT
+from millrace_compiler.export.kubernetes import (
     Manifest,
     Profile,
     ProfileError,
@@ -26,7 +26,7 @@ from tests.compiler.kit import compiled, line, node
 
 SCHEMAS = json.loads(Path(__file__).with_name("kubernetes_schemas.json").read_text("utf-8"))
 GROUPS = {"v1": "core.v1", "apps/v1": "apps.v1", "rbac.authorization.k8s.io/v1": "rbac.v1"}
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = Path(__file__).parents[3] / "runtime"
 PROFILES = {
     "one pod, a volume": Profile("orders"),
     "one pod, a checkpoint in S3": Profile("orders", checkpoint="s3a://bucket/x", secret="keys"),

@@ -13,7 +13,7 @@ from millrace_compiler.versions import CONNECTOR
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = Path(__file__).parents[3] / "runtime"
 GOLDEN = RUNTIME.parent / "tests" / "golden"
 RAW = line(node("keep", "filter", predicate="true"), name="kept", description="Keeps all.")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from millrace_compiler import image
 from millrace_compiler.compilation import Compilation
 from millrace_compiler.document import Document
-from millrace_compiler.kubernetes import Profile, manifests, name_of, text_of
+from millrace_compiler.export import image
+from millrace_compiler.export.kubernetes import Profile, manifests, name_of, text_of
 from millrace_compiler.state_schema import state_schema
 from millrace_compiler.versions import CONNECTOR, SPARK
 
@@ -74,7 +74,7 @@ def bundle_files(
 def package_files(runtime: Path, operator_jar: Path | None = None) -> dict[str, bytes]:
     """The packages that a program imports, by path; see `bundle_files` for the arguments."""
     files = _runtime(runtime, sources=operator_jar is None)
-    files |= _package(Path(__file__).parent, "millrace_compiler")
+    files |= _package(Path(__file__).parents[1], "millrace_compiler")
     if operator_jar is not None:
         files[OPERATOR] = operator_jar.read_bytes()
     return files

@@ -1,22 +1,14 @@
-"""The text of every plain program: imports, Kafka's sources and sinks, the command line."""
+"""Topics as DataFrames, and the command line."""
 
-#: Names that a program imports, by module.
-IMPORTS = {
-    "pyspark.sql": ("DataFrame", "SparkSession"),
-    "pyspark.sql.streaming.readwriter": ("DataStreamWriter",),
-}
+import argparse
+import json
+import re
+import signal
+import threading
 
-#: Session settings of every program.
-SESSION_CONFIG = {"spark.sql.session.timeZone": "UTC"}
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-#: Session settings of programs with transformWithState, which requires RocksDB.
-STATE_CONFIG = {
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-}
-
-KAFKA = '''
 
 class Kafka:
     """Topics as streaming DataFrames, and streaming DataFrames to topics."""
@@ -32,7 +24,18 @@ class Kafka:
         self.trigger: str = options.trigger
         self.starting_offsets: dict[str, dict[str, int]] = options.starting_offsets
 
-READ
+    def read(self, *topics: str, starting: str = "earliest") -> DataFrame:
+        """The records of topics, as they arrive."""
+        given = self.starting_offsets
+        offsets = {topic: given[topic] for topic in topics if topic in given}
+        return (
+            self.spark.readStream.format("kafka")
+            .options(**self.client)
+            .option("subscribe", ",".join(topics))
+            .option("startingOffsets", json.dumps(offsets) if offsets else starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
 
     def table(self, topic: str) -> DataFrame:
         """All records that are on a topic when a micro-batch runs."""
@@ -62,24 +65,11 @@ def client_settings(file: str) -> dict[str, str]:
     with open(file, encoding="utf-8") as lines:
         pairs = [line.split("=", 1) for line in lines if line.strip() and line[0] != "#"]
     return {f"kafka.{name.strip()}": value.strip() for name, value in pairs}
-'''
 
-#: Method of a program that reads topics by name, and of one that also reads by pattern.
-READ = '''\
-    def read(self, *topics: str, starting: str = "earliest") -> DataFrame:
-        """The records of topics, as they arrive."""
-        given = self.starting_offsets
-        offsets = {topic: given[topic] for topic in topics if topic in given}
-        return (
-            self.spark.readStream.format("kafka")
-            .options(**self.client)
-            .option("subscribe", ",".join(topics))
-            .option("startingOffsets", json.dumps(offsets) if offsets else starting)
-            .option("includeHeaders", "true")
-            .load()
-        )'''
 
-READ_PATTERN = '''\
+class PatternKafka(Kafka):
+    """Its method takes the place of the one above in a program that reads topics by pattern."""
+
     def read(
         self, *topics: str, pattern: str | None = None, starting: str = "earliest"
     ) -> DataFrame:
@@ -97,9 +87,12 @@ READ_PATTERN = '''\
             .option("startingOffsets", json.dumps(offsets) if offsets else starting)
             .option("includeHeaders", "true")
             .load()
-        )'''
+        )
 
-TAIL = '''
+
+def topology(kafka: Kafka) -> None:
+    """The steps of a topology take its place."""
+
 
 def main() -> None:
     """Runs the topology on a broker until a query ends, or SIGTERM or Ctrl-C stop it.
@@ -128,7 +121,7 @@ def main() -> None:
         "a topic (-2: the first record, -1: the end)",
     )
     options = parser.parse_args()
-SESSION
+    spark = SparkSession.builder.getOrCreate()
     stopping = threading.Event()
     if threading.current_thread() is threading.main_thread() and not options.available_now:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -148,4 +141,3 @@ SESSION
 
 if __name__ == "__main__":
     main()
-'''

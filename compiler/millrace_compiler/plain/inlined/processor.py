@@ -1,17 +1,17 @@
-"""The part of plain programs with processors: the Processor API on `transformWithState`."""
+"""The Processor API on `transformWithState`."""
 
-#: Names that the part imports, by module.
-PROCESSOR_IMPORTS = {
-    "collections.abc": ("Callable", "Iterator"),
-    "dataclasses": ("dataclass", "field", "replace"),
-    "typing": ("Any",),
-    "pyspark.sql": ("Row",),
-    "pyspark.sql.streaming.stateful_processor": (
-        "MapState", "StatefulProcessor", "StatefulProcessorHandle",
-    ),
-}  # fmt: skip
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-PROCESSOR = '''
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import (
+    MapState,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+)
+
+from millrace_compiler.plain.inlined.state import _bytes, _in_order
 
 STREAM_TIME = "STREAM_TIME"
 
@@ -233,4 +233,3 @@ class Task(StatefulProcessor):
 
     def close(self) -> None:
         """Does nothing: no resources are held between micro-batches."""
-'''
