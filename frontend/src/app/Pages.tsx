@@ -2,6 +2,7 @@ import { type ComponentType, lazy, Suspense } from "react";
 import { Navigate, Route, Routes } from "react-router";
 import { Loading } from "../frame/Loading";
 import { usePageLoading } from "../frame/pageLoading";
+import { WholePage } from "../frame/WholePage";
 import { LinkPage } from "../pages/LinkPage";
 import { NotFoundPage } from "../pages/NotFoundPage";
 import { SignInPage } from "../pages/SignInPage";
@@ -34,7 +35,13 @@ const TopologyPage = page(async () => (await import("../pages/TopologyPage")).To
 /** The page at each address. */
 export function Pages() {
   return (
-    <Suspense fallback={<Loading />}>
+    <Suspense
+      fallback={
+        <WholePage>
+          <Loading />
+        </WholePage>
+      }
+    >
       <Routes>
         <Route element={<Localized />}>
           <Route path="/sign-in" element={<SignInPage />} />
