@@ -181,8 +181,8 @@ def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[
         elif screen.answers == "hold":
             held.append(route)
         else:
-            problem = {"code": "internal", "message": "The server failed."}
-            route.fulfill(status=500, content_type="application/json", body=json.dumps(problem))
+            problem = {"code": "invalid", "message": "The server refused this request."}
+            route.fulfill(status=400, content_type="application/json", body=json.dumps(problem))
 
     if screen.answers:
         page.route(ANSWERS, answer)

@@ -18,6 +18,7 @@ import { Failed } from "../frame/Failed";
 import { Loading } from "../frame/Loading";
 import { notify } from "../frame/notify";
 import { type DocumentEdge, edgeId, findNode, labelOf } from "../graph/document";
+import { isSourceKind } from "../graph/kinds";
 import { PlainEmpty } from "../live/PlainEmpty";
 import { isMoving, wordOf } from "../live/states";
 import { useLive } from "../live/store";
@@ -121,7 +122,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
     if (topic === null || partition === null || offset === null) return;
     void follow(ws, topology, deployment, { topic, partition, offset });
   };
-  const reads = findNode(document, edge.source)?.kind.startsWith("source.") === true;
+  const reads = isSourceKind(findNode(document, edge.source)?.kind ?? "");
   return (
     <div className="ui-panel" data-testid="edge-records" data-sampling={found.data?.sampling}>
       <div className="ui-bar">
