@@ -57,6 +57,10 @@ def _tab(tab: str) -> Callable[[Page], None]:
     return lambda page: page.locator(f"#{tab}").click()
 
 
+def _segment(segment: str) -> Callable[[Page], None]:
+    return lambda page: page.locator(f"[data-segment={segment}]").first.click()
+
+
 def _click(test_id: str) -> Callable[[Page], None]:
     return lambda page: page.get_by_test_id(test_id).first.click()
 
@@ -89,6 +93,7 @@ def _drawing(page: Page) -> None:
     page.keyboard.press("ControlOrMeta+G")
     page.keyboard.press("Escape")
     page.keyboard.press("Alt+N")
+    page.locator("textarea:focus").wait_for()
     page.keyboard.type(NOTE)
     page.keyboard.press("Escape")
 
@@ -121,14 +126,14 @@ SCREENS = (
     Screen("problems", TOPOLOGY, _tab("bottom-problems")),
     Screen("simulate", TOPOLOGY, _tab("bottom-simulate")),
     Screen("code", TOPOLOGY, _tab("bottom-code")),
-    Screen("plan", TOPOLOGY, _all(_keys("Alt+2"), _tab("bottom-plan"))),
+    Screen("plan", TOPOLOGY, _all(_segment("plan"), _tab("bottom-plan"))),
     Screen("assignment", TOPOLOGY, _tab("bottom-assignment"), running=True),
     Screen("charts", TOPOLOGY, _tab("bottom-charts"), running=True),
     Screen("records", TOPOLOGY, _tab("bottom-records"), running=True),
     Screen("state", TOPOLOGY, _tab("bottom-state"), running=True),
     Screen("logs", TOPOLOGY, _tab("bottom-logs"), running=True),
     Screen("runs", TOPOLOGY, _tab("bottom-runs")),
-    Screen("live-node", TOPOLOGY, _all(_keys("3"), _node), running=True),
+    Screen("live-node", TOPOLOGY, _all(_segment("runtime"), _node), running=True),
     Screen("deployment", TOPOLOGY, _click("deployment-pill"), running=True),
     Screen("deploy-options", TOPOLOGY, _click("deploy-options")),
     Screen("import", TOPOLOGY, _all(_tab("left-versions"), _click("import"))),
@@ -187,7 +192,9 @@ def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[
     if screen.answers:
         page.route(ANSWERS, answer)
     path = screen.path.format(t=topology)
-    page.goto(f"{address}{path}" if path.startswith("/") else f"{address}/w/main/{path}")
+    page.goto(
+        f"{address}{path}" if path.startswith("/") else f"{address}/w/main/{path}".rstrip("/")
+    )
     if screen.answers == "fail":
         page.get_by_role("alert").first.wait_for()
     elif not screen.answers:
