@@ -8,7 +8,7 @@ from typing import Any
 _STRING = {"format": "string"}
 
 
-def hundred_nodes() -> dict[str, Any]:
+def hundred_nodes() -> Any:
     """Ten chains of ten nodes: sources, stateless steps, joins, aggregations, stores, sinks."""
     nodes: list[dict[str, Any]] = []
     edges: list[dict[str, str]] = []
@@ -31,7 +31,7 @@ def hundred_nodes() -> dict[str, Any]:
     return document("hundred-nodes", nodes, edges)
 
 
-def ten_nodes() -> dict[str, Any]:
+def ten_nodes() -> Any:
     """Ten nodes with three stores: a table that is joined, a windowed count, a reduction."""
     nodes = [
         node("lines", "source.stream", topics=["lines"], key=_STRING, value=_STRING),

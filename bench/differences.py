@@ -33,7 +33,7 @@ SWAPS = (
     (" + ", " - "), (" * ", " + "), ("upper(", "lower("), ("concat(", "concat('x', "),
 )  # fmt: skip
 NUMBER = re.compile(r"(?<![\w'.])\d+(?![\w'.])")
-Document = dict[str, Any]
+Document = Any
 
 
 def places(part: Any, kind: type) -> Iterator[tuple[Any, Any]]:

@@ -81,7 +81,7 @@ def main() -> int:
     count = parser.parse_args().records
     spark = simulation_session()
     analyzer = session_analyzer(spark)
-    lines = [
+    lines: Any = [
         (number, {"topic": "in", "key": "a", "value": {"item": "pen", "n": number}, "timestamp": 0})
         for number in range(1, count + 1)
     ]
@@ -94,7 +94,7 @@ def main() -> int:
     times: dict[str, list[float]] = {name: [] for name in forms}
     for _ in range(ROUNDS):
         for name, function in forms.items():
-            graph = compiled(topology(function).document(), analyzer).task_graph or {}
+            graph = compiled(topology(function).document(), analyzer).require_task_graph()
             simulator = UnbatchedSimulator(spark.newSession(), graph, name="functions")
             began = processor_seconds(psutil.Process())
             result = simulator.run_batches([lines])

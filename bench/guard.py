@@ -51,7 +51,7 @@ def calibration(spark: Any) -> float:
     return (sum(java.cpu_times()[:2]) - before) / ROWS * 1e6
 
 
-def measured(spark: Any, address: str, document: dict[str, Any], records: int) -> float:
+def measured(spark: Any, address: str, document: Any, records: int) -> float:
     """Return what a record of the document costs, in rows of the calibration.
 
     The lowest of several rounds: load can only make a round dearer.

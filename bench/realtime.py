@@ -59,7 +59,7 @@ def measure(
     own = spark.newSession()
     kafka = Kafka(own, address, run=run, real_time=real_time)
     document = counted(source, target, by_value=by_value).document()
-    graph = compiled(document, session_analyzer(own)).task_graph or {}
+    graph = compiled(document, session_analyzer(own)).require_task_graph()
     job = Job(own, kafka, graph, name="latency", run=run, updates=True)
     own.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
     plan = job.query()

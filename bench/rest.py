@@ -29,7 +29,7 @@ from pathlib import Path
 
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
-from millrace_compiler import local_services
+from millrace_services import local_services
 
 from bench._broker import free_ports
 from bench.inside import PARTITIONS, SINK, SOURCE, counting

@@ -132,9 +132,9 @@ def spark_session() -> Iterator[Any]:
         spark.stop()
 
 
-def run(spark: Any, address: str, document: dict[str, Any], checkpoint: str) -> list[Any]:
+def run(spark: Any, address: str, document: Any, checkpoint: str) -> list[Any]:
     """Run from a checkpoint until all records are read; return the progress of the batches."""
-    graph = compiled(document, session_analyzer(spark)).task_graph or {}
+    graph = compiled(document, session_analyzer(spark)).require_task_graph()
     name = uuid.uuid4().hex
     kafka = Kafka(spark, address, run=name, max_records=BATCH)
     job = Job(spark, kafka, graph, name=document["name"], run=name)

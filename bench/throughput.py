@@ -144,7 +144,7 @@ def documents() -> dict[str, dict[str, Any]]:
     }
 
 
-def _with_right(document: dict[str, Any], source: dict[str, Any]) -> None:
+def _with_right(document: Any, source: dict[str, Any]) -> None:
     """Make a source the right input of the node `join`."""
     params = source["params"]
     document["topics"][params.get("topic") or params["topics"][0]] = {"partitions": PARTITIONS}
@@ -211,18 +211,18 @@ def fill(address: str, records: int, topics: Collection[str] = (TABLE, PAYMENTS)
     producer.flush(120)
 
 
-def read_of(document: dict[str, Any], records: int) -> int:
+def read_of(document: Any, records: int) -> int:
     """Return how many records a document reads, of this number of orders."""
     each = {INPUT: records, TABLE: KEYS, PAYMENTS: records}
     return sum(each[topic] for topic in document["topics"])
 
 
 def on_spark(
-    spark: Any, address: str, document: dict[str, Any], *, most: int, guarantee: str | None = None
+    spark: Any, address: str, document: Any, *, most: int, guarantee: str | None = None
 ) -> dict[str, Any]:
     """Run a compiled document on all records, in batches of at most `most` records."""
-    settings = {"processing_guarantee": guarantee} if guarantee else {}
-    graph = compiled(document, session_analyzer(spark)).task_graph or {}
+    settings: Any = {"processing_guarantee": guarantee} if guarantee else {}
+    graph = compiled(document, session_analyzer(spark)).require_task_graph()
     run = uuid.uuid4().hex
     kafka = Kafka(spark, address, run=run, max_records=most)
     job = Job(spark, kafka, graph, name=document["name"], run=run)
@@ -256,7 +256,7 @@ def figures(records: int, seconds: float, worked: float) -> dict[str, Any]:
     }
 
 
-def on_kafka_streams(address: str, document: dict[str, Any], records: int) -> dict[str, Any]:
+def on_kafka_streams(address: str, document: Any, records: int) -> dict[str, Any]:
     """Run the same document as a Kafka Streams application with two threads.
 
     It is a separate process, whose CPU time includes its start.

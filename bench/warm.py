@@ -27,7 +27,7 @@ COMPILE_LIMIT = 0.05
 SIMULATE_LIMIT = 2.0
 
 
-def lines() -> list[dict[str, Any]]:
+def lines() -> list[Any]:
     """Twenty records: five rows of the table, fifteen lines."""
     names = [
         {"topic": "names", "key": f"k{n}", "value": f"name {n}", "timestamp": n} for n in range(5)

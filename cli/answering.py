@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
+from millrace_model.simulations import Answer, Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.comparing import compared
 
@@ -25,7 +25,7 @@ MOST_DIFFERENCES = 50
 
 def main(folder: Path) -> int:
     """Write an answer in any case, and return exit code 0."""
-    scenario = json.loads((folder / "scenario.json").read_text(encoding="utf-8"))
+    scenario: Scenario = json.loads((folder / "scenario.json").read_text(encoding="utf-8"))
 
     def progress(word: str) -> None:
         (folder / "progress").write_text(word, encoding="utf-8")
@@ -38,9 +38,7 @@ def main(folder: Path) -> int:
             progress("run")
             scenario["expected"] = oracle.run(scenario)
         found = compared(scenario, scenario["found"], "each")
-        answer: dict[str, Any] = {
-            "differences": [each.to_json() for each in found[:MOST_DIFFERENCES]]
-        }
+        answer: Answer = {"differences": [each.to_json() for each in found[:MOST_DIFFERENCES]]}
     except MillraceError as error:
         answer = {"error": {"code": error.code, "facts": error.facts, "message": error.message}}
     except Exception as error:  # noqa: BLE001 - whatever it is, the answer says so

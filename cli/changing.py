@@ -10,8 +10,9 @@ from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.compilation import Compilation
 from millrace_compiler.state_changes import StateChange
 from millrace_compiler.state_schema import compare_state
+from millrace_model.diagnostics import PlacedDiagnostic
 
-from cli.documents import analyzer, diagnostics_of, read_document, show_diagnostics
+from cli.documents import analyzer, diagnostics_of, of_document, read_document, show_diagnostics
 
 _WORDS = {
     "store_kind_changed": "another kind of store",
@@ -43,7 +44,7 @@ def compare_state_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _compiled(path: str, known: Analyzer) -> Compilation | list[dict[str, Any]]:
+def _compiled(path: str, known: Analyzer) -> Compilation | list[PlacedDiagnostic]:
     """Compile a document; return the compilation, or the diagnostics if it is refused."""
     try:
         return compile_document(read_document(path), known).require()
@@ -51,7 +52,7 @@ def _compiled(path: str, known: Analyzer) -> Compilation | list[dict[str, Any]]:
         diagnostics = [each.to_json() for each in refused.diagnostics]
     except DocumentError as error:
         diagnostics = diagnostics_of(error)
-    return [{**each, "document": path} for each in diagnostics]
+    return [of_document(each, path) for each in diagnostics]
 
 
 def change_text(change: StateChange) -> str:

@@ -11,17 +11,19 @@ from __future__ import annotations
 import json
 import random
 import re
-from typing import Any
+from typing import TypeAlias
 
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.describe import description_of
+from millrace_model.documents import DocumentNode, TopologyDocument
+from millrace_model.simulations import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.comparing import differences
 
 from cli.oracle import Oracle
 from oracle import fuzz
 
-Document = dict[str, Any]
+Document: TypeAlias = TopologyDocument
 
 _TYPES = {"string": "STRING", "integer": "INT", "long": "BIGINT", "double": "DOUBLE"}
 _CODE = """\
@@ -34,7 +36,7 @@ class PassOn(Processor):
 """
 
 
-def described_scenario(seed: int, number: int, *, wide: bool = False) -> dict[str, Any]:
+def described_scenario(seed: int, number: int, *, wide: bool = False) -> Scenario:
     """Return a random document to describe, which is determined by seed and number."""
     scenario = fuzz.scenario(seed, number, wide=wide)
     draw = random.Random(f"describe/{seed}/{number}")  # noqa: S311 - to be repeated, not secret
@@ -62,7 +64,7 @@ def described_scenario(seed: int, number: int, *, wide: bool = False) -> dict[st
     }
 
 
-def _plain(source: dict[str, Any]) -> bool:
+def _plain(source: DocumentNode) -> bool:
     params = source["params"]
     return "topics" in params and all(params[part]["format"] in _TYPES for part in ("key", "value"))
 
@@ -105,7 +107,7 @@ def _silent_stores(document: Document, draw: random.Random) -> None:
             node["params"]["logging"] = False
 
 
-def _read_again(document: Document, source: dict[str, Any]) -> None:
+def _read_again(document: Document, source: DocumentNode) -> None:
     """Add a second source of the same topic, with its own sink."""
     document["nodes"] += [
         {**source, "id": "read-again", "params": dict(source["params"])},
@@ -114,7 +116,7 @@ def _read_again(document: Document, source: dict[str, Any]) -> None:
     document["edges"].append({"source": "read-again", "target": "copied"})
 
 
-def _processors(document: Document, sources: list[dict[str, Any]]) -> dict[str, str]:
+def _processors(document: Document, sources: list[DocumentNode]) -> dict[str, str]:
     """Add a processor after each source; a shared store puts all of them into one task."""
     store = {"name": "shared-rows", "key_type": "STRING", "value_type": "STRING"}
     document["nodes"].append({"id": "shared", "kind": "store.key_value", "params": store})
@@ -136,7 +138,7 @@ def _processors(document: Document, sources: list[dict[str, Any]]) -> dict[str, 
     return names
 
 
-def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: dict[str, Any]) -> list[str]:
+def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: Scenario) -> list[str]:
     """Return the differences; Kafka Streams' description becomes the scenario's `expected`."""
     try:
         recorded = json.dumps(oracle.run(scenario))
@@ -149,10 +151,15 @@ def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: dict[str, A
     return differences(scenario, description(analyzer, scenario), "each")
 
 
-def description(analyzer: Analyzer, scenario: dict[str, Any]) -> dict[str, Any]:
+def description(analyzer: Analyzer, scenario: Scenario) -> ScenarioResult:
     """Return the output of `describe --json`, or the refusal, as the result of a scenario."""
     compilation = compile_document(scenario["topology"], analyzer)
     if not compilation.ok:
         first = next(d for d in compilation.diagnostics if d.severity == "error")
         return {"error": {"code": first.code, "node": first.node, "message": first.message}}
-    return {**description_of(compilation).to_json(), "error": None}
+    described = description_of(compilation).to_json()
+    return {
+        "subtopologies": described["subtopologies"],
+        "internal_topics": described["internal_topics"],
+        "error": None,
+    }

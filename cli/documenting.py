@@ -7,8 +7,8 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
+from millrace_model.documents import TopologyDocument
 from millrace_runtime.program import checked_document, load_program
 
 
@@ -23,7 +23,7 @@ def document_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def document_of_program(path: str) -> tuple[dict[str, Any], dict[str, str]]:
+def document_of_program(path: str) -> tuple[TopologyDocument, dict[str, str]]:
     """Return the document of a program, and the place of each node, such as "job.py, line 3".
 
     Raises MillraceError with file and line for a program that fails.

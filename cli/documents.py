@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from millrace_compiler import (
     Analyzer,
@@ -19,6 +19,9 @@ from millrace_compiler import (
     SocketAnalyzer,
     load_document,
 )
+from millrace_model.diagnostics import DiagnosticJson, PlacedDiagnostic
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import InputLine, Scenario, ScenarioResult
 from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.input_lines import checked_line, invalid_line
@@ -70,14 +73,14 @@ def read_text(path: str) -> str:
         raise MillraceError("file_unreadable", f"{path} is not UTF-8 text.") from None
 
 
-def keep(folder: Path, found: Mapping[str, Any]) -> Path:
+def keep(folder: Path, found: Scenario | ScenarioResult) -> Path:
     """Write a scenario or its result to the file of its id; return the file."""
     file = folder / f"{found['id']}.json"
     file.write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     return file
 
 
-def read_document(path: str) -> dict[str, Any]:
+def read_document(path: str) -> TopologyDocument:
     """Return a topology document; for a scenario file, its topology; for a program, its document.
 
     Raises DocumentError for text that is not a document, and MillraceError with file and line for
@@ -89,11 +92,12 @@ def read_document(path: str) -> dict[str, Any]:
     if "topology" in document and "nodes" not in document:
         inner = document["topology"]
         if isinstance(inner, dict):
-            return inner
-    return document
+            return cast(TopologyDocument, inner)
+    # The compiler reports what is wrong with it.
+    return cast(TopologyDocument, document)
 
 
-def read_lines(path: str) -> list[dict[str, Any]]:
+def read_lines(path: str) -> list[InputLine]:
     """Input lines, one JSON object each; empty lines are skipped."""
     lines = []
     for number, text in enumerate(read_text(path).split("\n"), 1):
@@ -113,18 +117,25 @@ def _no_number(text: str) -> float:
     raise ValueError(f'write "{text}" for {text}')
 
 
-def diagnostics_of(error: DocumentError) -> list[dict[str, Any]]:
+def diagnostics_of(error: DocumentError) -> list[DiagnosticJson]:
     """Return the diagnostics of text that is not a document."""
     return [each.to_json() for each in error.diagnostics]
 
 
-def show_diagnostics(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = False) -> None:
+def of_document(diagnostic: DiagnosticJson, path: str) -> PlacedDiagnostic:
+    """Return a diagnostic with the path of its document."""
+    found = cast(PlacedDiagnostic, diagnostic.copy())
+    found["document"] = path
+    return found
+
+
+def show_diagnostics(diagnostics: Sequence[DiagnosticJson], *, as_json: bool = False) -> None:
     """Print diagnostics to standard error."""
-    diagnostics = [_placed(each) for each in diagnostics]
+    found = [_placed(each) for each in diagnostics]
     if as_json:
-        print(json.dumps({"diagnostics": diagnostics}, ensure_ascii=False), file=sys.stderr)
+        print(json.dumps({"diagnostics": found}, ensure_ascii=False), file=sys.stderr)
         return
-    for each in diagnostics:
+    for each in found:
         where = (
             ".".join(x for x in (each.get("node"), each.get("path") or each.get("parameter")) if x)
             or "the document"
@@ -139,10 +150,13 @@ def show_diagnostics(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = F
         print(f"{document}{severity}: {where}{place}: {each['message']}{hint}", file=sys.stderr)
 
 
-def _placed(diagnostic: dict[str, Any]) -> dict[str, Any]:
+def _placed(diagnostic: DiagnosticJson) -> PlacedDiagnostic:
     """Return a diagnostic with `file` and `line`, if its node is in a program."""
-    place = programs.place(diagnostic.get("document"), diagnostic.get("node"))
+    found = cast(PlacedDiagnostic, diagnostic)
+    place = programs.place(found.get("document"), found.get("node"))
     if place is None:
-        return diagnostic
+        return found
     file, _, line = place.rpartition(", line ")
-    return {**diagnostic, "file": file, "line": int(line)}
+    placed = found.copy()
+    placed["file"], placed["line"] = file, int(line)
+    return placed

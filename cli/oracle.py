@@ -10,8 +10,10 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+from millrace_model.documents import DocumentNode, TopologyDocument
+from millrace_model.simulations import Expected, Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import cache_dir, java, spark_jars
 from millrace_runtime.session.session import NO_EXTERNAL_XML
@@ -30,6 +32,12 @@ _OPENED = (
     "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch",
     "sun.nio.cs", "sun.security.action", "sun.util.calendar",
 )  # fmt: skip
+
+
+class _Answer(Expected, total=False):
+    """The results, or why there are none."""
+
+    oracle_error: str
 
 
 class Oracle:
@@ -61,7 +69,7 @@ class Oracle:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
+    def run(self, scenario: Scenario) -> Expected:
         """Return `outputs`, `dropped`, `stores` and `error` in the form of a scenario's `expected`.
 
         Raises MillraceError with the code `oracle_cannot` for what the library's test driver cannot
@@ -70,7 +78,7 @@ class Oracle:
         question = json.dumps({**scenario, "topology": _readable(scenario["topology"])})
         known = self._remembered(question)
         if known is not None and known.exists():
-            answer: dict[str, Any] = json.loads(known.read_text(encoding="utf-8"))
+            answer: _Answer = json.loads(known.read_text(encoding="utf-8"))
         else:
             answer = json.loads(self._asked(question))
             if known is not None:
@@ -111,13 +119,13 @@ class Oracle:
         return line.rstrip("\n")
 
 
-def _readable(topology: dict[str, Any]) -> dict[str, Any]:
+def _readable(topology: TopologyDocument) -> TopologyDocument:
     """Replace formats that the oracle cannot read by JSON.
 
     Records and results are lines of JSON in both cases. Only schemas of records that become
     STRUCT<g, n, s> are supported.
     """
-    nodes = []
+    nodes: list[DocumentNode] = []
     for node in topology["nodes"]:
         params = dict(node.get("params") or {})
         for place in ("key", "value"):

@@ -16,9 +16,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from millrace_model.documents import Params, TopologyDocument
+from millrace_model.simulations import OutputLine, Scenario, ScenarioResult
 from millrace_runtime.simulator.simulation import Cut, Line, Result
 
-Scenario = dict[str, Any]
 Batch = list[tuple[int, Line]]
 
 # Features that depend on the other documents of a pack: a topic's name at run time, the single wall
@@ -37,7 +38,7 @@ def packable(scenario: Scenario) -> bool:
     return all(_packable(node.get("params") or {}) for node in scenario["topology"]["nodes"])
 
 
-def loops(topology: dict[str, Any]) -> bool:
+def loops(topology: TopologyDocument) -> bool:
     """Return whether the topology reads a topic that it writes."""
     read: set[str] = set()
     written: set[str] = set()
@@ -48,7 +49,7 @@ def loops(topology: dict[str, Any]) -> bool:
     return not read.isdisjoint(written)
 
 
-def _packable(params: dict[str, Any]) -> bool:
+def _packable(params: Params) -> bool:
     # The size of a buffer in bytes includes the names of topics.
     if not params.keys().isdisjoint({"topic_pattern", "topic_expression", "code", "max_bytes"}):
         return False
@@ -85,10 +86,10 @@ class Pack:
     scenarios: Sequence[Scenario]
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TopologyDocument:
         """All documents as one, with prefixed names."""
         parts = [_renamed(each["topology"], _prefix(n)) for n, each in enumerate(self.scenarios)]
-        joined: dict[str, Any] = {
+        joined: TopologyDocument = {
             "format": parts[0]["format"],
             "name": "pack",
             "settings": parts[0].get("settings") or {},
@@ -111,16 +112,17 @@ class Pack:
             for number, scenario in enumerate(self.scenarios):
                 if place < len(scenario["inputs"]):
                     line = scenario["inputs"][place]
-                    named = {**line, "topic": _prefix(number) + line["topic"]}
+                    named = line.copy()
+                    named["topic"] = _prefix(number) + line["topic"]
                     batches[-1].append((place * len(self.scenarios) + number, named))
         return batches
 
-    def results(self, result: Result) -> Iterator[dict[str, Any]]:
+    def results(self, result: Result) -> Iterator[ScenarioResult]:
         """The result of each scenario, as if it had run alone."""
         size = len(self.scenarios)
         for number in range(size):
             prefix = _prefix(number)
-            outputs = [
+            outputs: list[OutputLine] = [
                 {
                     **out,
                     "topic": out["topic"].removeprefix(prefix),
@@ -145,7 +147,7 @@ def _prefix(number: int) -> str:
     return f"c{number}-"
 
 
-def _renamed(topology: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _renamed(topology: TopologyDocument, prefix: str) -> TopologyDocument:
     return {
         **topology,
         "topics": {prefix + name: each for name, each in (topology.get("topics") or {}).items()},
@@ -160,7 +162,7 @@ def _renamed(topology: dict[str, Any], prefix: str) -> dict[str, Any]:
     }
 
 
-def _named(params: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _named(params: Params, prefix: str) -> Params:
     named = dict(params)
     for own in ("topic", "name"):
         if isinstance(named.get(own), str):

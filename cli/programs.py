@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from millrace_model.documents import TopologyDocument
 
 
 @dataclass
@@ -14,11 +15,11 @@ class Programs:
     The resident process does not run programs: it gets what the caller's process has read.
     """
 
-    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    documents: dict[str, TopologyDocument] = field(default_factory=dict)
     #: the place of each node, such as "job.py, line 3"
     places: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def read(self, path: str) -> dict[str, Any]:
+    def read(self, path: str) -> TopologyDocument:
         """Return the document of a program, which runs when it is first read.
 
         Raises MillraceError with file and line for a program that fails.

@@ -11,14 +11,23 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import cast
 
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import Expected, Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.comparing import differences
 
 from cli.documents import read_document, read_lines
 from cli.oracle import RELEASES, Oracle
 from oracle import fuzz
+
+
+class Recorded(Expected, total=False):
+    """Results of a release, or why it cannot run the scenario."""
+
+    not_run: str
+
 
 _OUTER = ("join.stream_stream", "join.stream_table", "join.foreign_key")
 #: changes of results: first release with the new ones, where they are described, and the kinds of
@@ -102,7 +111,7 @@ def _ordered(given: list[str]) -> list[str]:
     return [release for release in RELEASES if release in given]
 
 
-def _scenarios(arguments: argparse.Namespace) -> Sequence[dict[str, Any]]:
+def _scenarios(arguments: argparse.Namespace) -> Sequence[Scenario]:
     if arguments.recorded:
         return _recorded(Path(arguments.recorded))
     if arguments.random is not None:
@@ -118,7 +127,7 @@ def _scenarios(arguments: argparse.Namespace) -> Sequence[dict[str, Any]]:
     )
 
 
-def _recorded(folder: Path) -> list[dict[str, Any]]:
+def _recorded(folder: Path) -> list[Scenario]:
     """Return the scenarios in a folder that were recorded from runs."""
     files = sorted(folder.rglob("*.json"))
     if not files:
@@ -128,7 +137,7 @@ def _recorded(folder: Path) -> list[dict[str, Any]]:
     return [each for each in found if each.get("compare") not in ("refused", "describe")]
 
 
-def _scenario(file: Path) -> dict[str, Any]:
+def _scenario(file: Path) -> Scenario:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -139,16 +148,17 @@ def _scenario(file: Path) -> dict[str, Any]:
             "scenario_invalid",
             f"{file} is not a scenario: it has no {missing[0] if missing else 'fields'}.",
         )
-    return found
+    return cast(Scenario, found)
 
 
 def _outcomes(
-    pool: ThreadPoolExecutor, oracles: list[Oracle], scenario: dict[str, Any]
+    pool: ThreadPoolExecutor, oracles: list[Oracle], scenario: Scenario
 ) -> Iterator[tuple[str, str, str]]:
     """Yield each release with equal, differ or not run, and the first difference or the reason."""
-    question = {name: each for name, each in scenario.items() if name != "expected"}
+    question = scenario.copy()
+    question.pop("expected", None)
     answers = list(pool.map(lambda oracle: _answer(oracle, question), oracles))
-    expected = scenario.get("expected") or answers[0]
+    expected: Recorded = cast(Recorded, scenario.get("expected")) or answers[0]
     for oracle, answer in zip(oracles, answers, strict=True):
         if "not_run" in answer:
             yield oracle.release, "not run", answer["not_run"]
@@ -159,25 +169,26 @@ def _outcomes(
             found = "refused" if _refused(answer) else "not refused"
             yield oracle.release, "equal" if equal else "differ", "" if equal else found
         else:
-            others = differences({**scenario, "expected": expected}, answer, "each")
+            question["expected"] = expected
+            others = differences(question, answer, "each")
             yield oracle.release, "differ" if others else "equal", others[0] if others else ""
 
 
-def _answer(oracle: Oracle, question: dict[str, Any]) -> dict[str, Any]:
+def _answer(oracle: Oracle, question: Scenario) -> Recorded:
     """Return the results of a release, or `not_run` with why it cannot run the scenario."""
     try:
-        return oracle.run(question)
+        return cast(Recorded, oracle.run(question))
     except MillraceError as error:
         if error.code != "oracle_cannot":
             raise
         return {"not_run": error.message}
 
 
-def _refused(answer: dict[str, Any]) -> bool:
+def _refused(answer: ScenarioResult) -> bool:
     return (answer.get("error") or {}).get("kind") == "refused"
 
 
-def described(release: str, document: dict[str, Any]) -> str:
+def described(release: str, document: TopologyDocument) -> str:
     """Return where changes after this release are described that may explain a difference."""
     numbers = list(RELEASES)
     has = {each["kind"] for each in document["nodes"]} | set(document.get("settings", {}))

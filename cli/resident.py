@@ -18,7 +18,9 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
+
+from millrace_model.documents import TopologyDocument
 
 from cli.programs import is_program, programs
 from launcher import residents
@@ -39,6 +41,21 @@ _SEEN = ("MILLRACE_", "SPARK_", "JAVA_", "PYTHON", "LC_", "HTTP", "http")
 _EACH_CALL = {"MILLRACE_CALLED_FROM", "MILLRACE_RESIDENT"}
 STARTING_SECONDS = 120.0
 MOST_BYTES = 64 << 20
+
+
+class Programs(TypedDict):
+    """Documents of programs, and the places of their nodes, by path."""
+
+    documents: dict[str, TopologyDocument]
+    places: dict[str, dict[str, str]]
+
+
+class Request(Programs):
+    """A command for a resident process: of this folder, and the encodings of its output."""
+
+    argv: list[str]
+    folder: str
+    encoding: list[str]
 
 
 def enabled() -> bool:
@@ -64,7 +81,7 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
     place = residents.folder()
     if place is None:
         return None
-    request = {
+    request: Request = {
         "argv": list(argv),
         "folder": str(Path.cwd()),
         "encoding": [sys.stdout.encoding, sys.stderr.encoding],
@@ -83,7 +100,7 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
             return _answer(connection, request)
 
 
-def _programs(arguments: argparse.Namespace) -> dict[str, Any]:
+def _programs(arguments: argparse.Namespace) -> Programs:
     """Return the documents of programs, which run in this process."""
     paths = [str(getattr(arguments, name)) for name in DOCUMENTS[arguments.command]]
     for path in paths:
@@ -111,7 +128,9 @@ def _code() -> list[Path]:
 
     runtime = Path(str(millrace_runtime.__file__)).parent
     rooms = [Path(__file__).parent, Path(residents.__file__).parent, runtime]
-    rooms += [Path(str(millrace_compiler.__file__)).parent, runtime.parent / "scala"]
+    compiler = Path(str(millrace_compiler.__file__)).parent
+    rooms += [compiler, *(compiler.parent / f"millrace_{name}" for name in ("model", "services"))]
+    rooms.append(runtime.parent / "scala")
     return sorted(
         file for room in rooms for kind in ("*.py", "*.scala", "*.jar") for file in room.rglob(kind)
     )
@@ -147,7 +166,7 @@ def _idle(other: residents.Resident) -> bool:
     return True
 
 
-def _answer(connection: socket.socket, request: dict[str, Any]) -> int | None:
+def _answer(connection: socket.socket, request: Request) -> int | None:
     """Send a request with this process's output, and return the exit code."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -16,12 +16,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from cli.documents import kept
 from cli.main import main as run
 from cli.programs import programs
-from cli.resident import MOST_BYTES
+from cli.resident import MOST_BYTES, Request
 from cli.simulating import Warm
 from launcher import processes, residents
 
@@ -84,7 +83,7 @@ def _serve(base: Path, connection: socket.socket) -> None:
             os.close(each)
 
 
-def _request(connection: socket.socket, size: int) -> dict[str, Any] | None:
+def _request(connection: socket.socket, size: int) -> Request | None:
     if size > MOST_BYTES:
         return None
     received = b""
@@ -93,7 +92,7 @@ def _request(connection: socket.socket, size: int) -> dict[str, Any] | None:
         if not part:
             return None
         received += part
-    found: dict[str, Any] = json.loads(received)
+    found: Request = json.loads(received)
     return found
 
 
@@ -114,7 +113,7 @@ def _code(argv: list[str]) -> int:
 
 
 @contextlib.contextmanager
-def _standing_in(request: dict[str, Any], descriptors: list[int]) -> Iterator[None]:
+def _standing_in(request: Request, descriptors: list[int]) -> Iterator[None]:
     """Give the command the caller's folder, output and programs."""
     before = sys.stdout, sys.stderr
     streams = []

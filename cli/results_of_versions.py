@@ -6,12 +6,14 @@ import argparse
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from millrace_compiler import Compilation, Refused
+from millrace_compiler.diagnostics import Diagnostic
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import InputLine, OutputLine
 from millrace_runtime.counterexamples import Found, Searched, search
 
-from cli.documents import read_document, read_lines, show_diagnostics
+from cli.documents import of_document, read_document, read_lines, show_diagnostics
 from cli.simulating import Warm
 from cli.topology_tests import find_tests
 
@@ -27,7 +29,7 @@ def compare_results_command(arguments: argparse.Namespace) -> int:
     warm = Warm()
     try:
         refused = [
-            {**each.to_json(), "document": path}
+            of_document(each.to_json(), path)
             for path, document in ((arguments.old, old), (arguments.new, new))
             for each in _errors(warm, document)
         ]
@@ -50,7 +52,7 @@ def compare_results_command(arguments: argparse.Namespace) -> int:
     return 1 if searched.found else 0
 
 
-def _errors(warm: Warm, document: dict[str, Any]) -> Iterable[Any]:
+def _errors(warm: Warm, document: TopologyDocument) -> Iterable[Diagnostic]:
     try:
         compilation: Compilation = warm.compile(document)
     except Refused as refused:
@@ -96,13 +98,13 @@ def _found(found: Found, tried: str) -> list[str]:
     return [*lines, ""]
 
 
-def _line(line: dict[str, Any]) -> str:
+def _line(line: InputLine) -> str:
     if "advance_wall_clock" in line:
         return f"the wall clock advances by {line['advance_wall_clock']:,} ms"
     return f"{line['topic']}  {_record(line)}"
 
 
-def _record(line: dict[str, Any]) -> str:
+def _record(line: InputLine | OutputLine) -> str:
     key, value = (json.dumps(line.get(name), ensure_ascii=False) for name in ("key", "value"))
     more = "".join(
         f"  {name} {json.dumps(line[name], ensure_ascii=False)}"

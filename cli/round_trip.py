@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.describe import description_of
+from millrace_model.documents import TopologyDocument
 from millrace_runtime.program import load_program
 
-Document = dict[str, Any]
 
-
-def round_trip(document: Document, analyzer: Analyzer) -> list[str]:
+def round_trip(document: TopologyDocument, analyzer: Analyzer) -> list[str]:
     """Return what a document loses in its program, in words; empty if nothing is lost.
 
     Raises:
@@ -40,7 +38,7 @@ def round_trip(document: Document, analyzer: Analyzer) -> list[str]:
     return [f"{part} differ" for part, equal in same.items() if not equal]
 
 
-def _texts(document: Document) -> Document:
+def _texts(document: TopologyDocument) -> dict[str, tuple[str, ...]]:
     """Label and description of each node."""
     nodes = {each["id"]: (each.get("label"), each.get("description")) for each in document["nodes"]}
     return {id_: tuple((text or "").strip() for text in texts) for id_, texts in nodes.items()}

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from millrace_compiler import (
     Analyzer,
@@ -24,7 +23,17 @@ from millrace_compiler import (
     describe,
 )
 from millrace_compiler.compilation import Dialect
+from millrace_compiler.diagnostics import Diagnostic
 from millrace_compiler.operators.sources.base import Source
+from millrace_model.documents import TopologyDocument
+from millrace_model.graphs import TaskGraph
+from millrace_model.simulations import (
+    InputLine,
+    OutputLine,
+    RefusedFields,
+    Scenario,
+    ScenarioResult,
+)
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain
@@ -66,16 +75,16 @@ class Warm:
         if Warm._open == 0:
             self.spark.stop()
 
-    def compile(self, document: dict[str, Any], dialect: Dialect = "exact") -> Compilation:
+    def compile(self, document: TopologyDocument, dialect: Dialect = "exact") -> Compilation:
         """Compile a document; only one is compiled at a time."""
         with self._compiling:
             return compile_document(document, self.analyzer, dialect=dialect)
 
     def simulate(
         self,
-        document: dict[str, Any],
+        document: TopologyDocument,
         compilation: Compilation,
-        lines: list[dict[str, Any]],
+        lines: list[InputLine],
         cut: Cut,
         *,
         restart_each: bool = False,
@@ -88,7 +97,7 @@ class Warm:
             return simulator.run(lines)
 
     def _simulate_plain(
-        self, compilation: Compilation, lines: list[dict[str, Any]], cut: Cut, *, restart_each: bool
+        self, compilation: Compilation, lines: list[InputLine], cut: Cut, *, restart_each: bool
     ) -> Result:
         from millrace_runtime.plain.simulation import PlainSimulator, topology_of
 
@@ -109,15 +118,15 @@ class Warm:
             simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
             return simulator.run_batches(pack.batches(cut))
 
-    def _task_graph(self, compilation: Compilation) -> dict[str, Any]:
+    def _task_graph(self, compilation: Compilation) -> TaskGraph:
         """Return the task graph of the generated program, which a deployment of it would run."""
         document = document_of(compilation)
         with self._compiling:
-            return compiled(document, self.analyzer).task_graph or {}
+            return compiled(document, self.analyzer).require_task_graph()
 
     def _simulator(
         self,
-        document: dict[str, Any],
+        document: TopologyDocument,
         compilation: Compilation,
         cut: Cut,
         *,
@@ -149,7 +158,7 @@ def _explained() -> Iterator[None]:
         raise explain(error) from None
 
 
-def document_of(compilation: Compilation) -> dict[str, Any]:
+def document_of(compilation: Compilation) -> TopologyDocument:
     """Return the document that the generated program builds."""
     if compilation.code is None:
         raise MillraceError("not_compiled", "The document has errors, so there is no code to run.")
@@ -186,7 +195,7 @@ def simulate_command(arguments: argparse.Namespace) -> int:
     return 3
 
 
-def _warn_of_topics(compilation: Compilation, lines: list[dict[str, Any]]) -> None:
+def _warn_of_topics(compilation: Compilation, lines: list[InputLine]) -> None:
     """Warn about records of topics that the topology does not read; they are ignored."""
     read: set[str] = set()
     for operator in compilation.graph.operators.values():
@@ -204,7 +213,7 @@ def _warn_of_topics(compilation: Compilation, lines: list[dict[str, Any]]) -> No
         )
 
 
-def _write_lines(outputs: Iterable[dict[str, Any]], path: str | None) -> None:
+def _write_lines(outputs: Iterable[OutputLine], path: str | None) -> None:
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in outputs)
     if path:
         Path(path).write_text(text, encoding="utf-8")
@@ -223,7 +232,7 @@ def conformance_command(arguments: argparse.Namespace) -> int:
 
     verdicts: Counter[str] = Counter()
 
-    def work(scenario: dict[str, Any]) -> None:
+    def work(scenario: Scenario) -> None:
         result = run_scenario(
             warm, scenario, cut, restart_each=arguments.restart_each, dialect=arguments.dialect
         )
@@ -249,7 +258,7 @@ def conformance_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def load_scenarios(folder: str | Path, only: str | None = None) -> list[dict[str, Any]]:
+def load_scenarios(folder: str | Path, only: str | None = None) -> list[Scenario]:
     """Return the scenarios of a folder, in the order of their file names."""
     wanted = set(only.split(",")) if only else None
     found = []
@@ -265,19 +274,25 @@ def load_scenarios(folder: str | Path, only: str | None = None) -> list[dict[str
 
 def run_scenario(
     warm: Warm,
-    scenario: dict[str, Any],
+    scenario: Scenario,
     cut: Cut,
     *,
     restart_each: bool = False,
     dialect: Dialect = "exact",
-) -> dict[str, Any]:
+) -> ScenarioResult:
     """Return the result of one scenario in the form of its result file."""
     name = scenario["id"]
     document = scenario["topology"]
     try:
         if scenario.get("compare") == "describe":
             with warm._compiling:
-                return {"id": name, **describe(document, warm.analyzer).to_json(), "error": None}
+                described = describe(document, warm.analyzer).to_json()
+                return {
+                    "id": name,
+                    "subtopologies": described["subtopologies"],
+                    "internal_topics": described["internal_topics"],
+                    "error": None,
+                }
         compilation = warm.compile(document, dialect)
         if not compilation.ok:
             return {"id": name, "error": _refusal(compilation.diagnostics)}
@@ -292,17 +307,23 @@ def run_scenario(
         return {"id": name, "error": _refusal(error.diagnostics)}
     except MillraceError as error:
         return {"id": name, "error": error.as_dict()}
-    answer = {"id": name, "outputs": result.outputs, "dropped": result.dropped}
+    answer: ScenarioResult = {"id": name, "outputs": result.outputs, "dropped": result.dropped}
     if dialect == "plain":
-        return {**answer, "differences": compilation.differences, "error": result.error}
-    return {**answer, "stores": result.stores, "error": result.error}
+        answer["differences"] = compilation.differences
+    else:
+        answer["stores"] = result.stores
+    answer["error"] = result.error
+    return answer
 
 
-def _refusal(diagnostics: Iterable[Any]) -> dict[str, Any]:
+def _refusal(diagnostics: Iterable[Diagnostic]) -> RefusedFields:
     listed = [each.to_json() for each in diagnostics]
-    first = next((each for each in listed if each.get("severity") == "error"), listed[0])
+    first = next((each for each in listed if each["severity"] == "error"), listed[0])
     return {
         "kind": "refused",
-        **{name: first.get(name) for name in ("code", "node", "parameter", "message")},
+        "code": first["code"],
+        "node": first["node"],
+        "parameter": first["parameter"],
+        "message": first["message"],
         "diagnostics": listed,
     }

@@ -7,8 +7,8 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+from millrace_model.simulations import StatePage, StateRow
 from millrace_runtime.checkpoint import checkpoint, storage
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.simulation import simulation_session
@@ -101,7 +101,7 @@ def _time(text: str | None) -> int | None:
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-def _values(row: dict[str, Any]) -> dict[str, Any]:
+def _values(row: StateRow) -> dict[str, object]:
     value = row["value"]
     return {
         **row,
@@ -110,7 +110,7 @@ def _values(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _print(page: dict[str, Any]) -> None:
+def _print(page: StatePage) -> None:
     """Print rows to standard output, separated by tabs, and their batch and times to stderr."""
     times = ", ".join(f"{each['task']} {_iso(each['stream_time'])}" for each in page["tasks"])
     print(
@@ -132,7 +132,9 @@ def _print(page: dict[str, Any]) -> None:
         print(f"More rows follow: --after {page['next']}", file=sys.stderr)
 
 
-def _iso(at: int) -> str:
+def _iso(at: int | None) -> str:
+    if at is None:
+        return "unknown"
     try:
         text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError, OSError):

@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from millrace_compiler import Compilation, load_document
 from millrace_compiler.conditions import read_conditions
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import Scenario, TestResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.expectations import Expectations
 from millrace_runtime.simulator.simulation import Cut
@@ -59,7 +61,7 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _expects(warm: Warm, compilation: Compilation, test: dict[str, Any]) -> Expectations:
+def _expects(warm: Warm, compilation: Compilation, test: Scenario) -> Expectations:
     """Return what a test expects. Raises MillraceError that names an invalid test."""
     try:
         return Expectations(warm.spark, warm.analyzer, compilation, test["expected"])
@@ -68,10 +70,11 @@ def _expects(warm: Warm, compilation: Compilation, test: dict[str, Any]) -> Expe
 
 
 def run_test(
-    warm: Warm, document: dict[str, Any], test: dict[str, Any], expects: Expectations
-) -> dict[str, Any]:
+    warm: Warm, document: TopologyDocument, test: Scenario, expects: Expectations
+) -> TestResult:
     """Run a test in each of its cuts; return `{"id", "title", "passed", "differences": [text]}`."""
-    scenario = {**test, "topology": document}
+    scenario = test.copy()
+    scenario["topology"] = document
     found = []
     for cut in test["cuts"]:
         result = run_scenario(warm, scenario, Cut.parse(cut))
@@ -85,7 +88,7 @@ def run_test(
     }
 
 
-def _lines(result: dict[str, Any]) -> list[str]:
+def _lines(result: TestResult) -> list[str]:
     title = f": {result['title']}" if result["title"] else ""
     verdict = "passed" if result["passed"] else "failed"
     return [
@@ -94,7 +97,7 @@ def _lines(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def find_tests(document: str, folder: str | None) -> list[dict[str, Any]]:
+def find_tests(document: str, folder: str | None) -> list[Scenario]:
     """Return the tests of a folder, in the order of their file names.
 
     Without a folder: the document itself if it is a scenario file, else the folder `tests` beside
@@ -125,7 +128,7 @@ def find_tests(document: str, folder: str | None) -> list[dict[str, Any]]:
     return tests
 
 
-def _checked(test: Any, path: Path) -> dict[str, Any]:
+def _checked(test: Any, path: Path) -> Scenario:
     """Return a test with its defaults. Raises MillraceError that names the invalid field."""
     if not isinstance(test, dict):
         raise _faulty(path, "a test is an object with inputs and expected")
@@ -158,7 +161,7 @@ def _checked(test: Any, path: Path) -> dict[str, Any]:
         raise _faulty(path, f"cuts must be a list of {' and '.join(CUTS)}, found {cuts!r}")
     if mode == "set_per_input" and not all("after" in row for row in rows):
         raise _faulty(path, "compare set_per_input needs after in each of expected.outputs")
-    return {**test, "id": str(test.get("id", path.stem)), "cuts": cuts}
+    return cast(Scenario, {**test, "id": str(test.get("id", path.stem)), "cuts": cuts})
 
 
 _KINDS = {list: "a list", dict: "an object"}

@@ -11,9 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from millrace_compiler import Refused, compile_document
+from millrace_model.simulations import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.comparing import differences
 from millrace_runtime.simulator.simulation import Cut
@@ -27,6 +28,10 @@ from cli.round_trip import round_trip
 from cli.simulating import Warm, run_scenario
 from cli.verifying_plain import verify_plain, verify_plain_random
 from oracle import fuzz
+from oracle.fuzz.shrinking import smallest, text_of
+
+#: time for the reduction of a scenario that differs
+SHRINKING_SECONDS = 120.0
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
@@ -58,7 +63,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
         raise MillraceError(
             "option_missing", "Pass a document and --inputs IN.jsonl, or --random N."
         )
-    scenario: dict[str, Any] = {
+    scenario: Scenario = {
         "id": "document",
         "topology": read_document(arguments.document),
         "inputs": read_lines(arguments.inputs),
@@ -86,7 +91,7 @@ def _outcome(found: list[str]) -> int:
 def verify(
     warm: Warm,
     oracle: Oracle,
-    scenario: dict[str, Any],
+    scenario: Scenario,
     cut: Cut,
     *,
     restart_each: bool = False,
@@ -123,7 +128,11 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
                     seen.note(number, result)
                     for scenario, found in run.differing:
                         kept = keep(folder, scenario)
+                        least = run.smallest(scenario)
                         print(f"{scenario['id']} differs ({kept}): {found}", flush=True)
+                        if least is not scenario:
+                            print(f"Its smallest form ({keep(folder, least)}):", flush=True)
+                            print(text_of(least), flush=True)
                     run.differing.clear()
     counts = seen.counts()
     print(_coverage(seen, arguments.seed, wide=arguments.wide), file=sys.stderr)
@@ -191,9 +200,10 @@ def _description(arguments: argparse.Namespace) -> int:
         compile_document(document, known).require()
         kinds = {node["id"]: node["kind"] for node in document["nodes"]}
         processors = {id_: "PassOn" for id_, kind in kinds.items() if kind.startswith("process")}
-        scenario = {
+        scenario: Scenario = {
             "id": "document",
             "topology": document,
+            "inputs": [],
             "oracle_processors": processors,
             "compare": "describe",
         }
@@ -222,7 +232,7 @@ class _Random:
         self._restart_each = restart_each
         self.size = size
         self._held = contextlib.ExitStack()
-        self.differing: list[tuple[dict[str, Any], str]] = []
+        self.differing: list[tuple[Scenario, str]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -230,7 +240,7 @@ class _Random:
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
-    def over(self, numbered: dict[int, dict[str, Any]]) -> Iterator[tuple[int, str]]:
+    def over(self, numbered: dict[int, Scenario]) -> Iterator[tuple[int, str]]:
         """Yield the number and the result of each scenario, in any order."""
         wanted: dict[str, int] = {}
         scenarios = []
@@ -262,14 +272,38 @@ class _Random:
                 self.differing.append((scenario, (found or [f"only in a pack: {beside[0]}"])[0]))
             yield wanted[scenario["id"]], "differs" if found or beside else "equal"
 
+    def smallest(self, scenario: Scenario) -> Scenario:
+        """Return the smallest form of a scenario that differs, or itself if it is the smallest.
+
+        It differs in the same way: both run, or the same one does not.
+        """
+        end = time.monotonic() + SHRINKING_SECONDS
+        warm = self._batched if loops(scenario["topology"]) else self._warm
+        ways: set[tuple[str | None, str | None]] = set()
+
+        def differs(tried: Scenario) -> bool:
+            try:
+                tried["expected"] = self._oracle.run(tried)
+                result = run_scenario(warm, tried, self._cut, restart_each=self._restart_each)
+            except MillraceError:
+                return False
+            way = (_kind(tried["expected"]), _kind(result))
+            if not ways and differences(tried, result, self._cut.kind):
+                ways.add(way)
+            return way in ways and bool(differences(tried, result, self._cut.kind))
+
+        named: Scenario = {**scenario, "id": f"{scenario['id']}-smallest"}
+        if not differs(named):  # only beside others
+            return scenario
+        least = smallest(named, differs, lambda: time.monotonic() < end)
+        return scenario if least is named else least
+
     @functools.cached_property
     def _batched(self) -> Warm:
         """A session with Spark's micro-batches, in which a topology can read its own output."""
         return self._held.enter_context(contextlib.closing(Warm()))
 
-    def _pack(
-        self, group: list[dict[str, Any]]
-    ) -> Iterator[tuple[dict[str, Any], list[str] | None]]:
+    def _pack(self, group: list[Scenario]) -> Iterator[tuple[Scenario, list[str] | None]]:
         """Yield each scenario with its differences, or with None if the pack did not run."""
         pack = Pack(group)
         try:
@@ -287,6 +321,12 @@ class _Random:
             if found:
                 scenario["beside"] = found
             yield scenario, found
+
+
+def _kind(result: ScenarioResult) -> str | None:
+    """Return how a run ended early: refused, stopped, or not."""
+    error = result.get("error")
+    return None if error is None else str(error.get("kind") or error.get("code"))
 
 
 class _Seen:

@@ -8,8 +8,8 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
+from millrace_model.simulations import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.plain.predicting import VERDICTS, unexplained, verdict
 from millrace_runtime.simulator.simulation import Cut
@@ -21,7 +21,7 @@ from oracle import fuzz
 
 
 def verify_plain(
-    warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, *, restart_each: bool
+    warm: Warm, oracle: Oracle, scenario: Scenario, cut: Cut, *, restart_each: bool
 ) -> int:
     """Return exit code 0 if all differences were reported; 1 if not, or for a refused document."""
     scenario["expected"] = oracle.run(scenario)
@@ -67,7 +67,7 @@ def verify_plain_random(arguments: argparse.Namespace, cut: Cut) -> int:
 
 
 def _verified(
-    warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, restart_each: bool
+    warm: Warm, oracle: Oracle, scenario: Scenario, cut: Cut, restart_each: bool
 ) -> tuple[str, str]:
     """Return the verdict on a random scenario, and its first unexplained difference."""
     if cut.kind != "each" and "all" not in scenario["cuts"]:
@@ -86,5 +86,5 @@ def _verified(
     return found, str(left[0] if left else (result.get("error") or {}).get("message"))
 
 
-def _codes(result: dict[str, Any]) -> list[str]:
+def _codes(result: ScenarioResult) -> list[str]:
     return sorted({str(each["code"]) for each in result.get("differences") or []})

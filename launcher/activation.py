@@ -10,8 +10,8 @@ import asyncio
 import select
 from pathlib import Path
 
-from millrace_compiler.local_services import INHERITED
-from millrace_runtime.services import line_server
+from millrace_services import line_server
+from millrace_services.local_services import INHERITED
 
 
 class Listener:

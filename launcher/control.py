@@ -130,7 +130,7 @@ def _since(name: str, path: Path, position: int, width: int) -> int:
 def read_state() -> dict[str, Any]:
     """Return the last state that the launcher has written, or an empty dict."""
     with suppress(OSError, ValueError):
-        content: dict[str, Any] = json.loads(
+        content: dict[str, object] = json.loads(
             (places.run() / "state.json").read_text(encoding="utf-8")
         )
         return content

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from launcher import places
 from launcher.console import Problem, echo
@@ -132,8 +131,10 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def _packages(path: Path) -> dict[str, dict[str, Any]]:
-    packages: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["packages"]
+def _packages(path: Path) -> dict[str, dict[str, object]]:
+    packages: dict[str, dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))[
+        "packages"
+    ]
     return packages
 
 

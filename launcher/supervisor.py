@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Self
 
-from millrace_runtime.services.line_server import IDLE_LINE
+from millrace_services.line_server import IDLE_LINE
 
 from launcher import drivers, processes
 from launcher.activation import Listener

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from millrace_compiler import local_services
+from millrace_services import local_services
 
 from launcher import archive, commands, jars, node, places, ports
 from launcher.console import Problem, echo

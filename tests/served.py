@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler import Analyzer, ExpressionRequest
-from millrace_runtime.services.line_server import LineServer as RealServer
+from millrace_services.line_server import LineServer as RealServer
 
 RUNTIME = Path(__file__).parents[1] / "runtime"
 

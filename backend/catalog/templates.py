@@ -17,6 +17,7 @@ from typing import Any
 from accounts.topics import allows
 from millrace_backend.errors import ApiError
 from millrace_compiler.needs import topics_of
+from millrace_model.documents import TopologyDocument
 
 FOLDER = Path(__file__).with_name("documents")
 #: template ids in the order in which the page offers them, simplest first
@@ -35,7 +36,7 @@ class Template:
     title_zh: str
     description: str
     description_zh: str
-    document: dict[str, Any]
+    document: TopologyDocument
     #: sample records, as input lines of a simulation
     inputs: list[dict[str, Any]]
     #: each has ``name``, ``inputs`` and ``expected``
@@ -92,13 +93,13 @@ def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
         if "topic" in params:
             params["topic"] = rename(params["topic"])
 
-    def lines(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def lines(records: list[dict[str, Any]]) -> list[dict[str, object]]:
         return [
             {**each, "topic": rename(each["topic"])} if "topic" in each else each
             for each in records
         ]
 
-    def expected(test: Mapping[str, Any]) -> dict[str, Any]:
+    def expected(test: Mapping[str, Any]) -> dict[str, object]:
         found = test["expected"]
         outputs = {"outputs": lines(found["outputs"])} if "outputs" in found else {}
         return {**found, **outputs}

@@ -7,7 +7,7 @@ commit. Changes by workers are in `deployments.reconciling`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from accounts.choices import Role
@@ -19,6 +19,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_backend.quotas import require_room
+from millrace_model.changes import StartPlanJson
+from millrace_model.drivers import DeploymentSettings
 from topologies.models import Topology, Version
 from topologies.required import require_tests
 
@@ -46,7 +48,7 @@ log = structlog.get_logger(__name__)
 
 
 def create_deployment(
-    actor: User, topology: Topology, number: int, target: str, settings: Mapping[str, Any]
+    actor: User, topology: Topology, number: int, target: str, settings: DeploymentSettings
 ) -> Deployment:
     """Create a deployment of a version of a topology and request its start.
 
@@ -282,7 +284,7 @@ def request_redeploy(
     actor: User,
     deployment: Deployment,
     number: int,
-    settings: Mapping[str, Any] | None = None,
+    settings: DeploymentSettings | None = None,
     decisions: Decisions | None = None,
     beginning: Beginning | None = None,
     name: str = "",
@@ -305,7 +307,7 @@ def request_redeploy(
         _require_possible(deployment, version, beginning, name)
     if beginning is None or not beginning.resets_stores:
         _require_decisions(deployment, version, decided, settings)
-    noted: dict[str, Any] = {} if settings is None else {"settings": dict(settings)}
+    noted: dict[str, object] = {} if settings is None else {"settings": dict(settings)}
     if beginning is not None:
         noted |= beginning.noted()
     if decided:
@@ -353,7 +355,7 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
         pk=deployment.pk
     )
     _require_driver(row, states, "Scale it while it runs, or start it with other settings.")
-    scaled = {**row.settings, **settings}
+    scaled = cast(DeploymentSettings, {**row.settings, **settings})
     require_sharing_settings(scaled)
     request_redeploy(actor, row, row.version.number, scaled)
 
@@ -364,7 +366,7 @@ def _leave_state(row: Deployment) -> None:
     end_decisions(row)
 
 
-def _refuse_another_place(row: Deployment, settings: Mapping[str, Any]) -> None:
+def _refuse_another_place(row: Deployment, settings: DeploymentSettings) -> None:
     if not row.has_checkpoint:
         return
     place = settings.get("checkpoint")
@@ -400,8 +402,8 @@ def plan_redeploy(
     deployment: Deployment,
     number: int,
     beginning: Beginning | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    settings: DeploymentSettings | None = None,
+) -> StartPlanJson:
     """Return what deploying a version would do to the existing state.
 
     ``beginning``: from another position; ``settings``: to use instead of the present ones. Raises
@@ -433,7 +435,7 @@ def _require_decisions(
     deployment: Deployment,
     version: Version,
     decisions: Decisions,
-    settings: Mapping[str, Any] | None,
+    settings: DeploymentSettings | None,
 ) -> None:
     """Raise Conflict if the change needs decisions that are missing.
 

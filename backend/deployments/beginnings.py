@@ -10,10 +10,13 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from millrace_backend.errors import ApiError, NotFound
 from millrace_compiler.kinds import global_kinds
+from millrace_model.changes import PlanWarning
+from millrace_model.documents import TopologyDocument
+from millrace_model.drivers import BeginRequest, DeploymentSettings, StoredBegin
 from records.topics import Ends, described, ends_of, offsets_at
 from topologies.models import Version
 
@@ -65,11 +68,11 @@ class Beginning:
         """Whether the deployment continues where it stopped, with its rows."""
         return not self.resets_stores and self.position == Position.STOPPED
 
-    def to_request(self) -> dict[str, Any] | None:
+    def to_request(self) -> BeginRequest | None:
         """Return the request for the driver, with an id of its own; None if it simply continues."""
         if self.continues:
             return None
-        asked: dict[str, Any] = {"id": uuid.uuid4().hex, "from": self.position}
+        asked: BeginRequest = {"id": uuid.uuid4().hex, "from": self.position}
         if self.resets_stores:
             asked["reset"] = True
         if self.time is not None:
@@ -81,9 +84,9 @@ class Beginning:
             }
         return asked
 
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> dict[str, object]:
         """Return the details for the audit entry."""
-        start: dict[str, Any] = {"position": self.position}
+        start: dict[str, object] = {"position": self.position}
         if self.time is not None:
             start["time"] = self.time.isoformat()
         if self.offsets:
@@ -91,29 +94,29 @@ class Beginning:
         return {"reset": sorted(self.reset), "start_from": start}
 
 
-def beginning_with(row: Deployment, asked: Beginning, version: int) -> dict[str, Any] | None:
+def beginning_with(row: Deployment, asked: Beginning, version: int) -> StoredBegin | None:
     """Return the request to store for a version; it contains the previous request."""
     made = asked.to_request()
     before = {name: value for name, value in (row.beginning or {}).items() if name != "before"}
-    return None if made is None else {**made, "version": version, "before": before or None}
+    if made is None:
+        return None
+    return cast(StoredBegin, {**made, "version": version, "before": before or None})
 
 
-def beginning_without(row: Deployment, version: int) -> dict[str, Any] | None:
+def beginning_without(row: Deployment, version: int) -> StoredBegin | None:
     """Return the request as it was before a version that never ran."""
-    kept: dict[str, Any] | None = row.beginning
+    kept: StoredBegin | None = row.beginning
     if kept is None or kept.get("version") != version:
         return kept
-    before: dict[str, Any] | None = kept["before"]
-    return before
+    return kept["before"]
 
 
-def request_of(row: Deployment) -> dict[str, Any] | None:
+def request_of(row: Deployment) -> BeginRequest | None:
     """Return the stored request in the form that the driver reads."""
     if row.beginning is None:
         return None
-    return {
-        name: value for name, value in row.beginning.items() if name not in {"version", "before"}
-    }
+    kept = {name: each for name, each in row.beginning.items() if name not in {"version", "before"}}
+    return cast(BeginRequest, kept)
 
 
 def require_name(row: Deployment, beginning: Beginning, name: str) -> None:
@@ -127,10 +130,10 @@ def require_name(row: Deployment, beginning: Beginning, name: str) -> None:
         )
 
 
-def whole_topics(document: Mapping[str, Any]) -> set[str]:
+def whole_topics(document: TopologyDocument) -> set[str]:
     """Return the topics of global tables and stores, which are read from the beginning."""
     return {
-        node["params"].get("topic")
+        str(node["params"].get("topic"))
         for node in document.get("nodes", [])
         if node.get("kind") in global_kinds()
     }
@@ -215,7 +218,7 @@ class Place:
 def places(
     beginning: Beginning,
     version: Version,
-    settings: Mapping[str, Any],
+    settings: DeploymentSettings,
     topics: Iterable[str],
     stopped: Mapping[str, Mapping[int, tuple[int, int | None]]],
 ) -> list[Place]:
@@ -252,7 +255,7 @@ def places(
     return found
 
 
-def _starting_late(document: Mapping[str, Any], settings: Mapping[str, Any]) -> set[str]:
+def _starting_late(document: TopologyDocument, settings: DeploymentSettings) -> set[str]:
     """Return the topics that start at their ends, by the settings or by their source."""
     found: set[str] = set()
     for node in document.get("nodes", []):
@@ -282,7 +285,7 @@ WARNINGS = {
 }
 
 
-def warnings(beginning: Beginning, found: Iterable[Place]) -> list[dict[str, str]]:
+def warnings(beginning: Beginning, found: Iterable[Place]) -> list[PlanWarning]:
     """Return warnings about a start; for partitions with an unknown position, the worst case."""
     again = skipped = False
     for place in found:

@@ -11,6 +11,7 @@ from accounts.models import User
 from accounts.permissions import require
 from django.db import transaction
 from django.utils import timezone
+from millrace_model.drivers import StartStep
 
 from deployments.choices import Desired, Observed
 from deployments.events import wake_reconciler
@@ -48,7 +49,7 @@ class ChangeByPerson:
         """Add details to the audit entry that are known only now."""
         self._detail.update(detail)
 
-    def begin_again(self, steps: list[dict[str, Any]]) -> None:
+    def begin_again(self, steps: list[StartStep]) -> None:
         """Request a run with new steps, and clear the failure and the outage of the last one."""
         if self.observation.state == Observed.FAILED:
             self.row.restart_requested_at = timezone.now()

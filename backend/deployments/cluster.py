@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.cimpl import NewTopic
 from millrace_backend import kafka
 from millrace_compiler.needs import topics_of
+from millrace_model.documents import TopologyDocument
 
 #: number of similar names to suggest for a missing topic
 NEAREST = 3
@@ -39,7 +40,7 @@ def list_topics(prefixes: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def missing_topics(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[dict[str, Any]]:
+def missing_topics(document: TopologyDocument, prefixes: Sequence[str]) -> list[dict[str, object]]:
     """Return the topics that a document names and the cluster lacks, each with similar names.
 
     Only topics with one of these prefixes are included. Raises Unavailable if the cluster does not

@@ -224,7 +224,7 @@ def _held(lane: Lane, ranges: Ranges) -> Ranges:
     }
 
 
-def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, Any]]:
+def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, object]]:
     """Return an entry for each output topic, with the sinks that write it in either version."""
     found: dict[str, dict[str, Any]] = {}
     documents = [shadow.of.version.document, shadow.deployment.version.document]
@@ -269,10 +269,10 @@ def _match(pk: int, state: dict[str, Any], diff: OutputDiff) -> bool:
     return _keep(pk, {"topics": topics, "next": number + 1})
 
 
-def _readable(example: dict[str, Any]) -> dict[str, Any]:
+def _readable(example: dict[str, Any]) -> dict[str, object]:
     """Return the example with its key and values as text."""
 
-    def side(record: dict[str, Any] | None) -> dict[str, Any] | None:
+    def side(record: dict[str, Any] | None) -> dict[str, object] | None:
         return None if record is None else {**record, "key": None, "value": text(record["value"])}
 
     def text(raw: bytes | None) -> str | None:
@@ -285,7 +285,7 @@ def _readable(example: dict[str, Any]) -> dict[str, Any]:
     return {"kind": example["kind"], "key": text(example["key"]), **sides}
 
 
-def _keep(pk: int, what: Mapping[str, Any]) -> bool:
+def _keep(pk: int, what: Mapping[str, object]) -> bool:
     """Save a step; return False if the comparison was canceled in the meantime."""
     with transaction.atomic():
         shadow = Shadow.objects.select_for_update().filter(pk=pk).first()

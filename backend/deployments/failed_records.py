@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from accounts.models import User
 from django.utils import timezone
 from millrace_backend.errors import Conflict, NotFound
+from millrace_model.drivers import DecidedRecord, RecordPlace
+from millrace_model.events import FailedRecord, FailureJson
 
 from deployments.changing import ChangeByPerson
 from deployments.choices import Observed, RecordDecision
@@ -35,11 +35,10 @@ def decide_record(
     the deployment did not fail at this record, or if it cannot become a dead letter.
     """
     refuse_plain(deployment, "skip single records")
-    place = {"topic": topic, "partition": partition, "offset": offset}
+    place: RecordPlace = {"topic": topic, "partition": partition, "offset": offset}
     action = f"deployment.{decision.value}_record"
     with ChangeByPerson(actor, deployment, action, **place) as change:
-        failure = change.observation.failure or {}
-        _require(change.row, failure, place)
+        failure = _require(change.row, place)
         if decision == RecordDecision.DEAD_LETTER:
             _require_dead_letters(change.row, failure)
         change.note(node=failure.get("node"), message=failure.get("message"))
@@ -64,7 +63,7 @@ def remove_decision(
 
     Raises NotFound if no decision applies to the record, Conflict if it was already read past.
     """
-    place = {"topic": topic, "partition": partition, "offset": offset}
+    place: RecordPlace = {"topic": topic, "partition": partition, "offset": offset}
     with ChangeByPerson(actor, deployment, "deployment.remove_record_decision", **place) as change:
         decisions = change.row.record_decisions
         chosen = [each for each in decisions if each["active"] and _place(each) == place]
@@ -92,8 +91,12 @@ def remove_decision(
         ]
 
 
-def _place(decided: dict[str, Any]) -> dict[str, Any]:
-    return {name: decided[name] for name in ("topic", "partition", "offset")}
+def _place(decided: DecidedRecord) -> RecordPlace:
+    return {
+        "topic": decided["topic"],
+        "partition": decided["partition"],
+        "offset": decided["offset"],
+    }
 
 
 def _is_past(row: Deployment, topic: str, partition: int, offset: int) -> bool:
@@ -104,11 +107,13 @@ def _is_past(row: Deployment, topic: str, partition: int, offset: int) -> bool:
     return position is not None and position[0] > offset
 
 
-def _require(row: Deployment, failure: dict[str, Any], place: dict[str, Any]) -> None:
-    record = failure.get("record") or {}
-    at = {name: record.get(name) for name in place}
-    if row.observation.state == Observed.FAILED and at == place and failure["code"] in _KINDS:
-        return
+def _require(row: Deployment, place: RecordPlace) -> FailureJson:
+    failure: FailureJson | None = row.observation.failure
+    if failure is not None and row.observation.state == Observed.FAILED:
+        record: FailedRecord = failure.get("record") or {}
+        at = {name: record.get(name) for name in place}
+        if at == place and failure["code"] in _KINDS:
+            return failure
     raise Conflict(
         "not_the_failed_record",
         f"The deployment of “{row.topology.name}” has not failed at this record.",
@@ -117,7 +122,7 @@ def _require(row: Deployment, failure: dict[str, Any], place: dict[str, Any]) ->
     )
 
 
-def _require_dead_letters(row: Deployment, failure: dict[str, Any]) -> None:
+def _require_dead_letters(row: Deployment, failure: FailureJson) -> None:
     settings = row.version.document.get("settings") or {}
     if failure["code"] not in _KINDS_OF_LETTERS:
         raise Conflict(
@@ -135,7 +140,7 @@ def _require_dead_letters(row: Deployment, failure: dict[str, Any]) -> None:
         )
 
 
-def active_decisions(row: Deployment) -> list[dict[str, Any]]:
+def active_decisions(row: Deployment) -> list[DecidedRecord]:
     """The decisions that the next driver follows."""
     return [each for each in row.record_decisions if each["active"]]
 

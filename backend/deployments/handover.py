@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 from django.conf import settings as installation
+from millrace_model.changes import HandoverJson
+from millrace_model.drivers import DeploymentSettings
 from topologies.choices import Dialect
 
 from deployments import plain_state
@@ -35,7 +36,7 @@ class Cold:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cold | None:
+def cold_reason(settings: DeploymentSettings, directory: Path, *, paused: bool) -> Cold | None:
     """Return why a deployment with these settings cannot be changed warm; None if it can.
 
     ``directory``: that of the deployment.
@@ -68,7 +69,7 @@ def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -
     return None
 
 
-def shown(row: Deployment, settings: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+def shown(row: Deployment, settings: DeploymentSettings | None = None) -> HandoverJson | None:
     """Return how a change would replace the driver, as the API shows it; None if nothing runs."""
     if row.live_run is None:
         return None

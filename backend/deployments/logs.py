@@ -17,7 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.driver_events import of_entry
+from millrace_model.events import of_entry
 
 from deployments import files
 from deployments.choices import LogLevel
@@ -212,7 +212,7 @@ def _from_json(event: Mapping[str, Any]) -> Line:
     return Line(when, level_of(event.get("level")), name, str(message), record)
 
 
-def _record(found: object) -> dict[str, Any] | None:
+def _record(found: object) -> dict[str, object] | None:
     """Return the record of an error; invalid values become None, as user code prints anything."""
     if not isinstance(found, dict):
         return None

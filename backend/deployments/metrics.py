@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
+from millrace_model.events import Durations, Latency, RuntimeJson
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -56,7 +56,7 @@ def exposition(deployments: Iterable[Deployment]) -> bytes:
 _BOUNDS_MS = [1 << power for power in range(0, 25, 2)]
 
 
-def _add(family: HistogramMetricFamily, labels: Values, durations: Mapping[str, Any]) -> None:
+def _add(family: HistogramMetricFamily, labels: Values, durations: Durations) -> None:
     """Add the histogram of a node, with a bucket for every other power of two."""
     counts = [
         (str(bound / 1000), sum(n for below, n in durations["buckets"] if below <= bound))
@@ -70,9 +70,7 @@ def _add(family: HistogramMetricFamily, labels: Values, durations: Mapping[str, 
 class _Figures(Collector):
     """Collects families of metrics, with a sample for each report."""
 
-    def __init__(
-        self, found: Sequence[tuple[Values, str, Mapping[str, Any] | None]], now: float
-    ) -> None:
+    def __init__(self, found: Sequence[tuple[Values, str, RuntimeJson | None]], now: float) -> None:
         self._found, self._now = found, now
 
     def collect(self) -> Iterator[Metric]:
@@ -90,7 +88,7 @@ class _Figures(Collector):
             if family.samples:
                 yield family
 
-    def _reports(self) -> Iterator[tuple[Values, Mapping[str, Any]]]:
+    def _reports(self) -> Iterator[tuple[Values, RuntimeJson]]:
         for labels, _, report in self._found:
             if report is not None:
                 yield labels, report
@@ -152,13 +150,15 @@ class _Figures(Collector):
         )
         for labels, report in self._reports():
             for name, node in report["nodes"].items():
-                latency = node["latency"] or {}
-                for histogram, kind in ((event, "event"), (arrival, "arrival")):
-                    if (latency.get(kind) or {}).get("count"):
-                        _add(histogram, [*labels, name], latency[kind])
+                latency: Latency = node["latency"] or {}
+                measured = latency.get("event"), latency.get("arrival")
+                for histogram, durations in zip((event, arrival), measured, strict=True):
+                    if durations is not None and durations["count"]:
+                        _add(histogram, [*labels, name], durations)
                 for each, gauge in found.items():
-                    if (latency.get("event") or {}).get(each) is not None:
-                        gauge.add_metric([*labels, name], latency["event"][each])
+                    value = None if measured[0] is None else measured[0].get(each)
+                    if isinstance(value, int | float):
+                        gauge.add_metric([*labels, name], value)
         return event, arrival, *found.values()
 
     def _tasks(self) -> Iterable[Metric]:
@@ -183,9 +183,10 @@ class _Figures(Collector):
                 if task["stream_time"] is not None:
                     clock.add_metric([*labels, task["task"]], task["stream_time"] / 1000)
             for each in places_of(report):
-                if each.get("lag") is not None:
+                behind = each.get("lag")
+                if behind is not None:
                     place = [each["topic"], str(each["partition"])]
-                    lag.add_metric([*labels, *place], each["lag"])
+                    lag.add_metric([*labels, *place], behind)
         return processed, clock, lag
 
     def _deployment(self) -> Iterable[Metric]:
@@ -198,13 +199,14 @@ class _Figures(Collector):
             "millrace_report_age_seconds", "Since the driver's last report.", labels=LABELS
         )
         for labels, report in self._reports():
-            for family, part in ((rows, "rows"), (size, "bytes")):
-                # An operator without a store node may have the name of another one's store.
-                totals: Counter[str] = Counter()
-                for store in report["stores"]:
-                    totals[store["name"]] += store.get(part) or 0
-                for name, value in totals.items():
-                    family.add_metric([*labels, name], value)
+            # An operator without a store node may have the name of another one's store.
+            of_rows, of_bytes = Counter[str](), Counter[str]()
+            for store in report["stores"]:
+                of_rows[store["name"]] += store.get("rows") or 0
+                of_bytes[store["name"]] += store.get("bytes") or 0
+            for family, totals in ((rows, of_rows), (size, of_bytes)):
+                for name, total in totals.items():
+                    family.add_metric([*labels, name], total)
             if report["duration_ms"] is not None:
                 batch.add_metric(labels, report["duration_ms"] / 1000)
             age.add_metric(labels, max(0.0, (self._now - report["at"]) / 1000))

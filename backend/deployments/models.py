@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from millrace_model.drivers import StartStep
 from topologies.choices import Dialect
 from topologies.models import Topology, Version
 
@@ -25,7 +26,7 @@ from deployments.choices import (
 )
 
 
-def waiting_steps() -> list[dict[str, Any]]:
+def waiting_steps() -> list[StartStep]:
     """Return all steps, none of them begun."""
     return [
         {

@@ -126,7 +126,7 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _ask(row: Deployment, location: str, do: str, names: list[str]) -> dict[str, Any]:
+def _ask(row: Deployment, location: str, do: str, names: list[str]) -> Any:
     """Return the answer of the process that reads stores, which may have to be started first."""
     owner = f"old state of deployment {row.pk}"
     request = {"do": do, "owner": owner, "checkpoint": location, "names": names}

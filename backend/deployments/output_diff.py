@@ -182,12 +182,12 @@ class OutputDiff:
             setattr(counts, kind, found)
         return counts, shown
 
-    def _example(self, kind: str, running: int | None, shadow: int | None) -> dict[str, Any]:
+    def _example(self, kind: str, running: int | None, shadow: int | None) -> dict[str, object]:
         pair = [self._shown(running), self._shown(shadow)]
         one = pair[0] or pair[1] or {}
         return {"kind": kind, "key": one.get("key"), "running": pair[0], "shadow": pair[1]}
 
-    def _shown(self, id_: int | None) -> dict[str, Any] | None:
+    def _shown(self, id_: int | None) -> dict[str, object] | None:
         if id_ is None:
             return None
         part, at, time, key, value, headers = self._db.execute(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from millrace_backend.errors import ApiError, Conflict
+from millrace_model.drivers import DeploymentSettings
 from topologies.choices import Dialect
 
 from deployments.beginnings import Beginning
@@ -18,7 +16,7 @@ _WITHOUT = {
 }
 
 
-def dialect_of(settings: Mapping[str, Any]) -> Dialect:
+def dialect_of(settings: DeploymentSettings) -> Dialect:
     """Return the dialect of the program that runs with these settings."""
     return Dialect(settings.get("dialect") or Dialect.EXACT)
 
@@ -35,7 +33,7 @@ def refuse_plain(row: Deployment, what: str) -> None:
 
 
 def require_plain_beginning(
-    row: Deployment, settings: Mapping[str, Any] | None, beginning: Beginning
+    row: Deployment, settings: DeploymentSettings | None, beginning: Beginning
 ) -> None:
     """Raise Conflict for a position that keeps stores, if either dialect of the change is plain."""
     dialects = {
@@ -52,7 +50,7 @@ def require_plain_beginning(
         )
 
 
-def require_plain_settings(settings: Mapping[str, Any]) -> None:
+def require_plain_settings(settings: DeploymentSettings) -> None:
     """Raises ApiError for settings that plain PySpark does not support."""
     if settings.get("dialect") != Dialect.PLAIN:
         return

@@ -16,22 +16,43 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 from millrace_compiler.topic_patterns import topic_pattern
+from millrace_model.documents import TopologyDocument
+from millrace_model.drivers import BeginRequest
 
 from deployments import files
 
 #: offset of the next record, by topic and partition
 Places = dict[str, dict[str, int]]
-#: `number`, `program` (its identity), `begin` (places), `request` (a start from another position,
-#: see `millrace_runtime.checkpoint.starting_point`) and `begun` (the id of the last request),
-#: `previous` (the entry before, if it committed anything), and `exact`: once an exact driver has
-#: followed, its `begin` (a request) and the `mark` where the exact checkpoint was until then
-Entry = dict[str, Any]
 
 FOLDER = "plain"
 CURRENT = "current.json"
+
+
+class Exact(TypedDict):
+    """An exact driver that followed: its request, and where the exact checkpoint was until then."""
+
+    begin: BeginRequest
+    mark: list[Any]
+
+
+class Entry(TypedDict):
+    """A checkpoint of a plain program, in ``plain/current.json``.
+
+    ``program``: its identity. ``begin``: where it began. ``request``: a start from another position
+    (`millrace_runtime.checkpoint.starting_point`); ``begun``: the id of the last one. ``previous``:
+    the entry before, if it committed anything.
+    """
+
+    number: int
+    program: str
+    begin: Places
+    request: BeginRequest | None
+    begun: NotRequired[str | None]
+    previous: Entry | None
+    exact: Exact | None
 
 
 @dataclass(frozen=True)
@@ -44,7 +65,7 @@ class Entered:
 
     folder: Path
     begin: Places
-    request: dict[str, Any] | None
+    request: BeginRequest | None
 
 
 def _hash(text: str) -> str:
@@ -65,14 +86,14 @@ def has_begun(directory: Path) -> bool:
     return next((directory / FOLDER).glob("*/*/offsets/*"), None) is not None
 
 
-def begin_of_exact(directory: Path) -> dict[str, Any] | None:
+def begin_of_exact(directory: Path) -> BeginRequest | None:
     """Return the start request of an exact driver that follows a plain program, if any."""
     entry = _read(directory)
-    begin: dict[str, Any] | None = ((entry or {}).get("exact") or {}).get("begin")
-    return begin
+    exact = None if entry is None else entry["exact"]
+    return None if exact is None else exact["begin"]
 
 
-def enter_plain(directory: Path, program: str, request: Mapping[str, Any] | None = None) -> Entered:
+def enter_plain(directory: Path, program: str, request: BeginRequest | None = None) -> Entered:
     """The checkpoint of a plain program's driver; ``program``: its identity.
 
     ``request``: a start from another position, applied once by its id. Safe to repeat. No driver
@@ -91,9 +112,11 @@ def enter_plain(directory: Path, program: str, request: Mapping[str, Any] | None
             entry = {
                 "number": 1 + max(_numbers(directory), default=0),
                 "program": program,
-                "begin": _exact_places(directory) if exact else _committed(directory, entry or {}),
-                "request": dict(request or {}) if due else None,
-                "begun": asked if due else (entry or {}).get("begun"),
+                "begin": _exact_places(directory)
+                if exact or entry is None
+                else _committed(directory, entry),
+                "request": request if due else None,
+                "begun": asked if due or entry is None else entry.get("begun"),
                 "previous": None if entry is None else {**entry, "previous": None},
                 "exact": None,
             }
@@ -103,7 +126,7 @@ def enter_plain(directory: Path, program: str, request: Mapping[str, Any] | None
     return Entered(folder, entry["begin"], entry.get("request"))
 
 
-def enter_exact(directory: Path, document: Mapping[str, Any]) -> None:
+def enter_exact(directory: Path, document: TopologyDocument) -> None:
     """Note that a driver of the exact dialect is started for a document.
 
     Safe to repeat. No driver may run.
@@ -113,12 +136,14 @@ def enter_exact(directory: Path, document: Mapping[str, Any]) -> None:
         (directory / FOLDER / CURRENT).unlink(missing_ok=True)
     elif not entry["exact"]:
         places = _read_by(document, _committed(directory, entry))
-        request: dict[str, Any] = {"reset": True, "from": "offsets" if places else "sources"}
+        request: BeginRequest = {"reset": True, "from": "offsets" if places else "sources"}
         if places:
             request["offsets"] = places
         named = _hash(json.dumps([entry["number"], request], sort_keys=True))[:16]
-        exact = {"begin": {"id": f"plain-{named}", **request}, "mark": _position(directory)}
-        _write(directory, {**entry, "exact": exact})
+        begin: BeginRequest = {"id": f"plain-{named}", "reset": True, "from": request["from"]}
+        if places:
+            begin["offsets"] = places
+        _write(directory, {**entry, "exact": {"begin": begin, "mark": _position(directory)}})
 
 
 # ---- entries -------------------------------------------------------------------------------
@@ -129,7 +154,7 @@ def _read(directory: Path) -> Entry | None:
         found = json.loads(files.read_text(directory, directory / FOLDER / CURRENT))
     except FileNotFoundError:
         return None
-    return found if isinstance(found, dict) else None
+    return cast(Entry, found) if isinstance(found, dict) else None
 
 
 def _write(directory: Path, entry: Entry) -> None:
@@ -147,7 +172,8 @@ def _settled(directory: Path, entry: Entry | None) -> Entry | None:
 
 def _is_exact(directory: Path, entry: Entry) -> bool:
     """Whether a driver of the exact dialect has committed a batch after the plain program."""
-    return bool(entry["exact"]) and entry["exact"]["mark"] != _position(directory)
+    exact = entry["exact"]
+    return exact is not None and exact["mark"] != _position(directory)
 
 
 def _forget_others(directory: Path, entry: Entry) -> None:
@@ -241,7 +267,7 @@ def _add(found: Places, more: Mapping[str, Mapping[str, int]]) -> None:
             mine[number] = min(mine.get(number, offset), offset)
 
 
-def _read_by(document: Mapping[str, Any], places: Places) -> Places:
+def _read_by(document: TopologyDocument, places: Places) -> Places:
     """Return the positions in topics that the streams and tables of a document read."""
     names: set[str] = set()
     patterns: list[str] = []

@@ -18,6 +18,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 from millrace_backend import redis
 from millrace_backend.errors import Unavailable
+from millrace_model.drivers import DeploymentSettings
 from topologies.topics import topic_failure
 
 from deployments import comparing, handover, old_state, shadows
@@ -230,7 +231,7 @@ def observe(
     return True
 
 
-def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
+def record_failure(deployment: int, failure: Mapping[str, object] | None) -> None:
     """Record the failure that the page shows at its node; None clears it."""
     with transaction.atomic():
         observation = observation_of(deployment)
@@ -241,7 +242,7 @@ def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
         bump(deployment)
 
 
-def record_outage(deployment: int, outage: Mapping[str, Any]) -> None:
+def record_outage(deployment: int, outage: Mapping[str, object]) -> None:
     """Record what the deployment waits for, since when, and when it is retried (epoch seconds)."""
     with transaction.atomic():
         observation = observation_of(deployment)
@@ -293,7 +294,7 @@ def begin_run(
     return _snapshot(run)
 
 
-def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = None) -> None:
+def end_run(deployment: int, outcome: str, failure: Mapping[str, object] | None = None) -> None:
     """Record the outcome of the live run; no effect if there is none.
 
     Raises ValueError for an outcome that does not exist.
@@ -382,7 +383,7 @@ def arrived(deployment: int) -> None:
         bump(deployment)
 
 
-def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cause | None:
+def cold_reason(settings: DeploymentSettings, directory: Path, *, paused: bool) -> Cause | None:
     """Return why a driver cannot be prepared beside the running one, if so (`handover`)."""
     cold = handover.cold_reason(settings, directory, paused=paused)
     return None if cold is None else Cause(f"cold_{cold.code}", cold.message, facts=cold.facts)

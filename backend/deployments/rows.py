@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 from millrace_backend.errors import NotFound
+from millrace_model.drivers import DeploymentSettings, StartStep
 from topologies.models import Version
 
 from deployments.events import deployment_changed, deployment_deleted
@@ -56,11 +57,11 @@ def version_numbered(topology: int, number: int) -> Version:
     return version
 
 
-def settings_before(row: Deployment, version: int) -> dict[str, Any]:
+def settings_before(row: Deployment, version: int) -> DeploymentSettings:
     """The settings of the last run of a version that began before the last change by a person."""
     runs = row.runs.filter(version__number=version, started_at__lt=row.wanted_at)
     run = runs.exclude(settings__isnull=True).order_by("-epoch").first()
-    found: dict[str, Any] | None = None if run is None else run.settings
+    found: DeploymentSettings | None = None if run is None else run.settings
     return row.settings if found is None else found
 
 
@@ -69,7 +70,7 @@ def live_runs() -> Any:
     return Run.objects.filter(ended_at__isnull=True)
 
 
-def fresh_step(name: str) -> dict[str, Any]:
+def fresh_step(name: str) -> StartStep:
     """A step that waits."""
     return next(step for step in waiting_steps() if step["name"] == name)
 

@@ -6,13 +6,20 @@ reading it again give the same figures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from millrace_backend import redis
-from millrace_compiler.driver_events import NodeFigures, ProgressEvent, decode, of_entry
+from millrace_model.events import (
+    NodeFigures,
+    ProgressEvent,
+    RuntimeJson,
+    TopicPartition,
+    decode,
+    of_entry,
+)
 
 #: rates cover at least this time, if the run is old enough
 RATE_MS = 2_000
@@ -27,7 +34,7 @@ LOG_LOOK_BACK = 2_000
 
 _NOTHING: NodeFigures = {"in": 0, "out": 0}
 #: A report with rates, as the API shows it.
-Runtime = dict[str, Any]
+Runtime: TypeAlias = RuntimeJson
 
 
 def progress_of(entries: Iterable[Any]) -> list[ProgressEvent]:
@@ -146,10 +153,11 @@ def derive(
     }
 
 
-def places_of(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+def places_of(report: Runtime | ProgressEvent) -> list[TopicPartition]:
     """Return the position in each topic partition, by task or for a program without tasks."""
-    parts = [*(report.get("tasks") or []), report]
-    return [place for part in parts for place in part.get("topic_partitions") or []]
+    places = [each.get("topic_partitions") or [] for each in report.get("tasks") or []]
+    places.append(report.get("topic_partitions") or [])
+    return [place for each in places for place in each]
 
 
 def is_stale(at: float, now_ms: float) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from millrace_backend import redis
 from millrace_backend.errors import NotFound
+from millrace_model.documents import TopologyDocument
 from topologies.topics import topic_failure
 
 from deployments.models import Deployment
@@ -25,7 +26,7 @@ WATCHED_SECONDS = 10
 MOST_RECORDS = 20
 
 
-def edges_of(document: Mapping[str, Any]) -> set[str]:
+def edges_of(document: TopologyDocument) -> set[str]:
     """The names of a document's edges: ``<source>.<port>><target>.<port>``."""
     return {
         f"{edge['source']}.{edge.get('source_port') or 'out'}"
@@ -84,7 +85,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
 
 def _keys(
     deployment: Deployment, report_id: str, counted: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Return the most frequent keys, and the record counts of all tasks that receive the edge."""
     if counted is None:
         return None

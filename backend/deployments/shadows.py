@@ -8,8 +8,7 @@ changes the deployment that it follows.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from accounts.choices import Role
 from accounts.events import audit
@@ -21,6 +20,7 @@ from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_compiler.needs import topics_of
 from millrace_compiler.topic_patterns import topic_pattern
+from millrace_model.documents import DocumentNode, DocumentSettings, TopologyDocument
 
 from deployments import handover
 from deployments.changing import ChangeByPerson
@@ -52,10 +52,10 @@ def has_shadow(row: Deployment) -> bool:
     return Shadow.objects.filter(of=row).exists()
 
 
-def shadow_document(document: Mapping[str, Any], suffix: str) -> dict[str, Any]:
+def shadow_document(document: TopologyDocument, suffix: str) -> TopologyDocument:
     """Return the document with a suffix on its output topics; what it reads stays the same."""
     written = set()
-    nodes = []
+    nodes: list[DocumentNode] = []
     for node in document.get("nodes", []):
         params = dict(node.get("params") or {})
         if node["kind"] == "sink.topic":
@@ -65,16 +65,18 @@ def shadow_document(document: Mapping[str, Any], suffix: str) -> dict[str, Any]:
             if params.get("topic_expression"):
                 params["topic_expression"] = f"concat({params['topic_expression']}, '{suffix}')"
         nodes.append({**node, "params": params})
-    settings = dict(document.get("settings") or {})
-    if settings.get("dead_letter_topic"):
-        written.add(settings["dead_letter_topic"])
-        settings["dead_letter_topic"] += suffix
+    settings: DocumentSettings = {**(document.get("settings") or {})}
+    if letters := settings.get("dead_letter_topic"):
+        written.add(letters)
+        settings["dead_letter_topic"] = letters + suffix
     topics = dict(document.get("topics") or {})
     topics |= {name + suffix: topics[name] for name in written if name in topics}
-    return {**document, "nodes": nodes, "settings": settings, "topics": topics}
+    made = document.copy()
+    made["nodes"], made["settings"], made["topics"] = nodes, settings, topics
+    return made
 
 
-def own_topics(document: Mapping[str, Any], suffix: str) -> list[str]:
+def own_topics(document: TopologyDocument, suffix: str) -> list[str]:
     """Return the output topics that the document names, with the suffix."""
     needs = topics_of(shadow_document(document, suffix))
     return [need.topic for need in needs if need.topic.endswith(suffix)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings as installation
 from millrace_backend.errors import ApiError
 from millrace_compiler.kinds import runs_only_expressions
+from millrace_model.drivers import DeploymentSettings
 from topologies.choices import Dialect
 
 from deployments import files
@@ -23,7 +23,7 @@ _OWN = {
 }
 
 
-def require_sharing_settings(settings: Mapping[str, Any]) -> None:
+def require_sharing_settings(settings: DeploymentSettings) -> None:
     """Raises ApiError for settings that a deployment in a shared JVM cannot have."""
     if settings.get("jvm") != Jvm.SHARED:
         return
@@ -40,7 +40,7 @@ def require_sharing_settings(settings: Mapping[str, Any]) -> None:
         )
 
 
-def jvm_of(run: Run) -> dict[str, Any]:
+def jvm_of(run: Run) -> dict[str, object]:
     """Return the host in whose JVM a run is, or why it has its own although it may share."""
     directory = run.deployment.directory
     note = _read(directory, "process.json")
@@ -60,7 +60,7 @@ def _alone(run: Run) -> AloneReason | None:
     return AloneReason(cause) if cause in AloneReason.values else AloneReason.SYSTEM
 
 
-def _read(directory: Any, name: str) -> dict[str, Any]:
+def _read(directory: Any, name: str) -> dict[str, object]:
     try:
         return files.read_object(directory, directory / name)
     except (OSError, ValueError):

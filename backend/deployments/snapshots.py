@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any, Self, TypedDict
 
 from millrace_compiler.kinds import runs_only_expressions
+from millrace_model.documents import TopologyDocument
+from millrace_model.drivers import BeginRequest, DecidedRecord, DeploymentSettings, StartStep
+from millrace_model.events import CauseJson, FailedRecord, FailureJson
 
 from deployments import files
 
@@ -43,11 +46,13 @@ class Cause:
         cause = given.get("cause")
         return cls(**{**known, "cause": None if cause is None else Cause.of(cause)})
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         """Return the cause as the database stores it and the API shows it."""
-        return {each.name: getattr(self, each.name) for each in fields(self)} | self.cause_fields()
+        return {each.name: getattr(self, each.name) for each in fields(self)} | dict(
+            self.cause_fields()
+        )
 
-    def cause_fields(self) -> dict[str, Any]:
+    def cause_fields(self) -> CauseJson:
         """Return the fields that all causes have."""
         cause = None if self.cause is None else self.cause.cause_fields()
         return {
@@ -61,7 +66,7 @@ class Failure(Cause):
 
     node: str | None = None
     parameter: str | None = None
-    record: dict[str, Any] | None = None
+    record: FailedRecord | None = None
 
 
 class Unanswered(ConnectionError):
@@ -118,8 +123,8 @@ class DeploymentSnapshot:
     name: str
     #: number of the requested version
     version: int
-    document: dict[str, Any]
-    settings: dict[str, Any]
+    document: TopologyDocument
+    settings: DeploymentSettings
     desired: str
     observed: str
     #: everything this deployment keeps on disk
@@ -131,15 +136,15 @@ class DeploymentSnapshot:
     crashes: tuple[float, ...] = ()
     #: epoch seconds at which the observed state was entered
     since: float = 0.0
-    failure: dict[str, Any] | None = None
+    failure: FailureJson | None = None
     #: why the workspace may not run this version, if so
     forbidden: Failure | None = None
     #: what becomes of stores whose rows cannot be carried over, by id
     state_decisions: dict[str, str | dict[str, str]] = field(default_factory=dict)
     #: where the driver begins to read; it applies each request once, by its id
-    beginning: dict[str, Any] | None = None
+    beginning: BeginRequest | None = None
     #: decisions about single records: topic, partition, offset, and skip or dead_letter
-    record_decisions: tuple[dict[str, Any], ...] = ()
+    record_decisions: tuple[DecidedRecord, ...] = ()
     #: number of the version that runs again if this one does not finish its first batch
     fallback: int | None = None
     #: the driver stays alive and reads nothing
@@ -236,4 +241,4 @@ class StartSnapshot(TypedDict):
     topology: str
     workspace: str
     version: int
-    steps: list[dict[str, Any]]
+    steps: list[StartStep]

@@ -5,10 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from accounts.models import Workspace
 from millrace_backend.errors import ApiError, Conflict, Unavailable, cause
+from millrace_model.changes import (
+    PlannedPlace,
+    PlannedStore,
+    StartPlanJson,
+    StatePlanJson,
+    StoreTexts,
+)
+from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import TopologyDocument
+from millrace_model.drivers import DeploymentSettings
+from millrace_model.events import RuntimeJson
+from millrace_model.notes import Notes
+from millrace_model.state import StateSchema, StoreSchema
 from redis.exceptions import RedisError
 from topologies.choices import Dialect
 from topologies.compiling import analyzer, state_of
@@ -45,7 +58,7 @@ class Figures:
     places: Mapping[str, Mapping[int, tuple[int, int | None]]] = field(default_factory=dict)
 
     @staticmethod
-    def of(report: Mapping[str, Any]) -> Figures:
+    def of(report: RuntimeJson) -> Figures:
         """Return a report's figures; of tasks that read the same partition, the furthest counts."""
         places: dict[str, dict[int, tuple[int, int | None]]] = {}
         for place in places_of(report):
@@ -67,16 +80,17 @@ class StatePlan:
     change: StateChange
     figures: Figures = field(default_factory=Figures)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> StatePlanJson:
         """Return the plan as the API shows it: like ``compare-state``, with names and types."""
         from millrace_compiler.state_changes import convertible
 
-        stores = [
+        stores: list[PlannedStore] = [
             {
                 **store.to_json(),
                 "convertible": convertible(store),
-                "name": (store.new or store.old or {}).get("name", store.id),
-                **self._size(store.id),
+                "name": store.name,
+                "rows": self.figures.stores.get(store.id, (None, None))[0],
+                "bytes": self.figures.stores.get(store.id, (None, None))[1],
                 "old": _texts(store.old),
                 "new": _texts(store.new),
             }
@@ -85,20 +99,16 @@ class StatePlan:
         return {
             "before": self.before,
             "version": self.version,
-            **self.change.to_json(),
             "stores": stores,
             "sources": [
                 {"topic": topic, "verdict": verdict, "partitions": self._places(topic, verdict)}
                 for topic, verdict in self.change.sources
             ],
+            "accepted": self.change.accepted,
             "as_of": self.figures.as_of,
         }
 
-    def _size(self, store: str) -> dict[str, int | None]:
-        rows, size = self.figures.stores.get(store, (None, None))
-        return {"rows": rows, "bytes": size}
-
-    def _places(self, topic: str, verdict: str) -> list[dict[str, int | None]]:
+    def _places(self, topic: str, verdict: str) -> list[PlannedPlace]:
         """Return where the new version continues reading a topic, by partition."""
         if verdict != "continues":
             return []
@@ -120,7 +130,7 @@ class StatePlan:
                 f"Version {self.version} cannot use the state of {', '.join(missing)}.",
                 "For each of these stores, choose reset or drop.",
                 missing=missing,
-                **self.to_json(),
+                **cast(Any, self.to_json()),
             )
         for store in self.change.undecided:
             decision = decisions[store.id]
@@ -130,9 +140,9 @@ class StatePlan:
 
 def _require_conversion(store: StoreChange, text: str) -> None:
     from millrace_compiler.analysis import AnalyzerUnavailable, ExpressionRequest, SocketAnalyzer
-    from millrace_compiler.state_changes import convertible, type_text
+    from millrace_compiler.state_changes import convertible, value_types
 
-    name = (store.new or store.old or {}).get("name", store.id)
+    name = store.name
     if not convertible(store):
         raise ApiError(
             "state_not_convertible",
@@ -140,11 +150,9 @@ def _require_conversion(store: StoreChange, text: str) -> None:
             "Reset it.",
             store=store.id,
         )
-    old, new = (store.old or {})["values"], (store.new or {})["values"]
-    pairs = {(type_text(old[part]), type_text(new[part])) for part in old.keys() & new.keys()}
     requests = [
         ExpressionRequest(text, (("old", before),), after)
-        for before, after in sorted(pairs)
+        for before, after in value_types(store)
         if before != after
     ]
     try:
@@ -168,7 +176,7 @@ def _require_conversion(store: StoreChange, text: str) -> None:
 
 
 def state_plan(
-    row: Deployment, version: Version, settings: Mapping[str, Any] | None = None
+    row: Deployment, version: Version, settings: DeploymentSettings | None = None
 ) -> StatePlan | None:
     """Return the plan of deploying a version; None if the deployment has no state yet.
 
@@ -232,9 +240,10 @@ def read_topics(version: Version, workspace: Workspace) -> list[str]:
     from millrace_compiler.state_schema import compare_schemas
 
     schema = _schema(version, workspace)
-    nothing: dict[str, Any] = {"stores": [], "topics": [], "patterns": [], "known": []}
+    nothing: StateSchema = {"stores": [], "topics": [], "patterns": [], "known": []}
     there = [topic["name"] for topic in list_topics(workspace.topic_prefixes)]
-    known = {**schema, "known": sorted({*schema["known"], *there})}
+    known: StateSchema = schema.copy()
+    known["known"] = sorted({*schema["known"], *there})
     return [topic for topic, _ in compare_schemas(nothing, known).sources]
 
 
@@ -242,20 +251,31 @@ def start_plan(
     row: Deployment,
     version: Version,
     beginning: Beginning | None,
-    settings: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    settings: DeploymentSettings | None = None,
+) -> StartPlanJson:
     """Return the plan as the API shows it, with another beginning or without.
 
     ``settings``: to use instead of the present ones. Raises as `state_plan` does.
     """
     plan = state_plan(row, version, settings)
-    if plan is None:
-        shown: dict[str, Any] = {"stores": [], "sources": [], "accepted": True, "as_of": None}
-        shown |= {"before": row.version.number, "version": version.number}
-    else:
-        shown = plan.to_json()
-    shown |= {"reset": beginning is not None and beginning.resets_stores, "warnings": []}
-    shown["handover"] = handover.shown(row, settings)
+    found_plan: StatePlanJson = (
+        {
+            "before": row.version.number,
+            "version": version.number,
+            "stores": [],
+            "sources": [],
+            "accepted": True,
+            "as_of": None,
+        }
+        if plan is None
+        else plan.to_json()
+    )
+    shown: StartPlanJson = {
+        **found_plan,
+        "reset": beginning is not None and beginning.resets_stores,
+        "warnings": [],
+        "handover": handover.shown(row, settings),
+    }
     if beginning is None or beginning.continues:
         return shown
     topics = read_topics(version, row.workspace)
@@ -294,14 +314,15 @@ def last_figures(row: Deployment, report_id: str) -> Figures:
     return Figures() if found is None else Figures.of(found)
 
 
-def checkpoint_notes(row: Deployment) -> dict[str, Any] | None:
+def checkpoint_notes(row: Deployment) -> Notes | None:
     """What the driver noted when it last committed a batch; None before the first start."""
-    return files.read_object(row.directory, row.directory / "checkpoint" / NOTES) or None
+    found = files.read_object(row.directory, row.directory / "checkpoint" / NOTES)
+    return cast(Notes, found) if found else None
 
 
 def _schema(
     version: Version, workspace: Workspace, dialect: Dialect = Dialect.EXACT
-) -> dict[str, Any]:
+) -> StateSchema:
     document = _as_on_the_cluster(version.document, workspace.topic_prefixes)
     found, diagnostics = state_of(document, workspace, "plain" if dialect == "plain" else "exact")
     if found is None:
@@ -309,7 +330,7 @@ def _schema(
     return found
 
 
-def _not_compiled(version: Version, diagnostics: Sequence[Mapping[str, Any]]) -> ApiError:
+def _not_compiled(version: Version, diagnostics: Sequence[DiagnosticJson]) -> ApiError:
     first = next(each for each in diagnostics if each["severity"] == "error")
     text = " ".join(part for part in (first["node"], first["message"], first["hint"]) if part)
     if first["code"] == "analyzer":
@@ -323,18 +344,20 @@ def _not_compiled(version: Version, diagnostics: Sequence[Mapping[str, Any]]) ->
     )
 
 
-def _as_on_the_cluster(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any]:
+def _as_on_the_cluster(document: TopologyDocument, prefixes: Sequence[str]) -> TopologyDocument:
     """Return the document with the actual partitions of its topics, as a driver uses it."""
-    topics = {name: dict(entry) for name, entry in (document.get("topics") or {}).items()}
+    topics = dict(document.get("topics") or {})
     try:
         for topic in list_topics(prefixes):
             topics[topic["name"]] = {"partitions": topic["partitions"]}
     except Unavailable:
-        return dict(document)
-    return {**document, "topics": topics}
+        return document
+    changed = document.copy()
+    changed["topics"] = topics
+    return changed
 
 
-def _texts(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _texts(schema: StoreSchema | None) -> StoreTexts | None:
     """Return a store's schema with readable types."""
     from millrace_compiler.state_changes import type_text
 

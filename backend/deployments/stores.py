@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from accounts.models import User
 from millrace_backend.errors import Conflict, NotFound
+from millrace_model.notes import Notes
+from millrace_model.state import StoreSchema, Windows
 from topologies import simulating
 
 from deployments.models import Deployment
@@ -20,7 +22,41 @@ MOST_ROWS = 1_000
 SHOWN = 20_000
 
 
-def list_stores(row: Deployment) -> dict[str, Any]:
+class ListedStore(TypedDict):
+    """A store that can be queried; ``rows``: None if unknown."""
+
+    id: str
+    name: str
+    kind: str
+    key: str
+    values: list[str]
+    windows: Windows | None
+    rows: int | None
+
+
+class StoreList(TypedDict):
+    """The stores of a deployment, and the time of their figures."""
+
+    stores: list[ListedStore]
+    as_of: str | None
+
+
+class ShownPart(TypedDict):
+    """A key or value; ``cut``: whether it is longer than ``text``."""
+
+    text: str | None
+    size: int
+    cut: bool
+
+
+class StoreAnswer(TypedDict):
+    """A page of a store, or that the process which reads it is starting."""
+
+    state: str
+    page: Any
+
+
+def list_stores(row: Deployment) -> StoreList:
     """Return the stores that can be queried, with types and their last reported rows.
 
     Empty before the deployment's first start.
@@ -48,16 +84,17 @@ def list_stores(row: Deployment) -> dict[str, Any]:
     }
 
 
-def _queryable(notes: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _queryable(notes: Notes | None) -> list[StoreSchema]:
     from millrace_compiler.state_schema import QUERYABLE
 
-    stores = ((notes or {}).get("state") or {}).get("stores") or []
+    state = None if notes is None else notes.get("state")
+    stores = [] if state is None else state["stores"]
     return [store for store in stores if store["kind"] in QUERYABLE]
 
 
 def read_store(
-    row: Deployment, store: str, query: Mapping[str, Any], person: User
-) -> dict[str, Any]:
+    row: Deployment, store: str, query: Mapping[str, object], person: User
+) -> StoreAnswer:
     """Return a page of a store's rows; `state` is `starting` while the reading process starts.
 
     `query`: as in `StateQuery` of the runtime. Raises NotFound for an unknown store, Conflict if
@@ -98,7 +135,7 @@ def read_store(
     return {"state": "done", "page": {**answer, "rows": rows}}
 
 
-def _part(text: str | None) -> dict[str, Any]:
+def _part(text: str | None) -> ShownPart:
     """Return a key or value for display: text as it is, everything else as JSON."""
     if text is None:
         return {"text": None, "size": 0, "cut": False}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Exists, OuterRef, Q
 from millrace_compiler.needs import topics_of
 from millrace_compiler.topic_patterns import NoPattern, topic_pattern
+from millrace_model.documents import DocumentNode, TopologyDocument
 from redis.exceptions import RedisError
 from topologies.models import Version
 
@@ -54,7 +54,7 @@ def _declared(row: Deployment, topic: str) -> Iterator[TopicUse]:
     if shadow is not None and topic.endswith(shadow.suffix):
         yield TopicUse(row, "is a shadow that writes it")
     for version in _versions(row):
-        document: Mapping[str, Any] = version.document
+        document: TopologyDocument = version.document
         if shadow is not None:
             document = shadow_document(document, shadow.suffix)
         for how, certain in uses_in(document, topic):
@@ -73,7 +73,7 @@ def _versions(row: Deployment) -> list[Version]:
     return list(found.values())
 
 
-def uses_in(document: Mapping[str, Any], topic: str) -> Iterator[tuple[str, bool]]:
+def uses_in(document: TopologyDocument, topic: str) -> Iterator[tuple[str, bool]]:
     """Yield how a document uses a topic, and whether that is certain."""
     if topic in {need.topic for need in topics_of(document)}:
         yield "names it", True
@@ -96,7 +96,7 @@ def _matches(pattern: str, topic: str) -> bool:
         return True
 
 
-def _is_internal(node: Mapping[str, Any], topic: str) -> bool:
+def _is_internal(node: DocumentNode, topic: str) -> bool:
     """Return whether the topic has the name of a repartition or changelog topic of the node.
 
     Kafka Streams names them after the node or its store, sometimes with a part in between.

@@ -74,7 +74,7 @@ class Watch:
             reconciling.record_outage(deployment, redis_away(reason, heard))
 
 
-def redis_away(reason: str, since: float) -> dict[str, Any]:
+def redis_away(reason: str, since: float) -> dict[str, object]:
     """Return the outage of a deployment whose workers cannot report; its driver continues."""
     return {
         "code": "redis_unreachable",

@@ -17,8 +17,8 @@ from deployments import runtime
 from deployments.logs import level_of
 from django.conf import settings
 from millrace_backend import redis as names
-from millrace_compiler import local_services
-from millrace_compiler.driver_events import DriverEvent, ProgressEvent, of_entry
+from millrace_model.events import DriverEvent, ProgressEvent, RuntimeJson, of_entry
+from millrace_services import local_services
 from redis.exceptions import RedisError
 from rest_framework.utils.encoders import JSONEncoder
 
@@ -196,7 +196,7 @@ class Feed:
             "presence": await self._users(),
         }
 
-    async def _watch_run(self, deployment: dict[str, Any] | None) -> dict[str, Any] | None:
+    async def _watch_run(self, deployment: dict[str, Any] | None) -> RuntimeJson | None:
         """Listen to the live run's reports, and return its last report."""
         self._leave_run()
         if deployment is None:
@@ -362,7 +362,7 @@ class Feed:
         return b""
 
     # -- presence -------------------------------------------------------------------------------
-    async def _users(self) -> list[dict[str, Any]]:
+    async def _users(self) -> list[dict[str, object]]:
         if self.scope.topology is None:
             return []
         return await presence.users(self.hub.redis, self.scope.topology, self.now() * 1000)
@@ -389,7 +389,7 @@ class Feed:
             # The entry expires by itself.
             return
 
-    async def _tell_presence(self, before: list[dict[str, Any]]) -> None:
+    async def _tell_presence(self, before: list[dict[str, object]]) -> None:
         users = await self._users()
         if users == before or self.scope.topology is None:
             return

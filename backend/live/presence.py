@@ -33,7 +33,7 @@ async def users(client: Redis, topology: int, now_ms: float) -> list[dict[str, A
     return present(found, now_ms)
 
 
-def present(found: dict[bytes, bytes], now_ms: float) -> list[dict[str, Any]]:
+def present(found: dict[bytes, bytes], now_ms: float) -> list[dict[str, object]]:
     """Return everybody in a presence hash, once each, ordered by name, with the node they edit."""
     people: dict[int, dict[str, Any]] = {}
     nodes: dict[int, str | None] = {}

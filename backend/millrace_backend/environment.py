@@ -233,7 +233,7 @@ def database(environment: Environment) -> dict[str, Any]:
     }
 
 
-def sqlite(path: Path) -> dict[str, Any]:
+def sqlite(path: Path) -> dict[str, object]:
     """Return settings for SQLite with several writing processes.
 
     WAL mode, a timeout for locks, and immediate transactions, which never upgrade a read lock.

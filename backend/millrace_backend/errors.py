@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
+from millrace_model.events import CauseFields
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -40,8 +41,8 @@ class ApiError(exceptions.APIException):
 
 
 def cause(
-    code: str, message: str, facts: Mapping[str, Any] | None = None, **more: Any
-) -> dict[str, Any]:
+    code: str, message: str, facts: Mapping[str, object] | None = None, **more: Any
+) -> CauseFields:
     """Return a cause in the form of the API; further fields of a diagnostic are dropped."""
     named = {name: str(fact) for name, fact in (facts or {}).items()}
     return {"code": code, "facts": named, "message": message, "cause": more.get("cause")}
@@ -101,7 +102,7 @@ HINTS: dict[type[Exception], tuple[str, str]] = {
 
 
 def body(
-    code: str, message: str, hint: str = "", fields: Mapping[str, Any] | None = None, **data: Any
+    code: str, message: str, hint: str = "", fields: Mapping[str, object] | None = None, **data: Any
 ) -> dict[str, Any]:
     """Return the envelope of an error."""
     error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
@@ -110,7 +111,7 @@ def body(
     return {"error": {**error, **data}}
 
 
-def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
+def handle(error: Exception, context: Mapping[str, object]) -> Response | None:
     """Return the response to an exception, as DRF's handler; None leaves it to the server."""
     if isinstance(error, Http404):
         error = exceptions.NotFound("There is nothing at this address for this account.")
@@ -135,7 +136,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
     return Response(content_of(error), status=error.status_code, headers=headers)
 
 
-def content_of(error: exceptions.APIException) -> dict[str, Any]:
+def content_of(error: exceptions.APIException) -> dict[str, object]:
     """Return the envelope for an exception."""
     if isinstance(error, ApiError):
         return body(error.code, error.message, error.hint, error.fields, **error.data)
@@ -176,7 +177,7 @@ def respond(status_code: int, code: str, message: str, hint: str = "", **data: A
 
 
 def locked_out(
-    request: HttpRequest, credentials: Mapping[str, Any] | None = None, *_: Any, **__: Any
+    request: HttpRequest, credentials: Mapping[str, object] | None = None, *_: Any, **__: Any
 ) -> JsonResponse:
     """Response after too many failed sign-ins."""
     return respond(429, *LOCKED)
@@ -229,7 +230,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
     return respond(400, "bad_request", "The request is malformed.", str(exception)[:200])
 
 
-def too_large() -> dict[str, Any]:
+def too_large() -> dict[str, object]:
     """Return the envelope for a body that is too large."""
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024 // 1024
     return body("too_large", f"The body is larger than {limit} MB.", "Send less.")

@@ -6,7 +6,7 @@ from functools import cache
 
 import redis
 from django.conf import settings
-from millrace_compiler.driver_events import (
+from millrace_model.events import (
     run_open,
     run_records,
     run_snapshot,

@@ -38,7 +38,7 @@ def valid(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
     """The validated fields of a request. Raises ValidationError."""
     given = serializer(data=data)
     given.is_valid(raise_exception=True)
-    values: dict[str, Any] = given.validated_data
+    values: dict[str, object] = given.validated_data
     return values
 
 
@@ -78,7 +78,7 @@ class ApiView(APIView):
         *,
         search: Sequence[str] = (),
         ordering: Sequence[str] = (),
-        context: dict[str, Any] | None = None,
+        context: dict[str, object] | None = None,
     ) -> Response:
         """Return one page of the rows, filtered by ``?search=`` and sorted by ``?ordering=``.
 

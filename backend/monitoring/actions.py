@@ -36,7 +36,7 @@ def create_rule(actor: User, workspace: Workspace, values: Mapping[str, Any]) ->
     return rule
 
 
-def replace_rule(actor: User, rule: AlertRule, values: Mapping[str, Any]) -> AlertRule:
+def replace_rule(actor: User, rule: AlertRule, values: Mapping[str, object]) -> AlertRule:
     """Replace a rule; alerts of deployments that it no longer covers are resolved."""
     require(actor, rule.workspace_id, Role.OPERATOR)
     with transaction.atomic():
@@ -60,7 +60,7 @@ def delete_rule(actor: User, rule: AlertRule) -> None:
         rule.delete()
 
 
-def test_rule(actor: User, rule: AlertRule) -> list[dict[str, Any]]:
+def test_rule(actor: User, rule: AlertRule) -> list[dict[str, object]]:
     """Send a test to the rule's receivers; return each with its error, if any."""
     require(actor, rule.workspace_id, Role.OPERATOR)
     found = notifying.test(rule)

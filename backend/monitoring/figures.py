@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deployments.runtime import places_of
+from millrace_model.events import ProgressEvent
 
 from monitoring.choices import Figure, Unit
 
@@ -71,7 +72,7 @@ LATENCIES: Mapping[Figure, tuple[str, str]] = {
 }
 
 
-def of_report(report: Mapping[str, Any], ends: Ends) -> tuple[Figures, Ends]:
+def of_report(report: ProgressEvent, ends: Ends) -> tuple[Figures, Ends]:
     """Return a report's figures, and the end offsets to remember. `ends`: those so far."""
     found: Figures = {figure.value: {} for figure in Figure}
 
@@ -89,14 +90,15 @@ def of_report(report: Mapping[str, Any], ends: Ends) -> tuple[Figures, Ends]:
         for reason, count in dropped.items():
             note(Figure.DROPPED_BY_REASON, f"{name}: {reason}", count)
         for figure, (kind, percentile) in LATENCIES.items():
-            measured = (node.get("latency") or {}).get(kind) or {}
+            measured: Any = (node.get("latency") or {}).get(kind) or {}
             note(figure, name, measured.get(percentile))
     later: Ends = {}
     for task in report.get("tasks") or []:
         note(Figure.TASK_RECORDS, task["task"], task.get("records"))
         note(Figure.TASK_STATE_ROWS, task["task"], task.get("state_rows"))
-        if task.get("stream_time") is not None:
-            distance = max(0, at - task["stream_time"])
+        stream_time = task.get("stream_time")
+        if stream_time is not None:
+            distance = max(0, at - stream_time)
             note(Figure.TASK_STREAM_TIME_DISTANCE, task["task"], distance)
         lags = [each.get("lag") for each in task.get("topic_partitions") or []]
         known = [lag for lag in lags if lag is not None]

@@ -115,7 +115,7 @@ def send(channel: Channel, target: str, payload: Mapping[str, Any]) -> None:
 
 def content(
     event: AlertEvent, rule: AlertRule, deployment: Deployment | None, alert: Alert | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What a webhook receives; mails have its title, message and url."""
     workspace = rule.workspace.slug
     name = "" if deployment is None else deployment.topology.name

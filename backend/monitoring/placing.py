@@ -15,7 +15,7 @@ from deployments.choices import Outcome
 from deployments.models import Deployment, Run
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
-from millrace_compiler.driver_events import ProgressEvent
+from millrace_model.events import ProgressEvent
 
 from monitoring.choices import MoveReason
 from monitoring.models import Placement
@@ -65,7 +65,7 @@ def note(deployment: Deployment, run: str, report: ProgressEvent) -> None:
         rows.filter(pk__lt=oldest, until__isnull=False).delete()
 
 
-def _is_at(row: Placement | None, task: Mapping[str, Any], run: str, threads: bool) -> bool:
+def _is_at(row: Placement | None, task: Mapping[str, object], run: str, threads: bool) -> bool:
     if row is None or (row.run, row.executor) != (run, task.get("executor", "")):
         return False
     return not threads or row.thread == task.get("thread", "")

@@ -14,7 +14,7 @@ from deployments.models import Deployment, Run
 from deployments.runtime import is_stale
 from django.db import transaction
 from millrace_backend import redis
-from millrace_compiler.driver_events import ProgressEvent, decode
+from millrace_model.events import ProgressEvent, decode
 
 from monitoring import placing
 from monitoring.figures import Figures, merged, of_report, pack, unpack

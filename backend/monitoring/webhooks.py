@@ -14,7 +14,6 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from millrace_backend.addresses import Network, may_reach, resolve
@@ -77,7 +76,7 @@ def masked(url: str) -> str:
 
 def post(
     url: str,
-    content: Mapping[str, Any],
+    content: Mapping[str, object],
     allowed: Sequence[Network],
     deadline: float = DEADLINE_SECONDS,
 ) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from accounts.models import User
 from deployments.models import Deployment
+from millrace_model.simulations import TaskStates
 from topologies import simulating
 
 #: topic and partition
@@ -71,7 +72,7 @@ def checkpoint_of(deployment: Deployment, person: User) -> Checkpoint | None:
     )
 
 
-def asked(deployment: Deployment, person: User, do: str, **more: Any) -> dict[str, Any] | None:
+def asked(deployment: Deployment, person: User, do: str, **more: Any) -> Any:
     """Return the store reader's answer, or None while it is starting."""
     answer = simulating.ask(
         {
@@ -178,6 +179,9 @@ def in_order(span: Span, records: Iterable[tuple[Place, int, int, Any]]) -> list
 
 def states(
     deployment: Deployment, person: User, batch: int, tasks: Sequence[int] | None
-) -> dict[str, Any] | None:
+) -> TaskStates | None:
     """Return the stores that a simulation begins with, or None while the reader is starting."""
-    return asked(deployment, person, "read_task_states", batch=batch, tasks=tasks)
+    found: TaskStates | None = asked(
+        deployment, person, "read_task_states", batch=batch, tasks=tasks
+    )
+    return found

@@ -11,10 +11,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, NotFound, Unavailable, cause
+from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import DocumentNode, Format, TopologyDocument
+from millrace_model.simulations import InputLine, OutputLine
 from topologies.simulating import ask
 
 from records.choices import RecordFormat
@@ -23,6 +26,8 @@ from records.reading import Raw
 from records.types import BY_SCHEMA, by_schema, types_of
 from records.uses import uses_of
 
+Part = Literal["key", "value"]
+PARTS: tuple[Part, ...] = ("key", "value")
 #: maximum number of records decoded by one simulation
 MOST_DECODED = 200
 
@@ -35,8 +40,8 @@ class Reader:
     """
 
     person: User
-    key: Mapping[str, Any]
-    value: Mapping[str, Any]
+    key: Format
+    value: Format
     own: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -55,7 +60,7 @@ class Reader:
 
     @classmethod
     def by_schema(
-        cls, person: User, workspace: Workspace, formats: Mapping[str, Mapping[str, Any]]
+        cls, person: User, workspace: Workspace, formats: Mapping[str, Format]
     ) -> Reader | None:
         """Return a reader for the formats of `key` and `value`; None if neither is Avro or
         Protobuf.
@@ -66,8 +71,8 @@ class Reader:
         if len(own) == len(formats):
             return None
         types_of(person, workspace, {name: f for name, f in formats.items() if name not in own})
-        bytes_ = {"format": RecordFormat.BYTES.value}
-        key, value = (bytes_ if part in own else formats[part] for part in ("key", "value"))
+        bytes_: Format = {"format": RecordFormat.BYTES.value}
+        key, value = (bytes_ if part in own else formats[part] for part in PARTS)
         return cls(person, key, value, own)
 
     def decoded(self, records: Sequence[Raw]) -> list[tuple[Decoded, Decoded]]:
@@ -81,22 +86,22 @@ class Reader:
         outputs = outputs_of(self.person, self._document(), records)
         return [self.parts(record, outputs.get(number)) for number, record in enumerate(records, 1)]
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> TopologyDocument:
         return reading(self.key, self.value)
 
-    def parts(self, record: Raw, output: Mapping[str, Any] | None) -> tuple[Decoded, Decoded]:
+    def parts(self, record: Raw, output: OutputLine | None) -> tuple[Decoded, Decoded]:
         """Return key and value of a record; `output` is what the document wrote for it, if
         anything.
         """
         return self._part("key", record.key, output), self._part("value", record.value, output)
 
     @property
-    def stated(self) -> dict[str, Mapping[str, Any]]:
+    def stated(self) -> dict[str, Format]:
         """The formats that the simulator decodes, by part."""
         formats = {"key": self.key, "value": self.value}
         return {part: each for part, each in formats.items() if part not in self.own}
 
-    def _part(self, name: str, raw: bytes | None, output: Mapping[str, Any] | None) -> Decoded:
+    def _part(self, name: Part, raw: bytes | None, output: OutputLine | None) -> Decoded:
         if name in self.own:
             return decode(raw, self.own[name])
         if output is not None:
@@ -106,7 +111,7 @@ class Reader:
 
 
 def decoded_by_schema(
-    person: User, formats: Mapping[str, Mapping[str, Any]], records: Sequence[Raw]
+    person: User, formats: Mapping[str, Format], records: Sequence[Raw]
 ) -> list[dict[str, Decoded]]:
     """Return the decoded parts of each record whose formats need a schema, by part.
 
@@ -116,7 +121,7 @@ def decoded_by_schema(
     parts = [part for part in formats if by_schema(formats[part])]
     if not parts:
         return [{} for _ in records]
-    others = {"format": RecordFormat.BYTES.value}
+    others: Format = {"format": RecordFormat.BYTES.value}
     key, value = (formats[part] if part in parts else others for part in ("key", "value"))
     reader = Reader(person, key, value)
     found = []
@@ -128,14 +133,14 @@ def decoded_by_schema(
 
 
 def reading(
-    key: Mapping[str, Any],
-    value: Mapping[str, Any],
+    key: Format,
+    value: Format,
     topic: str = "records",
-    *between: Mapping[str, Any],
-) -> dict[str, Any]:
+    *between: DocumentNode,
+) -> TopologyDocument:
     """Return a document that reads records in these formats; `between`: nodes after the source."""
     source = {"topics": [topic], "key": dict(key), "value": dict(value)}
-    nodes: list[Mapping[str, Any]] = [
+    nodes: list[DocumentNode] = [
         {"id": "in", "kind": "source.stream", "params": source},
         *between,
         {"id": "out", "kind": "sink.topic", "params": {"topic": f"{topic[:200]}-read"}},
@@ -150,8 +155,8 @@ def reading(
 
 
 def outputs_of(
-    person: User, document: Mapping[str, Any], records: Sequence[Raw], topic: str = "records"
-) -> dict[int, Any]:
+    person: User, document: TopologyDocument, records: Sequence[Raw], topic: str = "records"
+) -> dict[int, OutputLine]:
     """Return the outputs of a document of `reading`, by the number of the record, from 1.
 
     Raises Unavailable while the simulator is starting, Refused for a document that does not
@@ -185,7 +190,7 @@ def outputs_of(
 class Refused(ApiError):
     """Raised for a document of `reading` with an error, which `diagnostic` describes."""
 
-    def __init__(self, diagnostic: Mapping[str, Any]) -> None:
+    def __init__(self, diagnostic: DiagnosticJson) -> None:
         super().__init__(
             "unreadable_format",
             diagnostic["message"],
@@ -195,8 +200,8 @@ class Refused(ApiError):
         self.diagnostic = diagnostic
 
 
-def _line(record: Raw, topic: str) -> dict[str, Any]:
-    line: dict[str, Any] = {
+def _line(record: Raw, topic: str) -> InputLine:
+    line: InputLine = {
         "topic": topic,
         "partition": record.partition,
         "offset": record.offset,
@@ -206,11 +211,14 @@ def _line(record: Raw, topic: str) -> dict[str, Any]:
             for name, value in record.headers
         },
     }
-    for part, raw in (("key", record.key), ("value", record.value)):
-        if raw is None:
-            line[part] = None
-        else:
-            line[f"{part}_bytes"] = base64.b64encode(raw).decode()
+    if record.key is None:
+        line["key"] = None
+    else:
+        line["key_bytes"] = base64.b64encode(record.key).decode()
+    if record.value is None:
+        line["value"] = None
+    else:
+        line["value_bytes"] = base64.b64encode(record.value).decode()
     return line
 
 

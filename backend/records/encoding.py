@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, Unavailable
 from millrace_compiler.generating import Recipe
 from millrace_compiler.types import DataType
+from millrace_model.documents import Format
 from topologies.simulating import ask
 
 from records.codecs import Undecodable, encode
@@ -50,8 +51,8 @@ def bytes_of_texts(
     The text of Avro and Protobuf is JSON. Raises ApiError for text that does not fit its format or
     a schema that cannot be obtained, Unavailable while the simulator is starting.
     """
-    formats = {
-        name: {each: given for each, given in part.items() if each != "text"}
+    formats: dict[str, Format] = {
+        name: cast(Format, {each: given for each, given in part.items() if each != "text"})
         for name, part in parts.items()
         if part is not None and part["format"] in BY_SCHEMA
     }
@@ -101,7 +102,7 @@ def _fitting(text: str, type_: DataType) -> str:
     return text
 
 
-def _bytes(format: Mapping[str, Any], values: Sequence[Any], owner: str) -> list[bytes | None]:
+def _bytes(format: Format, values: Sequence[Any], owner: str) -> list[bytes | None]:
     if by_schema(format):
         texts = [None if each is None else json.dumps(each) for each in values]
         return _by_schema(format, texts, owner)
@@ -111,9 +112,7 @@ def _bytes(format: Mapping[str, Any], values: Sequence[Any], owner: str) -> list
         raise ApiError("value_unfit", str(error), cause=error.cause) from None
 
 
-def _by_schema(
-    format: Mapping[str, Any], texts: Sequence[str | None], owner: str
-) -> list[bytes | None]:
+def _by_schema(format: Format, texts: Sequence[str | None], owner: str) -> list[bytes | None]:
     """Encode JSON texts in Avro or Protobuf."""
     answer = ask({"do": "encode", "owner": owner, "format": dict(format), "texts": list(texts)})
     if answer.get("state") == "starting":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accounts.models import User
 from millrace_backend.errors import ApiError
+from millrace_model.documents import DocumentNode, Format
 
 from records.choices import RecordFormat
 from records.codecs import Decoded, decode
@@ -41,9 +42,13 @@ class Where:
         error. Raises ApiError with the code `invalid_expression` and the reason, Unavailable while
         the simulator is starting.
         """
-        filtering = {"id": "where", "kind": "filter", "params": {"predicate": self.expression}}
+        filtering: DocumentNode = {
+            "id": "where",
+            "kind": "filter",
+            "params": {"predicate": self.expression},
+        }
         reader = self.reader
-        formats: dict[str, Mapping[str, str]] = {
+        formats: dict[str, Format] = {
             "key": _format(self.key_format),
             "value": _format(self.value_format),
             **({} if reader is None else reader.stated),
@@ -72,5 +77,5 @@ class Where:
         return decode(record.key, self.key_format), decode(record.value, self.value_format)
 
 
-def _format(name: str) -> dict[str, str]:
+def _format(name: str) -> Format:
     return {"format": "string" if name in _TEXTS else name}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from accounts.models import User
 from deployments.cluster import list_topics
@@ -21,6 +21,7 @@ from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_compiler.kinds import global_kinds
 from millrace_compiler.topic_patterns import topic_pattern
+from millrace_model.documents import DocumentNode, Format, TopologyDocument
 from topologies.models import Version
 from topologies.topics import topic_failure
 
@@ -45,6 +46,24 @@ from records.topics import Ends, described, ends_of, offsets_at
 MOST_BEFORE, MOST_AFTER = 1_500, 400
 #: maximum number of topics of a version that are read
 MOST_TOPICS = 20
+
+
+class WindowJson(TypedDict):
+    """A partition, and the offsets of which records are among the lines."""
+
+    topic: str
+    partition: int
+    earliest: int
+    latest: int
+    first: int | None
+    last: int | None
+
+
+class Formats(TypedDict):
+    """The formats of a source."""
+
+    key: Format
+    value: Format
 
 
 @dataclass(frozen=True)
@@ -81,7 +100,7 @@ class Window:
     bound: int
     records: list[Raw] = field(default_factory=list)
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> WindowJson:
         """Return the partition in the form of the API."""
         offsets = [each.offset for each in self.records]
         return {
@@ -125,7 +144,7 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
             f"Its sources read: {', '.join(sorted(sources)) or 'no topic by name'}.",
             fields={"topic": ["No source reads it."]},
         )
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "version": version.number,
         "document": document,
         "topic_partitions": _topic_partitions(deployment, document, sources),
@@ -155,18 +174,18 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
     return {**found, "state": "found", "begins": None, "empty_because": because, **lines}
 
 
-def deployed_document(deployment: Deployment) -> dict[str, Any]:
+def deployed_document(deployment: Deployment) -> TopologyDocument:
     """Return the document of the running version, or of the one that a stopped deployment would
     run.
     """
-    document: dict[str, Any] = _version(deployment).document
+    document: TopologyDocument = _version(deployment).document
     return document
 
 
 def _empty_because(
     deployment: Deployment,
     request: FollowRequest,
-    document: Mapping[str, Any],
+    document: TopologyDocument,
     sources: Collection[str],
 ) -> str | None:
     """Return why the checkpoint's stores would not fit the lines, or None if they do."""
@@ -179,7 +198,7 @@ def _empty_because(
     return EmptyBecause.NO_STATE.value if checkpoint_notes(deployment) is None else None
 
 
-def _sources_apart(document: Mapping[str, Any], sources: Collection[str]) -> bool:
+def _sources_apart(document: TopologyDocument, sources: Collection[str]) -> bool:
     """Return whether no sink writes, by name, a topic that is read."""
     sinks = (node for node in document["nodes"] if node["kind"].startswith("sink."))
     return not any((node.get("params") or {}).get("topic") in sources for node in sinks)
@@ -191,12 +210,12 @@ def _version(deployment: Deployment) -> Version:
     return deployment.version if run is None else run.version
 
 
-def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str, Any]]:
+def _sources(document: TopologyDocument, wanted: str) -> dict[str, DocumentNode]:
     """Return source nodes by the topics that they read by name, with `wanted` first.
 
     Of the topics that match a pattern, only `wanted` is included.
     """
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, DocumentNode] = {}
     for node in document["nodes"]:
         if not node["kind"].startswith("source."):
             continue
@@ -213,7 +232,7 @@ def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str,
 
 
 def _topic_partitions(
-    deployment: Deployment, document: Mapping[str, Any], sources: Collection[str]
+    deployment: Deployment, document: TopologyDocument, sources: Collection[str]
 ) -> dict[str, int]:
     """Return the number of partitions of the deployment's topics, which determines its tasks."""
     sinks = {
@@ -229,12 +248,14 @@ def _topic_partitions(
     }
 
 
-def _formats(source: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _formats(source: DocumentNode) -> Formats:
     """Return the formats of `key` and `value`."""
-    return {part: source["params"].get(part) or {"format": "string"} for part in ("key", "value")}
+    params = source.get("params") or {}
+    text: Format = {"format": "string"}
+    return {"key": params.get("key") or text, "value": params.get("value") or text}
 
 
-def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -> dict[str, Any]:
+def _searched(person: User, source: DocumentNode, request: FollowRequest) -> dict[str, Any]:
     """Return a page with the newest record that has the key or contains the text."""
     if request.key is None and not request.contains:
         raise ApiError(
@@ -247,7 +268,7 @@ def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -
     if request.key is not None:
         wanted = Filter(request.contains.casefold(), "key", (), request.key)
     formats = _formats(source)
-    key, value = (str(each["format"]) for each in formats.values())
+    key, value = formats["key"]["format"], formats["value"]["format"]
     simple = {*READ, RecordFormat.BYTES}
     # The simulator reads Avro, Protobuf and the formats of schema registries.
     reader = None if {key, value} <= simple else Reader(person, **formats)
@@ -268,11 +289,11 @@ def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -
 def _lines(
     deployment: Deployment,
     person: User,
-    sources: Mapping[str, Mapping[str, Any]],
+    sources: Mapping[str, DocumentNode],
     request: FollowRequest,
     partition: int,
     offset: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the lines around a record, with the partitions merged as a task merges them."""
     followed = _one(request.topic, partition, offset)
     key = followed.key if request.same_key else None
@@ -329,7 +350,7 @@ def _lines(
 
 def _decoded(
     person: User,
-    sources: Mapping[str, Mapping[str, Any]],
+    sources: Mapping[str, DocumentNode],
     merged: Sequence[tuple[Window, Raw]],
 ) -> list[dict[str, Decoded]]:
     """Return the decoded parts of each record whose formats need a schema, by part."""
@@ -337,19 +358,23 @@ def _decoded(
     for topic, source in sources.items():
         own = [n for n, (window, _) in enumerate(merged) if window.topic == topic]
         records = [merged[n][1] for n in own]
-        for n, parts in zip(own, decoded_by_schema(person, _formats(source), records), strict=True):
+        for n, parts in zip(
+            own,
+            decoded_by_schema(person, cast(Mapping[str, Format], _formats(source)), records),
+            strict=True,
+        ):
             found[n] = parts
     return found
 
 
 def _whole_batches(
     deployment: Deployment,
-    sources: Mapping[str, Mapping[str, Any]],
+    sources: Mapping[str, DocumentNode],
     request: FollowRequest,
     partition: int,
     offset: int,
     checkpoint: batches.Checkpoint,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the records of whole micro-batches, in the order in which the job read them.
 
     Between two batches the wall clock advances, if processors read it. Raises NoSpan.
@@ -379,7 +404,7 @@ def _whole_batches(
         for each in windows
         for record in each.records
     )
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, object]] = []
     input_, turn = None, 0
     masks = masked_paths({})
     for at, (window, record) in batches.in_order(span, records):
@@ -437,7 +462,7 @@ def _read_span(
             own[record.partition].records.append(record)
 
 
-def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, Any]]:
+def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, object]]:
     """Return the line that advances the wall clock from one batch to another, if any."""
     known = [span.begins.at, *(batch.at for batch in span.done)]
     last = len(span.done)
@@ -445,7 +470,7 @@ def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, Any]]:
     return [{"advance_wall_clock": passed}] if passed > 0 else []
 
 
-def _place(topic: str, partition: int, offset: int, followed: Raw) -> dict[str, Any]:
+def _place(topic: str, partition: int, offset: int, followed: Raw) -> dict[str, object]:
     place = {"topic": topic, "partition": partition, "offset": offset}
     return {**place, "timestamp": followed.timestamp}
 

@@ -10,6 +10,7 @@ from millrace_backend.errors import ApiError, TooMany, Unavailable
 from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Exceeded, Limits
 from millrace_compiler.types import DataType
+from millrace_model.simulations import InputLine
 from topologies import compiling
 
 from records.types import type_of
@@ -32,7 +33,7 @@ def recipe_of(
     return Recipe(topic=topic, **settings, types=found)
 
 
-def generated(person: User, recipe: Recipe, count: int, every: int) -> list[dict[str, Any]]:
+def generated(person: User, recipe: Recipe, count: int, every: int) -> list[InputLine]:
     """Return input lines of a simulation, on average ``every`` ms apart.
 
     Raises ApiError if they are too many or too large, TooMany if no process is free.

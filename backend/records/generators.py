@@ -18,7 +18,8 @@ from django.db.models import Case, QuerySet, Value, When
 from django.utils import timezone
 from millrace_backend.errors import Conflict, cause
 from millrace_backend.quotas import require_room
-from millrace_compiler import local_services
+from millrace_model.events import CauseFields
+from millrace_services import local_services
 from topologies.models import Topology
 
 from records.choices import GeneratorState
@@ -101,7 +102,7 @@ def start_again(actor: User, generator: Generator) -> Generator:
 def change_generator(
     actor: User,
     generator: Generator,
-    recipe: Mapping[str, Any],
+    recipe: Mapping[str, object],
     rate: float,
     *,
     seconds: int | None,
@@ -137,7 +138,7 @@ def delete_generator(actor: User, generator: Generator) -> None:
 
 def _checked(
     actor: User, workspace: Workspace, topic: str, recipe: Mapping[str, Any], rate: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the recipe as it is stored, after a first record was made from it."""
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)
@@ -224,7 +225,7 @@ def running_first(rows: QuerySet[Generator]) -> QuerySet[Generator]:
 
 
 def stop_generator(
-    actor: User, generator: Generator, problem: dict[str, Any] | None = None
+    actor: User, generator: Generator, problem: CauseFields | None = None
 ) -> Generator:
     """Stop a generator. One that has ended remains as it is."""
     require(actor, generator.workspace_id, Role.OPERATOR)

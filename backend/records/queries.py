@@ -50,7 +50,7 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
     raw: list[Any]
     records: list[Any]
 
-    def take(record: Raw) -> dict[str, Any] | None:
+    def take(record: Raw) -> dict[str, object] | None:
         key = decode(record.key, asked.key_format)
         value = decode(record.value, asked.value_format)
         if asked.filter and not asked.filter.accepts(key, value):
@@ -114,7 +114,7 @@ def read_one(
     offset: int,
     formats: tuple[str, str],
     reader: Reader | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a record with its raw bytes. Raises NotFound if there is none at the offset."""
     count = len(described(topic).partitions)
     if not 0 <= partition < count:
@@ -146,7 +146,7 @@ def read_one(
     }
 
 
-def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> dict[str, Any]:
+def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> dict[str, object]:
     """Return a record in the form of the API."""
     return {
         "partition": record.partition,
@@ -163,7 +163,7 @@ def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> dict[str, A
     }
 
 
-def _part(decoded: Decoded, **most: int) -> dict[str, Any]:
+def _part(decoded: Decoded, **most: int) -> dict[str, object]:
     text, is_cut = cut(decoded.text, **most)
     return {
         "format": decoded.format,

@@ -13,6 +13,7 @@ from typing import Any
 from accounts.models import User, Workspace
 from django.conf import settings
 from millrace_backend.errors import ApiError
+from millrace_model.documents import Format
 
 from records.choices import RecordFormat, Start
 from records.codecs import Decoded, Undecodable, text_of
@@ -50,8 +51,8 @@ class SampleRequest:
 
     count: int
     start: str
-    key: Mapping[str, Any]
-    value: Mapping[str, Any]
+    key: Format
+    value: Format
     masks: Mapping[str, Mask] = field(default_factory=dict)
     #: headers are left out by default, because they cannot be masked
     headers: bool = False
@@ -87,7 +88,7 @@ def sample(person: User, workspace: Workspace, topic: str, request: SampleReques
             )
     found = Sample([], 0)
 
-    def line(record: Raw, decoded: Mapping[str, Decoded]) -> dict[str, Any] | None:
+    def line(record: Raw, decoded: Mapping[str, Decoded]) -> dict[str, object] | None:
         try:
             return line_of(workspace, topic, record, request, masked, decoded)
         except Undecodable:
@@ -119,12 +120,12 @@ def line_of(
     request: SampleRequest,
     masked: Mapping[tuple[str | int, ...], Mask],
     decoded: Mapping[str, Decoded],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a record as an input line; `decoded`: its parts whose formats need a schema.
 
     Raises Undecodable if a part with masks cannot be read.
     """
-    line: dict[str, Any] = {"topic": topic}
+    line: dict[str, object] = {"topic": topic}
     parts = (("key", record.key, request.key), ("value", record.value, request.value))
     for part, raw, stated in parts:
         rules = {steps[1:]: mask for steps, mask in masked.items() if steps[0] == part}

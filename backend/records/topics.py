@@ -124,7 +124,7 @@ def configurations(topics: Sequence[str]) -> dict[str, dict[str, ConfigEntry]]:
     return {resource.name: entries for resource, entries in answers.items()}
 
 
-def detail(topic: str) -> dict[str, Any]:
+def detail(topic: str) -> dict[str, object]:
     """Return the details of a topic, without its records."""
     found = described(topic)
     numbers = sorted(each.id for each in found.partitions)
@@ -157,7 +157,7 @@ def detail(topic: str) -> dict[str, Any]:
     }
 
 
-def groups(topic: str) -> dict[str, Any]:
+def groups(topic: str) -> dict[str, object]:
     """Return the consumer groups that committed offsets of a topic, with their lag.
 
     At most MOST_GROUPS groups of the cluster are queried; ``complete`` is false if there are more.

@@ -9,6 +9,7 @@ from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, Forbidden, Unavailable
 from millrace_compiler.formats import SIMPLE
 from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_model.documents import Format
 from topologies.compiling import types_of_formats
 
 from records.choices import RecordFormat
@@ -19,13 +20,13 @@ BY_SCHEMA = (RecordFormat.AVRO.value, RecordFormat.PROTOBUF.value)
 _CLASSES = {"registry_unasked": Forbidden, "registry_unreachable": Unavailable}
 
 
-def by_schema(format: Mapping[str, Any]) -> bool:
+def by_schema(format: Format) -> bool:
     """Return whether a format needs a schema and names one."""
     return format.get("format") in BY_SCHEMA and bool({"schema", "registry"} & format.keys())
 
 
 def types_of(
-    person: User, workspace: Workspace, formats: Mapping[str, Mapping[str, Any]]
+    person: User, workspace: Workspace, formats: Mapping[str, Format]
 ) -> dict[str, DataType]:
     """Return the types of formats of the document, by `key` and `value`.
 
@@ -45,7 +46,7 @@ def types_of(
     return {part: found.get(part) or type_of(each, part) for part, each in formats.items()}
 
 
-def type_of(format: Mapping[str, Any], part: str) -> DataType:
+def type_of(format: Format, part: str) -> DataType:
     """Return the type of a simple format or of JSON with a schema. Raises ApiError for others."""
     name = format.get("format")
     if name in SIMPLE:

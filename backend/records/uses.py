@@ -37,7 +37,7 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: not each["reads"])
 
 
-def _use(node: dict[str, Any], topic: str) -> dict[str, Any] | None:
+def _use(node: dict[str, Any], topic: str) -> dict[str, object] | None:
     params = node.get("params") or {}
     if node["kind"].startswith("source."):
         if topic not in (params.get("topics") or [params.get("topic")]):

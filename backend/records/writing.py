@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Producer
@@ -22,6 +21,7 @@ from django.utils import timezone
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, cause
 from millrace_compiler.generating import Recipe
+from millrace_model.events import CauseFields
 
 from records.choices import GeneratorState
 from records.encoding import Record, encoded_by_schema, records_of
@@ -84,7 +84,7 @@ class Lane:
     #: number of the next record
     number: int
     written: int
-    problem: dict[str, Any] | None = None
+    problem: CauseFields | None = None
     failed: bool = False
     ahead: deque[Record] = field(default_factory=deque)
     asked: Ahead | None = None
@@ -257,7 +257,7 @@ class Writer:
             over = lane.row.over(lane.number)
             if over and lane.written < lane.number and not lane.failed:
                 self._producer.flush(1)
-            changes: dict[str, Any] = {"written": lane.written, "problem": lane.problem}
+            changes: dict[str, object] = {"written": lane.written, "problem": lane.problem}
             if lane.failed or over:
                 state = GeneratorState.FAILED if lane.failed else GeneratorState.DONE
                 changes |= {"state": state, "ended_at": timezone.now()}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from accounts.choices import Role
 from accounts.events import audit
 from accounts.models import Membership, User, Workspace
@@ -14,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_backend.quotas import require_room
+from millrace_model.documents import TopologyDocument
 
 from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
 from topologies.models import Draft, Topology, Version, empty_document, hash_of, size_of
@@ -23,7 +21,7 @@ def create_topology(
     actor: User,
     workspace: Workspace,
     name: str,
-    document: Mapping[str, Any] | None = None,
+    document: TopologyDocument | None = None,
     *,
     description: str = "",
     message: str = "",
@@ -109,7 +107,7 @@ def delete_topology(actor: User, topology: Topology) -> None:
 def save_draft(
     actor: User,
     topology: Topology,
-    document: Mapping[str, Any],
+    document: TopologyDocument,
     base_version: int | None,
     revision: str | None = None,
 ) -> Draft | None:
@@ -199,7 +197,7 @@ def delete_draft(actor: User, draft: Draft) -> None:
 def save_version(
     actor: User,
     topology: Topology,
-    document: Mapping[str, Any],
+    document: TopologyDocument,
     message: str,
     base_version: int | None,
     draft_revision: str | None = None,
@@ -239,7 +237,7 @@ def name_version(actor: User, version: Version, name: str) -> None:
         )
 
 
-def _append(actor: User, topology: Topology, document: Mapping[str, Any], message: str) -> Version:
+def _append(actor: User, topology: Topology, document: TopologyDocument, message: str) -> Version:
     before = topology.versions.filter(number=topology.latest_number).first()
     described = document.get("description", "")
     if isinstance(described, str) and described != (
@@ -311,7 +309,7 @@ def _hash_of_base(topology: Topology, base_version: int | None) -> str:
     return topology.versions.values_list("hash", flat=True).get(number=base_version)
 
 
-def _draft_conflict(draft: Draft, yours: Mapping[str, Any]) -> Conflict:
+def _draft_conflict(draft: Draft, yours: TopologyDocument) -> Conflict:
     from topologies.api.serializers import DraftSerializer
 
     return Conflict(
@@ -323,7 +321,7 @@ def _draft_conflict(draft: Draft, yours: Mapping[str, Any]) -> Conflict:
     )
 
 
-def _conflict(topology: Topology, base: int | None, yours: Mapping[str, Any]) -> Conflict:
+def _conflict(topology: Topology, base: int | None, yours: TopologyDocument) -> Conflict:
     from topologies.api.serializers import VersionSerializer
 
     numbers = [topology.latest_number] if base is None else [topology.latest_number, base]

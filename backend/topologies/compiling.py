@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from accounts.choices import Role
 from accounts.models import User, Workspace
@@ -22,6 +21,11 @@ from millrace_backend.errors import Unavailable
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.isolated import Limits, Pool
 from millrace_compiler.types import DataType
+from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import Format, TopologyDocument
+from millrace_model.plans import CompilationJson
+from millrace_model.simulations import Conditioned
+from millrace_model.state import StateSchema
 
 from topologies.models import Version, hash_of
 
@@ -50,12 +54,12 @@ def analyzer() -> str:
 
 
 def compiled(
-    document: Mapping[str, Any],
+    document: TopologyDocument,
     person: User,
     workspace: Workspace,
     dialect: Dialect = "exact",
-    conditions: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
+    conditions: Sequence[Conditioned] = (),
+) -> CompilationJson:
     """Return the response of the compile endpoint, without its revision.
 
     `conditions` are those of a test. For a viewer's document that is not a saved version, no schema
@@ -82,8 +86,8 @@ def partitions_for(workspace: Workspace) -> dict[str, int]:
 
 
 def types_of_formats(
-    formats: Mapping[str, Mapping[str, Any]], person: User, workspace: Workspace
-) -> tuple[dict[str, DataType], list[dict[str, Any]]]:
+    formats: Mapping[str, Format], person: User, workspace: Workspace
+) -> tuple[dict[str, DataType], list[DiagnosticJson]]:
     """Return the types of formats of a document by name, and diagnostics.
 
     A format with an error has no type. Registries are queried only for editors.
@@ -102,12 +106,12 @@ def _is_editor(person: User, workspace: Workspace) -> bool:
 
 
 def bundled(
-    document: Mapping[str, Any],
+    document: TopologyDocument,
     person: User,
     workspace: Workspace,
     directory: Path,
     dialect: Dialect = "exact",
-) -> list[dict[str, Any]]:
+) -> list[DiagnosticJson]:
     """Write the files of the job into a folder and return the diagnostics.
 
     If they contain an error, nothing is written. Raises Unavailable if no analyzer is configured.
@@ -128,8 +132,8 @@ def bundled(
 
 
 def state_of(
-    document: Mapping[str, Any], workspace: Workspace, dialect: Dialect = "exact"
-) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    document: TopologyDocument, workspace: Workspace, dialect: Dialect = "exact"
+) -> tuple[StateSchema | None, list[DiagnosticJson]]:
     """Return the schema of the job's state (None for a document with errors), and the diagnostics.
 
     Raises Unavailable if no analyzer is configured.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from accounts.models import User
 from django.db import transaction
@@ -41,7 +40,7 @@ def topology_deleted(topology: Topology, actor: User) -> None:
     _publish("topology.deleted", topology, actor, {"topology": topology.pk})
 
 
-def _publish(event: str, topology: Topology, actor: User, data: dict[str, Any]) -> None:
+def _publish(event: str, topology: Topology, actor: User, data: dict[str, object]) -> None:
     transaction.on_commit(
         partial(publish, topology.workspace_id, event, data, topology=topology.pk, actor=actor.pk),
         robust=True,

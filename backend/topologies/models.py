@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 from accounts.models import User, Workspace
 from django.db import models
 from django.db.models.functions import Lower
+from millrace_model.documents import TopologyDocument
 
 from topologies.choices import DOCUMENT_FORMAT
 
 
-def hash_of(document: Mapping[str, Any]) -> str:
+def hash_of(document: Mapping[str, object]) -> str:
     """SHA-256 of the document, independent of the order of its fields."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -28,7 +29,7 @@ def size_of(*values: Any) -> int:
     )
 
 
-def empty_document(name: str) -> dict[str, Any]:
+def empty_document(name: str) -> TopologyDocument:
     """Return a document with an empty canvas."""
     return {"format": DOCUMENT_FORMAT, "name": name, "nodes": [], "edges": []}
 

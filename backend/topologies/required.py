@@ -16,6 +16,8 @@ from typing import Any
 from accounts.models import Workspace
 from django.utils import timezone
 from millrace_backend.errors import Conflict
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import Expected
 
 from topologies.models import TestPass, Version, hash_of
 
@@ -27,9 +29,9 @@ NAMED = 5
 
 def note_pass(
     workspace: Workspace,
-    document: Mapping[str, Any],
+    document: TopologyDocument,
     inputs: Sequence[Any],
-    expected: Mapping[str, Any],
+    expected: Expected,
 ) -> None:
     """Store that a test passed with a document."""
     now = timezone.now()
@@ -79,12 +81,13 @@ def require_tests(version: Version) -> None:
 DRAWN = frozenset({"label", "position", "description"})
 
 
-def _hash_of_document(document: Mapping[str, Any]) -> str:
-    document = {part: value for part, value in document.items() if part != "drawing"}
-    nodes = document.get("nodes")
+def _hash_of_document(document: TopologyDocument) -> str:
+    content: dict[str, object] = {**document}
+    content.pop("drawing", None)
+    nodes = content.get("nodes")
     if isinstance(nodes, list):
-        document = {**document, "nodes": [_as_it_runs(node) for node in nodes]}
-    return _hash(document)
+        content["nodes"] = [_as_it_runs(node) for node in nodes]
+    return _hash(content)
 
 
 def _as_it_runs(node: Any) -> Any:
@@ -93,11 +96,11 @@ def _as_it_runs(node: Any) -> Any:
     return {part: value for part, value in node.items() if part not in DRAWN}
 
 
-def _hash_of_test(inputs: Sequence[Any], expected: Mapping[str, Any]) -> str:
+def _hash_of_test(inputs: Sequence[Any], expected: Expected) -> str:
     return _hash({"inputs": list(inputs), "expected": dict(expected)})
 
 
-def _hash(content: Mapping[str, Any]) -> str:
+def _hash(content: Mapping[str, object]) -> str:
     """Return a hash of JSON that is the same in Python and in browsers, which write 10.0 as 10."""
     return hash_of(_as_browsers_write(content))
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from accounts.choices import Role
 from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
-from millrace_compiler import local_services
 from millrace_compiler.kinds import python_kinds
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import (
+    Expected,
+    InputLine,
+    Prepared,
+    ServiceError,
+    Simulated,
+    SimulationRequest,
+    TaskStates,
+)
+from millrace_services import local_services
 
 from topologies.models import Version, hash_of
 from topologies.required import note_pass
@@ -25,10 +35,12 @@ MOST_BREAKPOINTS, MOST_PARTITIONS = 100, 10_000
 PATIENCE = 120.0
 
 #: response if nothing ran because a process is starting
-STARTING: dict[str, Any] = {
+STARTING: Simulated = {
     "state": "starting", "diagnostics": [], "result": None, "plain": None,
 }  # fmt: skip
 
+#: what a response has of an error, besides its code, message and hint
+_SHOWN = ("node", "parameter", "facts", "cause")
 _CLASSES: dict[str, type[ApiError]] = {
     "simulator_busy": TooMany,
     "simulation_cancelled": Conflict,
@@ -61,14 +73,14 @@ class Simulation:
     the run is watched and stopped.
     """
 
-    document: Mapping[str, Any]
-    inputs: Sequence[Any]
+    document: TopologyDocument
+    inputs: Sequence[InputLine]
     steps: int = 0
-    expected: Mapping[str, Any] | None = None
+    expected: Expected | None = None
     breakpoints: Mapping[str, Sequence[int]] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
     plain: str | None = None
-    begins: Mapping[str, Any] | None = None
+    begins: TaskStates | None = None
     run: str | None = None
 
     @property
@@ -80,15 +92,17 @@ class Simulation:
             for name, number in self.partitions.items()
         )
 
-    def request(self, owner: str) -> dict[str, Any]:
+    def request(self, owner: str) -> SimulationRequest:
         """Return the run as a request to the simulator."""
         asked = {name: value for name, value in vars(self).items() if name != "steps"}
         if self.begins is None:
             del asked["begins"]
-        return {"do": "simulate", "owner": owner, "trace": self.steps, **asked}
+        return cast(
+            SimulationRequest, {"do": "simulate", "owner": owner, "trace": self.steps, **asked}
+        )
 
 
-def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, Any]:
+def simulated(run: Simulation, person: User, workspace: Workspace) -> Simulated:
     """Return the diagnostics and the result of a simulation; no result if the document is refused.
 
     Stores a test that passes, unless the run differs from the document in more than its inputs:
@@ -114,7 +128,7 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> dict[str, 
     }
 
 
-def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any]) -> None:
+def _require_role(person: User, workspace: Workspace, document: TopologyDocument) -> None:
     role = role_in(person, workspace.pk)
     runs_code = any(node["kind"] in python_kinds() for node in document["nodes"])
     if runs_code and (role is None or not role.allows(Role.OPERATOR)):
@@ -136,12 +150,13 @@ def _require_role(person: User, workspace: Workspace, document: Mapping[str, Any
             )
 
 
-def prepare(person: User, run: str | None = None) -> dict[str, Any]:
+def prepare(person: User, run: str | None = None) -> Prepared:
     """Return the `state` of the simulator, `ready` or `starting`, which is started if necessary.
 
     `progress` is that of the user's run with this name, or of any run; None if there is none.
     """
-    return ask({"do": "prepare", "owner": owner_of(person), "run": run})
+    found: Prepared = ask({"do": "prepare", "owner": owner_of(person), "run": run})
+    return found
 
 
 def cancel(person: User, run: str | None = None) -> bool:
@@ -157,7 +172,7 @@ def owner_of(person: User) -> str:
     return f"person {person.pk}"
 
 
-def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
+def ask(request: Mapping[str, object], *, reader: bool = False) -> Any:
     """Return the simulator's answer to a request (`millrace_runtime.simulator`).
 
     `reader`: ask the store reader instead. Raises Unavailable if it does not respond, ApiError for
@@ -185,9 +200,8 @@ def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
     return answer
 
 
-def refusal(error: Mapping[str, Any]) -> ApiError:
+def refusal(error: ServiceError) -> ApiError:
     """Convert an error of the simulator into an ApiError."""
     refuse = _CLASSES.get(error["code"], ApiError)
-    known = ("node", "parameter", "facts", "cause")
-    data = {name: error[name] for name in known if error.get(name)}
+    data: Any = {name: value for name, value in error.items() if name in _SHOWN and value}
     return refuse(error["code"], error["message"], error.get("hint") or "", **data)

@@ -26,12 +26,15 @@ def create_from_template(
     Raises Conflict for a name that the workspace already has.
     """
     made = chosen.named(name, workspace.topic_prefixes)
+    document = made.document.copy()
+    if description:
+        document["description"] = description
     with transaction.atomic():
         topology = create_topology(
             actor,
             workspace,
             name,
-            {**made.document, **({"description": description} if description else {})},
+            document,
             description=description,
             message=message or f"From the template “{made.title}”",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from accounts.choices import Role
@@ -14,6 +14,7 @@ from django.db.models import Sum
 from django.utils import timezone
 from millrace_backend.errors import Conflict
 from millrace_backend.quotas import require_room
+from millrace_model.simulations import Expected
 
 from topologies.models import Topology, TopologyTest, size_of
 
@@ -23,7 +24,7 @@ def keep_test(
     topology: Topology,
     name: str,
     inputs: Sequence[Any],
-    expected: Mapping[str, Any],
+    expected: Expected,
     test: TopologyTest | None = None,
 ) -> TopologyTest:
     """Create a test, or replace the content of `test`.

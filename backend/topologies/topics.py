@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accounts.topics import INTERNAL, allows, described
+from millrace_model.documents import TopologyDocument
 
 if TYPE_CHECKING:
     from millrace_compiler.diagnostics import Diagnostic
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 Found = tuple[str | None, str, str, dict[str, str]]
 
 
-def topic_failure(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any] | None:
+def topic_failure(document: TopologyDocument, prefixes: Sequence[str]) -> dict[str, Any] | None:
     """Return the first refusal as a deployment's failure, or None if all topics are allowed."""
     found = refusals(document, prefixes)
     if not found:
@@ -30,7 +31,7 @@ def topic_failure(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[
     }
 
 
-def refusals(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[Diagnostic]:
+def refusals(document: TopologyDocument, prefixes: Sequence[str]) -> list[Diagnostic]:
     """Return a diagnostic for each parameter that may name a topic outside of the prefixes."""
     # The compiler is loaded at its first use, as in `topologies.compiling`.
     from millrace_compiler.diagnostics import Diagnostic
@@ -41,7 +42,7 @@ def refusals(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[Diagn
     ]
 
 
-def _found(document: Mapping[str, Any], prefixes: Sequence[str]) -> Iterator[Found]:
+def _found(document: TopologyDocument, prefixes: Sequence[str]) -> Iterator[Found]:
     """Yield the findings. Parts with the wrong type are left to the compiler."""
     of_workspace = {"prefixes": described(prefixes)}
     for node in _dicts(document.get("nodes")):
@@ -89,5 +90,5 @@ def _pattern_allowed(pattern: str, prefixes: Sequence[str]) -> bool:
     return not prefixes or any(found.begins_with(prefix) for prefix in prefixes)
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
+def _dicts(value: Any) -> list[Mapping[str, object]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from accounts.models import User, Workspace
 from kombu.exceptions import KombuError
 from millrace_backend import queue, redis
 from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable, cause
+from millrace_model.documents import TopologyDocument
+from millrace_model.events import CauseFields
+from millrace_model.simulations import DifferenceJson, InputLine, Looked, Scenario, Verification
 from redis.exceptions import RedisError
 
 from topologies.choices import VerificationState, VerificationStep
@@ -46,11 +49,11 @@ class Streams(Protocol):
         """Whether another comparison can begin now."""
         ...
 
-    def start(self, name: str, scenario: Mapping[str, Any]) -> None:
+    def start(self, name: str, scenario: Scenario) -> None:
         """Start a comparison. Raises OSError if its process cannot be started."""
         ...
 
-    def look(self, name: str) -> dict[str, Any]:
+    def look(self, name: str) -> Looked:
         """Return `answer`, with `differences` or `error` (code, facts and message), or until then
         the current step as `doing`.
         """
@@ -62,8 +65,8 @@ class Streams(Protocol):
 
 
 def begin(
-    person: User, workspace: Workspace, document: Mapping[str, Any], inputs: Sequence[Any]
-) -> dict[str, Any]:
+    person: User, workspace: Workspace, document: TopologyDocument, inputs: Sequence[InputLine]
+) -> Verification:
     """Start a verification.
 
     Raises Forbidden without the right to simulate the document, ApiError for a document that cannot
@@ -77,7 +80,7 @@ def begin(
         "inputs": list(inputs),
         "found": _found(person, workspace, document, inputs),
     }
-    begun = {
+    begun: Verification = {
         "id": name,
         "workspace": workspace.pk,
         "state": VerificationState.WAITING.value,
@@ -101,7 +104,7 @@ def begin(
 
 
 def _found(
-    person: User, workspace: Workspace, document: Mapping[str, Any], inputs: Sequence[Any]
+    person: User, workspace: Workspace, document: TopologyDocument, inputs: Sequence[InputLine]
 ) -> Any:
     """Return Millrace's results. Raises the errors of `begin`."""
     answer = simulated(Simulation(document, inputs), person, workspace)
@@ -137,7 +140,7 @@ def _require_room(workspace: Workspace) -> None:
         )
 
 
-def look(workspace: Workspace, name: str) -> dict[str, Any]:
+def look(workspace: Workspace, name: str) -> Verification:
     """Return a verification of the workspace. Raises NotFound if it does not exist."""
     try:
         found = _read(name)
@@ -175,7 +178,7 @@ def advance(name: str, streams: Streams) -> float | None:
         return _end(found, streams, VerificationState.FAILED, error=why)
 
 
-def _step(found: dict[str, Any], streams: Streams) -> float | None:
+def _step(found: Verification, streams: Streams) -> float | None:
     name = found["id"]
     if found["state"] == VerificationState.WAITING:
         request: Any = redis.client().get(f"{_key(name)}:request")
@@ -196,27 +199,36 @@ def _step(found: dict[str, Any], streams: Streams) -> float | None:
     return _end(found, streams, VerificationState.DONE, differences=answer["differences"])
 
 
-def _note(found: dict[str, Any], doing: VerificationStep) -> float:
+def _note(found: Verification, doing: VerificationStep) -> float:
     if found["doing"] != doing.value:
         _keep({**found, "state": VerificationState.RUNNING.value, "doing": doing.value})
     return PAUSE
 
 
 def _end(
-    found: dict[str, Any], streams: Streams, state: VerificationState, **what: Any
+    found: Verification,
+    streams: Streams,
+    state: VerificationState,
+    differences: list[DifferenceJson] | None = None,
+    error: CauseFields | None = None,
 ) -> float | None:
     streams.end(found["id"])
-    _keep({**found, **what, "state": state.value, "doing": None})
+    ended: Verification = {**found, "state": state.value, "doing": None}
+    if differences is not None:
+        ended["differences"] = differences
+    if error is not None:
+        ended["error"] = error
+    _keep(ended)
     redis.client().delete(f"{_key(found['id'])}:request")
     redis.client().srem(_running(found["workspace"]), found["id"])
     return None
 
 
-def _keep(found: Mapping[str, Any]) -> None:
+def _keep(found: Verification) -> None:
     redis.client().set(_key(found["id"]), json.dumps(found), ex=KEPT_SECONDS)
 
 
-def _read(name: str) -> dict[str, Any] | None:
+def _read(name: str) -> Verification | None:
     text: Any = redis.client().get(_key(name))
     return None if text is None else json.loads(text)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from millrace_compiler.local_services import Connection
+from millrace_services.local_services import Connection
 
 ENVIRONMENT = "MILLRACE_ANALYZER"
 _CACHED = 20_000
@@ -117,7 +117,7 @@ class Analyzer(Protocol):
 
 
 class SocketAnalyzer:
-    """Sends requests to a running analyzer (:mod:`millrace_compiler.local_services`).
+    """Sends requests to a running analyzer (:mod:`millrace_services.local_services`).
 
     Thread-safe: each call uses a connection of its own. Idle connections are reused.
     """

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
+
+from millrace_model.diagnostics import Announced
+from millrace_model.graphs import TaskGraph
+from millrace_model.plans import (
+    CodeJson,
+    CompilationJson,
+    NodePlan,
+    PlanJson,
+    PortJson,
+    ProgramPlan,
+    SubtopologyJson,
+    TopicRead,
+)
 
 from millrace_compiler.analysis import Analyzer, AnalyzerUnavailable
 from millrace_compiler.diagnostics import Diagnostic, Diagnostics
@@ -21,6 +34,7 @@ from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import write_program
 from millrace_compiler.registries import DEFAULT, Schemas, resolve_schemas
 from millrace_compiler.settings import read_settings
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.task_graph import task_graph
 
 Dialect = Literal["exact", "plain"]
@@ -46,17 +60,17 @@ class Compilation:
     plan: Plan | None
     code: dict[str, str] | None
     source_map: list[Span] = field(default_factory=list)
-    summaries: dict[str, str] = field(default_factory=dict)
+    summaries: dict[str, Sentence] = field(default_factory=dict)
     dialect: Dialect = "exact"
     #: Topics through which the queries of a plain program exchange records.
     between: tuple[str, ...] = ()
     #: A plain program can continue only checkpoints of the same identity.
     identity: str | None = None
     #: Input of the stateful operator (:mod:`millrace_compiler.task_graph`).
-    task_graph: dict[str, Any] | None = None
+    task_graph: TaskGraph | None = None
 
     @property
-    def differences(self) -> list[dict[str, str | None]]:
+    def differences(self) -> list[Announced]:
         """Code and node of each difference between the plain dialect and Kafka Streams."""
         found = [d for d in self.diagnostics if d.severity == "difference"]
         return [{"code": d.code, "node": d.node} for d in found]
@@ -72,12 +86,19 @@ class Compilation:
             raise Refused(self.diagnostics)
         return self
 
-    def to_json(self) -> dict[str, object]:
+    def require_task_graph(self) -> TaskGraph:
+        """The task graph. Raises :class:`Refused`, and ValueError for a plain program."""
+        graph = self.require().task_graph
+        if graph is None:
+            raise ValueError("a plain program has no task graph")
+        return graph
+
+    def to_json(self) -> CompilationJson:
         """The response of the compile endpoint, without ``revision``."""
-        ports: dict[str, dict[str, object]] = {}
+        ports: dict[str, dict[str, PortJson]] = {}
         for (node, port), found in self.ports.items():
             ports.setdefault(node, {})[port] = found.to_json()
-        code: dict[str, object] | None = None
+        code: CodeJson | None = None
         if self.code is not None:
             code = {
                 "files": [{"path": path, "text": text} for path, text in self.code.items()],
@@ -88,11 +109,11 @@ class Compilation:
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "ports": ports,
             "plan": self._plan_json(),
-            "summary": self.summaries,
+            "summary": {node: each.to_json() for node, each in self.summaries.items()},
             "code": code,
         }
 
-    def plan_json(self) -> dict[str, object]:
+    def plan_json(self) -> ProgramPlan:
         """The content of a program's `plan.json`: what `describe` shows, with levels and tasks.
 
         Raises :class:`Refused` for a refused document.
@@ -112,7 +133,7 @@ class Compilation:
             },
         }
 
-    def _plan_json(self) -> dict[str, object] | None:
+    def _plan_json(self) -> PlanJson | None:
         plan = self.plan
         if plan is None:
             return None
@@ -133,7 +154,7 @@ class Compilation:
             ],
         }
 
-    def topics_read(self, plan: Plan) -> list[dict[str, object]]:
+    def topics_read(self, plan: Plan) -> list[TopicRead]:
         """The topics that are read by name, with their partitions and where these are from."""
         reads = [step.reads for step in plan.physical.steps.values() if step.reads]
         named = dict.fromkeys(
@@ -152,9 +173,9 @@ class Compilation:
             for topic in named
         ]
 
-    def nodes_json(self, plan: Plan) -> dict[str, dict[str, object]]:
+    def nodes_json(self, plan: Plan) -> dict[str, NodePlan]:
         """How each node runs, its guarantee, and the sub-topologies that it is in."""
-        nodes: dict[str, dict[str, object]] = {}
+        nodes: dict[str, NodePlan] = {}
         for id_, operator in self.graph.operators.items():
             if isinstance(operator, Store):
                 continue
@@ -172,10 +193,10 @@ class Compilation:
         return nodes
 
 
-def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> dict[str, object]:
+def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> SubtopologyJson:
     """A sub-topology in the JSON form of ``describe --json``, optionally with its levels."""
     sub = plan.subtopologies[index]
-    found: dict[str, object] = {
+    found: SubtopologyJson = {
         "id": sub.id,
         "nodes": sub.nodes,
         "sources": sub.sources,
@@ -185,7 +206,7 @@ def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> dict[str
     }
     if levels:
         used = sorted({plan.levels.get(step.id, 0) for step in sub.steps})
-        found |= {"level": used[0] if used else 0, "levels": used}
+        found["level"], found["levels"] = used[0] if used else 0, used
     return found
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from millrace_model.documents import DocumentEdge, DocumentNode, TopologyDocument
+from millrace_model.plans import ConditionJson
 
 from millrace_compiler.analysis import Analyzer, AnalyzerUnavailable, ExpressionRequest
 from millrace_compiler.compilation import Compilation
@@ -93,9 +95,9 @@ class Checked:
         """Faults of the conditions, in their order."""
         return list(self._report)
 
-    def to_json(self) -> list[dict[str, object]]:
+    def to_json(self) -> list[ConditionJson]:
         """The diagnostics of each condition, and the types of its predicate's columns."""
-        found: list[dict[str, object]] = []
+        found: list[ConditionJson] = []
         for number, columns in enumerate(self.columns):
             mine = f"conditions[{number}]."
             types = {name: type_.text if type_ else "?" for name, type_ in columns or ()}
@@ -103,13 +105,13 @@ class Checked:
             found.append({"columns": types, "diagnostics": own})
         return found
 
-    def topology(self) -> dict[str, Any]:
+    def topology(self) -> TopologyDocument:
         """The document that evaluates the conditions, which must have no diagnostics.
 
         Condition n reads topic ``n`` as JSON, and writes the records that satisfy it to ``met-n``.
         """
-        nodes: list[dict[str, Any]] = []
-        edges = []
+        nodes: list[DocumentNode] = []
+        edges: list[DocumentEdge] = []
         for number, (condition, columns) in enumerate(
             zip(self.conditions, self.columns, strict=True)
         ):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from millrace_model.plans import DescriptionJson, NodePlan
+
 from millrace_compiler.analysis import Analyzer
 from millrace_compiler.compilation import Compilation, compile_document, subtopology_json
 from millrace_compiler.plan import Plan
@@ -16,16 +18,18 @@ class Description:
     """The parts of a running topology."""
 
     plan: Plan
-    nodes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    nodes: Mapping[str, NodePlan] = field(default_factory=dict)
 
-    def to_json(self, *, guarantees: bool = False) -> dict[str, object]:
+    def to_json(self, *, guarantees: bool = False) -> DescriptionJson:
         """The output of ``describe --json``, optionally with the guarantee of each node."""
         count = len(self.plan.subtopologies)
-        return {
+        found: DescriptionJson = {
             "subtopologies": [subtopology_json(self.plan, i, levels=False) for i in range(count)],
             "internal_topics": self.plan.internal_topics(),
-            **({"nodes": dict(self.nodes)} if guarantees else {}),
         }
+        if guarantees:
+            found["nodes"] = dict(self.nodes)
+        return found
 
     @property
     def promises(self) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from millrace_model.diagnostics import DiagnosticJson
+
 from millrace_compiler.plain.sentences import PLAIN
 from millrace_compiler.prose import PROSE
 
@@ -108,7 +110,7 @@ class Diagnostic:
             for name, fact in self.data.items()
         }
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> DiagnosticJson:
         """The diagnostic as in the response of the compile endpoint."""
         position = self.position
         return {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
-from typing import Any
+
+from millrace_model.documents import DocumentNode, TopologyDocument
 
 from millrace_compiler.operator import registry
 from millrace_compiler.pictures import HUES
@@ -30,7 +30,7 @@ text {{ font: 600 12px Inter, ui-sans-serif, system-ui, sans-serif; fill: #1d202
 """
 
 
-def drawing(document: Mapping[str, Any]) -> str:
+def drawing(document: TopologyDocument) -> str:
     """Return the SVG of a valid topology document."""
     nodes = {node["id"]: node for node in document["nodes"]}
     edges = [
@@ -82,7 +82,7 @@ def _edge(start: tuple[int, int], end: tuple[int, int], store: bool) -> str:
     return f'<path class="{kind}" d="M{x} {y}C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}"/>'
 
 
-def _node(node: Mapping[str, Any], x: int, y: int) -> str:
+def _node(node: DocumentNode, x: int, y: int) -> str:
     cls = registry()[node["kind"]]
     title = str(node.get("label") or cls.title)
     below = _below(node) or (cls.title if node.get("label") else "")
@@ -95,7 +95,7 @@ def _node(node: Mapping[str, Any], x: int, y: int) -> str:
     )
 
 
-def _below(node: Mapping[str, Any]) -> str:
+def _below(node: DocumentNode) -> str:
     """Topics of sources and sinks, names of stores, classes; otherwise nothing."""
     params = node.get("params", {})
     topics = ", ".join(params.get("topics") or [])

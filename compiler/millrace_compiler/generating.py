@@ -20,6 +20,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from millrace_model.documents import Format
+from millrace_model.simulations import InputLine
+
 from millrace_compiler.types import DataType
 
 #: maximum number of keys for a Zipf distribution; more keys are drawn uniformly
@@ -75,8 +78,8 @@ class Recipe:
     """
 
     topic: str
-    key: Mapping[str, Any]
-    value: Mapping[str, Any]
+    key: Format
+    value: Format
     #: the field of the value that contains the record's timestamp
     time_field: str | None = None
     keys: int = 10
@@ -114,10 +117,10 @@ class Recipe:
             value[self.time_field] = time
         return Made(name, value, time)
 
-    def line(self, number: int, now: int) -> dict[str, Any]:
+    def line(self, number: int, now: int) -> InputLine:
         """Return a record as an input line of a simulation."""
         made = self.made(number, now)
-        found: dict[str, Any] = {"topic": self.topic, "key": made.key, "value": made.value}
+        found: InputLine = {"topic": self.topic, "key": made.key, "value": made.value}
         if made.raw is not None:
             del found["value"]
             found["value_bytes"] = base64.b64encode(made.raw).decode()
@@ -239,7 +242,7 @@ def _word(index: int) -> str:
     return f"{_WORDS[place]}-{turn}" if turn else _WORDS[place]
 
 
-def settings_of_source(source: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of_source(source: Mapping[str, Any]) -> dict[str, object]:
     """Return a source node's settings for a recipe: its formats and the field of the timestamp."""
     params = source["params"]
     found = _VALUE_FIELD.fullmatch(str(params.get("timestamp") or "").strip())
@@ -250,7 +253,9 @@ def settings_of_source(source: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def recipe_settings(document: Mapping[str, Any], generator: Mapping[str, Any]) -> dict[str, Any]:
+def recipe_settings(
+    document: Mapping[str, Any], generator: Mapping[str, object]
+) -> dict[str, object]:
     """Return the settings of a template's generator, completed with those of its source."""
     topic = generator["topic"]
     source = next(
@@ -272,7 +277,7 @@ def arriving(seed: int, count: int, every: int) -> Iterator[int]:
         yield now
 
 
-def lines(recipe: Recipe, count: int, every: int) -> list[dict[str, Any]]:
+def lines(recipe: Recipe, count: int, every: int) -> list[InputLine]:
     """Return input lines of a simulation, on average ``every`` ms apart."""
     times = arriving(recipe.seed, count, every)
     return [recipe.line(number, at) for number, at in enumerate(times)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
+
+from millrace_model.documents import TopologyDocument
 
 from millrace_compiler.operator import registry
 
@@ -15,7 +15,7 @@ def python_kinds() -> frozenset[str]:
     return frozenset(kind for kind, operator in registry().items() if operator.runs_python)
 
 
-def runs_only_expressions(document: Mapping[str, Any]) -> bool:
+def runs_only_expressions(document: TopologyDocument) -> bool:
     """Whether a document has no Python code of the user and reads nothing but topics."""
     python = python_kinds()
     return not any(

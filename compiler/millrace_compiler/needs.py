@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from millrace_model.documents import TopologyDocument
 
 from millrace_compiler.operator import registry
 
@@ -21,9 +22,9 @@ class Need:
     assumed: bool
 
 
-def topics_of(document: Mapping[str, Any]) -> list[Need]:
+def topics_of(document: TopologyDocument) -> list[Need]:
     """Every topic that the document names: read, written, or for dead letters."""
-    assumed: Mapping[str, Any] = document.get("topics") or {}
+    assumed = document.get("topics") or {}
     found: dict[str, Need] = {}
 
     def need(topic: object, node: str | None, parameter: str) -> None:
@@ -44,9 +45,11 @@ def topics_of(document: Mapping[str, Any]) -> list[Need]:
     return list(found.values())
 
 
-def with_partitions(document: dict[str, Any], partitions: Mapping[str, int]) -> dict[str, Any]:
+def with_partitions(document: TopologyDocument, partitions: Mapping[str, int]) -> TopologyDocument:
     """The document with the cluster's numbers of partitions, which override its own."""
-    topics = {name: dict(entry) for name, entry in (document.get("topics") or {}).items()}
-    for name, count in partitions.items():
-        topics.setdefault(name, {})["partitions"] = count
-    return {**document, "topics": topics}
+    topics = dict(document.get("topics") or {})
+    for name, count in sorted(partitions.items()):
+        topics[name] = {**topics.get(name, {}), "partitions": count}
+    found = document.copy()
+    found["topics"] = topics
+    return found

@@ -26,6 +26,7 @@ from millrace_compiler.parameters import MISSING, Duration, Faults, Parameter, c
 from millrace_compiler.ports import Columns, InPort, OutPort, Port
 from millrace_compiler.program.words import Call, duration
 from millrace_compiler.steps import Handle, Keeps
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import DataType
 
 FAMILIES: dict[str, str] = {
@@ -288,9 +289,9 @@ class Operator:
             return made
         return Call(made.function, made.args, (*made.keywords, ("store", self.stores[0])))
 
-    def summary(self) -> str:
+    def summary(self) -> Sentence:
         """A sentence that describes the node, without the final period."""
-        return self.title.lower()
+        return Sentence(self.title.lower())
 
     @property
     def evaluates(self) -> bool:

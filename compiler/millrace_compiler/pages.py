@@ -48,7 +48,7 @@ def sentence(cls: type[Operator]) -> str:
     report = Diagnostics()
     document = read_document(example(cls.kind).topology, report)
     node = next(node for node in document.nodes if node.kind == cls.kind)
-    return cls(node, report).summary()
+    return str(cls(node, report).summary())
 
 
 def _index() -> str:

@@ -142,7 +142,7 @@ class _Picture:
             self._time(WIDTH - _PAD, at, result, "end")
         return y + lines * _LINE
 
-    def _chip(self, x: int, middle: int, record: Mapping[str, Any], topic: bool) -> int:
+    def _chip(self, x: int, middle: int, record: Mapping[str, object], topic: bool) -> int:
         key, value = shown(record["key"]), shown(record["value"])
         room = (_CHIP_WIDTH - 20 - (30 if x == _RIGHT else 0)) / _CHARACTER
         name = f"{record['topic']} " if topic else ""
@@ -163,7 +163,7 @@ class _Picture:
         )
         return x + width
 
-    def _time(self, x: int, middle: int, record: Mapping[str, Any], anchor: str) -> None:
+    def _time(self, x: int, middle: int, record: Mapping[str, object], anchor: str) -> None:
         self.parts.append(
             f'<text class="muted" x="{x}" y="{middle + 4}" text-anchor="{anchor}">'
             f"{record['timestamp']}</text>"

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from millrace_model.plans import InternalTopic
+
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import Document
 from millrace_compiler.graph import Graph
@@ -67,10 +69,10 @@ class Plan:
         """The number of tasks of the widest sub-topology."""
         return max((sub.tasks for sub in self.subtopologies), default=1)
 
-    def internal_topics(self) -> list[dict[str, object]]:
+    def internal_topics(self) -> list[InternalTopic]:
         """Repartition topics and changelogs, in the JSON form of ``describe --json``."""
         tasks = {name: sub.tasks for sub in self.subtopologies for name in sub.stores}
-        repartitions: list[dict[str, object]] = [
+        repartitions: list[InternalTopic] = [
             {"name": name, "partitions": self.partitions[name], "kind": "repartition"}
             for name in self.physical.topics
         ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from millrace_model.plans import PortJson
+
 from millrace_compiler.types import (
     BIGINT,
     HEADERS,
@@ -87,7 +89,7 @@ class Port:
         """A stream with another key and value type."""
         return Port("stream", key, value, key_changed=True)
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> PortJson:
         """The port as in the response of the compile endpoint; an unknown type is ``?``."""
         return {
             "role": self.shown_role,

@@ -135,7 +135,7 @@ class HttpSchemas:
         return Found(answer["schema"], tuple(imported), answer.get("id"))
 
     def _imported(
-        self, registry: str, answer: Mapping[str, Any], above: tuple[str, ...], budget: Budget
+        self, registry: str, answer: Mapping[str, object], above: tuple[str, ...], budget: Budget
     ) -> Iterator[str]:
         references = answer.get("references") or ()
         for each in references if isinstance(references, list) else ():

@@ -1,26 +1,24 @@
 """Compares the state of two versions of a topology: the verdict on each store and each source.
 
 This module is the only implementation of the rules: the compiler reports the verdicts before a
-deployment, and the workers and the job apply them. It works on plain JSON values and imports only
-the standard library, so that it can be bundled with a job.
-
-A *state schema* is ``{"stores": [store], "topics": [name], "patterns": [regular expression],
-"known": [name]}``: topics read by name, patterns, and further topics that a pattern may match.
-A store is ``{"id", "name", "kind", "key", "values", "windows", "tasks"}``: ``key`` and each of
-``values`` (by part: a join of streams has ``left`` and ``right``) are types in Spark's JSON form.
-``windows`` is ``None``, or type, size, advance or gap in ms. ``tasks`` is ``None`` for a store of
-which every task has a full copy. ``duplicates`` is set for a window store that keeps several
-values of one key and time, ``row_tasks`` for a foreign-key join that keeps its result beside its
-subscriptions, on the tasks of the left table.
+deployment, and the workers and the job apply them (:mod:`millrace_model.state` has the shapes).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-Json = Mapping[str, Any]
+from millrace_model.state import (
+    Field,
+    SparkType,
+    StateChangeJson,
+    StateSchema,
+    StoreSchema,
+    StoreVerdictJson,
+)
+
 StoreVerdict = Literal["kept", "migrated", "incompatible", "new", "lost"]
 SourceVerdict = Literal["continues", "new", "gone"]
 Matches = Callable[[str, str], bool]
@@ -28,6 +26,7 @@ Matches = Callable[[str, str], bool]
 INCOMPATIBLE = frozenset(
     {"store_kind_changed", "key_type_changed", "value_type_changed", "windows_changed"}
 )
+_KIND: tuple[Literal["kind", "duplicates"], ...] = ("kind", "duplicates")
 _WIDER = (("byte", "short", "integer", "long"), ("float", "double"))
 _CHANGED = frozenset({"value_type_changed"})
 _SHORT = {"byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIGINT"}
@@ -41,10 +40,16 @@ class StoreChange:
     kind: str
     verdict: StoreVerdict
     reasons: tuple[str, ...]
-    old: Json | None
-    new: Json | None
+    old: StoreSchema | None
+    new: StoreSchema | None
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def name(self) -> str:
+        """The name of the store, in the new version if it has it."""
+        found = self.new or self.old
+        return self.id if found is None else found["name"]
+
+    def to_json(self) -> StoreVerdictJson:
         """The output of ``compare-state --json`` for this store."""
         return {
             "id": self.id,
@@ -71,7 +76,7 @@ class StateChange:
         """Whether nothing is lost."""
         return not self.undecided
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> StateChangeJson:
         """The output of ``compare-state --json``."""
         return {
             "stores": [store.to_json() for store in self.stores],
@@ -80,7 +85,9 @@ class StateChange:
         }
 
 
-def compare(old: Json, new: Json, matches: Matches = lambda pattern, topic: False) -> StateChange:
+def compare(
+    old: StateSchema, new: StateSchema, matches: Matches = lambda pattern, topic: False
+) -> StateChange:
     """Compare two state schemas. ``matches``: whether a topic pattern matches a topic."""
     before = {store["id"]: store for store in old["stores"]}
     after = {store["id"]: store for store in new["stores"]}
@@ -90,15 +97,16 @@ def compare(old: Json, new: Json, matches: Matches = lambda pattern, topic: Fals
     return StateChange(stores, _sources(old, new, matches))
 
 
-def _store(id_: str, old: Json | None, new: Json | None) -> StoreChange:
-    shown = new or old or {}
-    if old is None or new is None:
-        return StoreChange(id_, shown["kind"], "lost" if new is None else "new", (), old, new)
+def _store(id_: str, old: StoreSchema | None, new: StoreSchema | None) -> StoreChange:
+    if new is None:
+        return StoreChange(id_, "" if old is None else old["kind"], "lost", (), old, new)
+    if old is None:
+        return StoreChange(id_, new["kind"], "new", (), old, new)
     reasons = store_reasons(old, new)
     verdict: StoreVerdict = "kept"
     if reasons:
         verdict = "incompatible" if INCOMPATIBLE & reasons else "migrated"
-    return StoreChange(id_, shown["kind"], verdict, tuple(sorted(reasons)), old, new)
+    return StoreChange(id_, new["kind"], verdict, tuple(sorted(reasons)), old, new)
 
 
 def convertible(store: StoreChange) -> bool:
@@ -106,19 +114,31 @@ def convertible(store: StoreChange) -> bool:
     return INCOMPATIBLE & set(store.reasons) == _CHANGED
 
 
-def store_reasons(old: Json, new: Json) -> frozenset[str]:
+def value_types(store: StoreChange) -> list[tuple[str, str]]:
+    """The types of values before and after, of the parts that both versions have."""
+    if store.old is None or store.new is None:
+        return []
+    old, new = store.old["values"], store.new["values"]
+    return sorted(
+        {(type_text(old[part]), type_text(new[part])) for part in old.keys() & new.keys()}
+    )
+
+
+def store_reasons(old: StoreSchema, new: StoreSchema) -> frozenset[str]:
     """The changes of a store that is in both versions."""
     found: set[str] = set()
     whole = (store["tasks"] is None for store in (old, new))
-    if any(old.get(part) != new.get(part) for part in ("kind", "duplicates")) or len({*whole}) > 1:
+    if any(old.get(part) != new.get(part) for part in _KIND) or len({*whole}) > 1:
         found.add("store_kind_changed")
     # The bytes of a key contain the names of its fields, so their case matters here.
     if old["key"] != new["key"]:
         found.add("key_type_changed")
     if old["windows"] != new["windows"]:
         found.add("windows_changed")
-    placed = ("tasks", *(("row_tasks",) if "row_tasks" in old and "row_tasks" in new else ()))
-    if any(old[part] != new[part] and None not in (old[part], new[part]) for part in placed):
+    placed = [(old["tasks"], new["tasks"])]
+    if "row_tasks" in old and "row_tasks" in new:
+        placed.append((old["row_tasks"], new["row_tasks"]))
+    if any(was != now and None not in (was, now) for was, now in placed):
         found.add("tasks_changed")
     before, after = old["values"], new["values"]
     common = [part for part in before if part in after]
@@ -129,38 +149,35 @@ def store_reasons(old: Json, new: Json) -> frozenset[str]:
 # ---- types ---------------------------------------------------------------------------------
 
 
-def type_reasons(old: Any, new: Any, *, in_key: bool = False) -> frozenset[str]:
+def type_reasons(old: SparkType, new: SparkType, *, in_key: bool = False) -> frozenset[str]:
     """The changes between two types; ``value_type_changed``: values cannot be converted.
 
     Field names are compared case-insensitively, as Spark does. ``in_key``: inside the key of a map,
     where removing a field could make two keys equal.
     """
-    kind = _kind(old)
-    if kind != _kind(new):
+    if isinstance(old, str) or isinstance(new, str):
+        if old == new:
+            return frozenset()
         return frozenset({"value_widened"}) if _widened(old, new) else _CHANGED
-    if kind == "struct":
+    if old["type"] == "struct" and new["type"] == "struct":
         found = _struct_reasons(old["fields"], new["fields"], in_key=in_key)
-    elif kind == "array":
+    elif old["type"] == "array" and new["type"] == "array":
         found = type_reasons(old["elementType"], new["elementType"], in_key=in_key)
-    elif kind == "map":
+    elif old["type"] == "map" and new["type"] == "map":
         found = type_reasons(old["keyType"], new["keyType"], in_key=True)
         found |= type_reasons(old["valueType"], new["valueType"], in_key=in_key)
     else:
-        return frozenset()
+        return _CHANGED
     return _CHANGED if found & _CHANGED else found
 
 
-def _kind(type_: Any) -> str:
-    return type_["type"] if isinstance(type_, Mapping) else str(type_)
-
-
-def _widened(old: Any, new: Any) -> bool:
+def _widened(old: SparkType, new: SparkType) -> bool:
     return any(
         old in chain and new in chain and chain.index(old) < chain.index(new) for chain in _WIDER
     )
 
 
-def _struct_reasons(old: list[Json], new: list[Json], *, in_key: bool) -> frozenset[str]:
+def _struct_reasons(old: list[Field], new: list[Field], *, in_key: bool) -> frozenset[str]:
     before = {field["name"].lower(): field["type"] for field in old}
     after = {field["name"].lower(): field["type"] for field in new}
     common = [name for name in before if name in after]
@@ -176,26 +193,27 @@ def _struct_reasons(old: list[Json], new: list[Json], *, in_key: bool) -> frozen
     return frozenset(found)
 
 
-def type_text(type_: Any) -> str:
+def type_text(type_: SparkType) -> str:
     """A type in SQL notation: ``STRUCT<a: INT, b: ARRAY<STRING>>``."""
-    kind = _kind(type_)
-    if kind == "struct":
+    if isinstance(type_, str):
+        return _SHORT.get(type_, type_.upper())
+    if type_["type"] == "struct":
         fields = ", ".join(f"{f['name']}: {type_text(f['type'])}" for f in type_["fields"])
         return f"STRUCT<{fields}>"
-    if kind == "array":
+    if type_["type"] == "array":
         return f"ARRAY<{type_text(type_['elementType'])}>"
-    if kind == "map":
-        return f"MAP<{type_text(type_['keyType'])}, {type_text(type_['valueType'])}>"
-    return _SHORT.get(kind, kind.upper())
+    return f"MAP<{type_text(type_['keyType'])}, {type_text(type_['valueType'])}>"
 
 
 # ---- sources -------------------------------------------------------------------------------
 
 
-def _sources(old: Json, new: Json, matches: Matches) -> tuple[tuple[str, SourceVerdict], ...]:
+def _sources(
+    old: StateSchema, new: StateSchema, matches: Matches
+) -> tuple[tuple[str, SourceVerdict], ...]:
     known = {*old["known"], *new["known"], *old["topics"], *new["topics"]}
 
-    def topics(schema: Json) -> set[str]:
+    def topics(schema: StateSchema) -> set[str]:
         """Topics that are read; a pattern that matches no known topic stands for itself."""
         found = set(schema["topics"])
         for pattern in schema["patterns"]:

@@ -8,7 +8,9 @@ joins and suppressions and subscriptions of foreign-key joins have the id of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import NotRequired, TypedDict, cast
+
+from millrace_model.state import Field, SparkType, StateSchema, StoreSchema, Windows
 
 from millrace_compiler.compilation import Compilation
 from millrace_compiler.operator import Operator, Store
@@ -34,7 +36,7 @@ _SUBSCRIPTION = struct(hash=BINARY, task=BIGINT)
 QUERYABLE = ("key_value", "window", "session", "versioned")
 
 
-def state_schema(compilation: Compilation) -> dict[str, Any]:
+def state_schema(compilation: Compilation) -> StateSchema:
     """The state schema of a document; for a plain program, with its ``identity``.
 
     Raises :class:`Refused` if the document is refused.
@@ -42,22 +44,23 @@ def state_schema(compilation: Compilation) -> dict[str, Any]:
     plan = compilation.require().plan
     if plan is None:
         raise ValueError("a compiled document has a plan")
-    stores: dict[str, dict[str, Any]] = {}
+    stores: dict[str, StoreSchema] = {}
     for step in plan.physical.steps.values():
         for store in _Schemas(compilation, plan, step).stores():
             known = stores.get(store["id"], store)
-            values = {**store["values"], **known["values"]}
-            stores[store["id"]] = {**store, **known, "values": values}
+            merged: StoreSchema = {**store, **known}
+            merged["values"] = {**store["values"], **known["values"]}
+            stores[store["id"]] = merged
     reads = [step.reads for step in plan.physical.steps.values() if step.reads]
     topics = (topic for each in reads for topic in each.topics)
-    identity = {} if compilation.identity is None else {"identity": compilation.identity}
-    return {
-        **identity,
+    schema: StateSchema = {
         "stores": [stores[id_] for id_ in sorted(stores)],
         "topics": sorted({topic for topic in topics if topic not in plan.physical.topics}),
         "patterns": sorted({each.pattern for each in reads if each.pattern}),
         "known": sorted(compilation.document.topics),
     }
+    identity = compilation.identity
+    return schema if identity is None else {"identity": identity, **schema}
 
 
 def compare_state(old: Compilation, new: Compilation) -> StateChange:
@@ -65,7 +68,7 @@ def compare_state(old: Compilation, new: Compilation) -> StateChange:
     return compare_schemas(state_schema(old), state_schema(new))
 
 
-def compare_schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> StateChange:
+def compare_schemas(old: StateSchema, new: StateSchema) -> StateChange:
     """Compares two state schemas."""
     return compare(old, new, _matches)
 
@@ -74,7 +77,7 @@ def _matches(pattern: str, topic: str) -> bool:
     return topic_pattern(pattern).matches(topic)
 
 
-def spark_json(type_: DataType) -> Any:
+def spark_json(type_: DataType) -> SparkType:
     """A type in the JSON form of Spark's ``DataType.json``."""
     if type_.name == "STRUCT":
         fields = zip(type_.fields, type_.inner, strict=True)
@@ -88,8 +91,19 @@ def spark_json(type_: DataType) -> Any:
     return f"{name}({','.join(map(str, type_.numbers))})" if type_.numbers else name
 
 
-def _field(name: str, type_: DataType) -> dict[str, Any]:
+def _field(name: str, type_: DataType) -> Field:
     return {"name": name, "type": spark_json(type_)}
+
+
+class _Named(TypedDict):
+    """The first fields of a store's schema."""
+
+    id: str
+    name: str
+    kind: str
+    tasks: int | None
+    duplicates: NotRequired[bool]
+    row_tasks: NotRequired[int | None]
 
 
 class _Schemas:
@@ -101,7 +115,7 @@ class _Schemas:
         self.tasks = None if step.is_global else plan.subtopologies[plan.of_step[step.id]].tasks
         self.kept = bool(step.keeps.stores) or step.is_global
 
-    def stores(self) -> Iterator[dict[str, Any]]:
+    def stores(self) -> Iterator[StoreSchema]:
         """The schemas of the stores; none for a step without state."""
         if not self.kept:
             return
@@ -120,47 +134,53 @@ class _Schemas:
         edge = self.compilation.graph.inputs[self.operator.id][port][0]
         return self.compilation.ports[edge.source, edge.source_port]
 
-    def _table(self) -> dict[str, Any]:
+    def _table(self) -> StoreSchema:
         """The store with an operator's own result."""
         out = self.compilation.ports[self.operator.id, "out"]
         connected = self.operator.store
         kind = connected.type if connected else self.operator.store_type
         if self.step.op == "foreign_key_resolve" and not connected:
             row = self._store(self.operator, kind, out, {"row": out.value})
-            return row | {"row_tasks": self.tasks}
+            return {**row, "row_tasks": self.tasks}
         return self._store(connected or self.operator, kind, out, {"value": out.value})
 
-    def _subscriptions(self) -> dict[str, Any]:
+    def _subscriptions(self) -> StoreSchema:
         left, right = self._input("left"), self._input("right")
         made = self._store(self.operator, "subscriptions", left, {"subscriber": _SUBSCRIPTION})
         key = struct(foreign=_known(right.key), primary=_known(left.key))
-        return made | {"key": spark_json(key), "windows": None}
+        return {**made, "key": spark_json(key), "windows": None}
 
-    def _of_processor(self, store: Store) -> dict[str, Any]:
+    def _of_processor(self, store: Store) -> StoreSchema:
         values = store.values
         made = self._named(store, store.type)
         if values.get("retain_duplicates"):
             made["duplicates"] = True
-        return made | {
+        return {
+            **made,
             "key": spark_json(_known(values.get("key_type"))),
             "values": {"value": spark_json(_known(values.get("value_type")))},
-            "windows": {"size": values["window_size"]} if "window_size" in values else None,
+            "windows": cast(Windows, {"size": values["window_size"]})
+            if "window_size" in values
+            else None,
         }
 
-    def _named(self, owner: Operator, kind: str) -> dict[str, Any]:
+    def _named(self, owner: Operator, kind: str) -> _Named:
         name = owner.store_name() if isinstance(owner, Store) else owner.id
         return {"id": owner.id, "name": name, "kind": kind, "tasks": self.tasks}
 
     def _store(
         self, owner: Operator, kind: str, keyed: Port, values: Mapping[str, DataType | None]
-    ) -> dict[str, Any]:
+    ) -> StoreSchema:
         """The schema of a store whose rows have key and windows of the port ``keyed``."""
         window = keyed.window
         parts = [] if window is None else [part for part in window.parts if part[0] != "grace"]
-        return self._named(owner, kind) | {
+        return {
+            **self._named(owner, kind),
             "key": spark_json(_known(keyed.plain_key)),
             "values": {part: spark_json(_known(type_)) for part, type_ in values.items()},
-            "windows": None if window is None else {"type": window.type, **dict(parts)},
+            "windows": None
+            if window is None
+            else cast(Windows, {"type": window.type, **dict(parts)}),
         }
 
 

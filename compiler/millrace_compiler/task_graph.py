@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
+
+from millrace_model.documents import DocumentSettings
+from millrace_model.graphs import GraphNode, StepParams, TaskGraph
 
 from millrace_compiler.plan import Plan, Subtopology
 from millrace_compiler.steps import Partitions, Step
 
 
-def task_graph(plan: Plan, settings: Mapping[str, object]) -> dict[str, Any]:
+def task_graph(plan: Plan, settings: Mapping[str, object]) -> TaskGraph:
     """Returns the task graph of a plan.
 
     ``tasks``: the number of tasks of the widest sub-topology or repartition topic.
@@ -26,11 +29,11 @@ def task_graph(plan: Plan, settings: Mapping[str, object]) -> dict[str, Any]:
 class _Nodes:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.nodes: list[dict[str, Any]] = []
+        self.nodes: list[GraphNode] = []
         self.ids = set(plan.physical.steps)
         self.globals: dict[str, str] = {}
 
-    def graph(self, settings: Mapping[str, object]) -> dict[str, Any]:
+    def graph(self, settings: Mapping[str, object]) -> TaskGraph:
         for level, sub in self._blocks():
             steps = [step for step in sub.steps if self.plan.levels[step.id] == level]
             copies = self._globals(level, sub, steps)
@@ -40,7 +43,10 @@ class _Nodes:
         return {
             "tasks": max([self.plan.tasks, *hops]),
             "subtopologies": {str(sub.id): sub.tasks for sub in self.plan.subtopologies},
-            "settings": {name: value for name, value in settings.items() if value is not None},
+            "settings": cast(
+                DocumentSettings,
+                {name: value for name, value in settings.items() if value is not None},
+            ),
             "nodes": self.nodes,
             "children": self._children(),
         }
@@ -105,7 +111,7 @@ class _Nodes:
         level: int,
         sub: Subtopology,
         parents: list[list[str]],
-        params: dict[str, Any],
+        params: dict[str, object],
     ) -> None:
         self.nodes.append(
             {
@@ -115,7 +121,7 @@ class _Nodes:
                 "sub": sub.id,
                 "level": level,
                 "parents": parents,
-                "params": params,
+                "params": cast(StepParams, params),
             }
         )
 

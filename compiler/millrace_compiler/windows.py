@@ -11,6 +11,7 @@ from millrace_compiler.diagnostics import shown
 from millrace_compiler.durations import LONGEST, show_duration
 from millrace_compiler.guesses import guess
 from millrace_compiler.parameters import Faults, Parameter, read_duration
+from millrace_compiler.summaries import Sentence
 
 _PARTS: dict[str, tuple[str, ...]] = {
     "tumbling": ("size", "unit", "time_zone", "offset", "grace"),
@@ -23,6 +24,14 @@ _PARTS: dict[str, tuple[str, ...]] = {
 _ZERO = ("grace", "start")
 #: parts that a window has only if they are given
 _OPTIONAL = ("unit", "time_zone", "offset")
+#: the sentence about a window, and the part of which each of its times is the value
+_SENTENCES: dict[str, tuple[str, dict[str, str]]] = {
+    "tumbling": ("per {time}", {"time": "size"}),
+    "hopping": ("per {time1} every {time2}", {"time1": "size", "time2": "advance"}),
+    "sliding": ("within {time}", {"time": "difference"}),
+    "session": ("in sessions with gaps up to {time}", {"time": "gap"}),
+    "unlimited": ("in one unlimited window", {}),
+}
 _DAY = 86_400_000
 #: days of the longest and of the shortest one, without changes of clocks
 _UNITS = {"day": (1, 1), "week": (7, 7), "month": (31, 28), "quarter": (92, 90), "year": (366, 365)}
@@ -88,21 +97,20 @@ class Window:
         """The JSON form of documents, with all durations in ms."""
         return {"type": self.type, **dict(self.parts)}
 
-    def sentence(self) -> str:
+    def sentence(self) -> Sentence:
         """The window in words for summaries, such as "per 1 hour"."""
-        later = "".join(
-            f", {name} {show_duration(self.part(name))}"
-            for name in ("offset", "grace")
-            if self.part(name)
-        )
-        show = {name: show_duration(ms) for name, ms in self.parts if isinstance(ms, int)}
-        return {
-            "tumbling": "per {size}" if self.unit is None else "per {unit} in {time_zone}",
-            "hopping": "per {size} every {advance}",
-            "sliding": "within {difference}",
-            "session": "in sessions with gaps up to {gap}",
-            "unlimited": "in one unlimited window",
-        }[self.type].format(**{"time_zone": "UTC", **dict(self.parts), **show}) + later
+        form, times = _SENTENCES[self.type]
+        if self.unit is not None:
+            zone = str(dict(self.parts).get("time_zone", "UTC"))
+            found = Sentence(f"per {self.unit} in {{zone}}", zone=zone)
+        else:
+            values = {name: show_duration(self.part(part)) for name, part in times.items()}
+            found = Sentence(form, **values)
+        for name in ("offset", "grace"):
+            if self.part(name):
+                time = show_duration(self.part(name))
+                found = Sentence(f"{{window}}, {name} {{time}}", window=found, time=time)
+        return found
 
 
 class WindowOf(Parameter[Window]):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler import local_services
+from millrace_services import local_services
 
 from launcher.supervisor import Running
 

@@ -8,14 +8,15 @@ without a defined order.
 """
 
 import random
-from typing import Any
+
+from millrace_model.simulations import Scenario as ScenarioJson
 
 from oracle.fuzz.scenario import Scenario
 from oracle.fuzz.times import lengthen
 from oracle.fuzz.wide import Wide
 
 
-def scenario(seed: int, number: int, *, wide: bool = False, times: int = 1) -> dict[str, Any]:
+def scenario(seed: int, number: int, *, wide: bool = False, times: int = 1) -> ScenarioJson:
     """Generate a scenario; `number` counts from 0 within a seed.
 
     `wide`: use the wider generator, which draws every kind of node. Its scenarios are named
@@ -23,10 +24,10 @@ def scenario(seed: int, number: int, *, wide: bool = False, times: int = 1) -> d
     scenarios never change. `times`: multiply all times by this factor; the names become
     R1x1000-0000.
     """
-    generator: Any = Wide if wide else Scenario
+    generator = Wide if wide else Scenario
     chance = random.Random(f"{'X' if wide else ''}{seed}/{number}")  # noqa: S311
     name = f"{series(seed, wide=wide, times=times)}-{number:04d}"
-    made: dict[str, Any] = generator(chance, name).json()
+    made = generator(chance, name).json()
     if times != 1:
         lengthen(made, times, chance)
     return made

@@ -1,17 +1,20 @@
-# mypy: ignore-errors
 """Generates aggregations with their windows, cogroups and suppressions."""
 
-from oracle.fuzz.parts import Out
+from __future__ import annotations
+
+from millrace_model.documents import Params
+
+from oracle.fuzz.graph import RandomTopology
+from oracle.fuzz.parts import Columns, Out
 
 
-class Aggregations:
-    """Mixin that generates aggregations with their windows, cogroups and suppressions."""
+class Aggregations(RandomTopology):
+    """Generates aggregations with their windows, cogroups and suppressions."""
 
-    def window(self):
+    def window(self) -> tuple[str, Params, int, int]:
+        """Draw a window: its kind, parameters, size and grace."""
         r, grace = self.r, self.r.choice([0, 0, 1, 5, 10])
-        kind = self.one(
-            ["tumbling", "hopping", "sliding", "session", "unlimited"], [5, 4, 3, 4, 1]
-        )
+        kind = self.one(["tumbling", "hopping", "sliding", "session", "unlimited"], [5, 4, 3, 4, 1])
         if kind == "tumbling":
             return kind, {"type": kind, "size": 10, "grace": grace}, 10, grace
         if kind == "hopping":
@@ -29,16 +32,15 @@ class Aggregations:
             return kind, {"type": kind, "gap": gap, "grace": grace}, gap, grace
         return kind, {"type": kind, "start": r.choice([0, 10, 20])}, 0, 0
 
-    def aggregate_stream(self):
+    def aggregate_stream(self) -> None:
+        """Add an aggregation of a stream."""
         r = self.r
         o = self.choose(lambda o: o.role == "stream" and not o.unordered)
         if not o:
             return
-        kind, params, env = (
-            self.one(["count", "count", "reduce", "aggregate", "aggregate"]),
-            {},
-            self.env(o),
-        )
+        kind = self.one(["count", "count", "reduce", "aggregate", "aggregate"])
+        params: Params = {}
+        env = self.env(o)
         key, hop = o.key, o.rekeyed
         if o.window or r.random() < 0.35:
             params["group_by"] = {
@@ -50,7 +52,7 @@ class Aggregations:
         value = {"count": "BIGINT", "reduce": o.value, "aggregate": r.choice(["BIGINT", "STRING"])}[
             kind
         ]
-        aenv = {"key": key, "value": o.value}
+        aenv: Columns = {"key": key, "value": o.value}
         if r.random() < 0.05:
             aenv["unix_millis(timestamp)"] = "BIGINT"
         w = self.window() if r.random() < 0.7 else None
@@ -69,9 +71,8 @@ class Aggregations:
                 }
             )
             if not w and r.random() < 0.2:
-                params["aggregator"] = (
-                    f"CASE WHEN {self.expr('BOOLEAN', aenv, 1)} THEN NULL ELSE {params['aggregator']} END"
-                )
+                test = self.expr("BOOLEAN", aenv, 1)
+                params["aggregator"] = f"CASE WHEN {test} THEN NULL ELSE {params['aggregator']} END"
             if w and w[0] == "session":
                 params["merger"] = (
                     "left + right" if value == "BIGINT" else "concat(left, '&', right)"
@@ -87,7 +88,7 @@ class Aggregations:
             self.store("store.session" if w[0] == "session" else "store.window", n)
         else:
             self.store("store.key_value", n)
-        unordered = bool(w) and w[0] == "sliding"
+        unordered = w is not None and w[0] == "sliding"
         if unordered:
             self.compare = "set_per_input"
         self.add(
@@ -107,14 +108,17 @@ class Aggregations:
             )
         )
 
-    def aggregate_table(self):
+    def aggregate_table(self) -> None:
+        """Add an aggregation of a table."""
         r, o = self.r, self.choose(lambda o: o.role == "table" and not o.unordered)
         if not o:
             return
         env, kind = self.env(o), self.one(["count", "reduce", "aggregate"])
         value = r.choice(["BIGINT", "STRING"]) if kind == "aggregate" else "BIGINT"
         inner = r.choice(["BIGINT", "STRING"]) if kind != "reduce" else "BIGINT"
-        params = {"group_by": {"key": self.key_expr(env), "value": self.expr(inner, env, 1)}}
+        params: Params = {
+            "group_by": {"key": self.key_expr(env), "value": self.expr(inner, env, 1)}
+        }
         if kind == "reduce":
             params.update({"reducer": "agg + value", "subtractor": "agg - value"})
         if kind == "aggregate":
@@ -158,20 +162,25 @@ class Aggregations:
             )
         )
 
-    def cogroup(self):
+    def cogroup(self) -> None:
+        """Add a cogroup of two streams."""
         r = self.r
         a = self.choose(lambda o: o.role == "stream" and not o.window and not o.unordered)
-        b = a and self.choose(
-            lambda o: (
-                o is not a
-                and o.role == "stream"
-                and not o.window
-                and not o.unordered
-                and o.key == a.key
-                and not self.race(a, o, a.rekeyed, o.rekeyed)
+        b = (
+            None
+            if a is None
+            else self.choose(
+                lambda o: (
+                    o is not a
+                    and o.role == "stream"
+                    and not o.window
+                    and not o.unordered
+                    and o.key == a.key
+                    and not self.race(a, o, a.rekeyed, o.rekeyed)
+                )
             )
         )
-        if not b:
+        if a is None or b is None:
             return
         value = r.choice(["BIGINT", "STRING"])
         inputs = [
@@ -181,7 +190,7 @@ class Aggregations:
             }
             for p, o in (("one", a), ("two", b))
         ]
-        params = {
+        params: Params = {
             "type": value,
             "initializer": "0L" if value == "BIGINT" else "''",
             "inputs": inputs,
@@ -194,7 +203,7 @@ class Aggregations:
                     "left + right" if value == "BIGINT" else "concat(left, '&', right)"
                 )
         n = self.node("cogroup", params, [(a, "one"), (b, "two")])
-        unordered = bool(w) and w[0] == "sliding"
+        unordered = w is not None and w[0] == "sliding"
         if unordered:
             self.compare = "set_per_input"
         self.add(
@@ -213,12 +222,13 @@ class Aggregations:
             )
         )
 
-    def suppress(self):
+    def suppress(self) -> None:
+        """Add a suppression."""
         r, o = self.r, self.choose(lambda o: o.role == "table" and not o.versioned and not o.final)
         if not o:
             return
         if o.window and o.window != "unlimited" and r.random() < 0.75:
-            params = {"until": "window_closes"}
+            params: Params = {"until": "window_closes"}
         elif o.unordered:
             return
         else:

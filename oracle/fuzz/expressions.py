@@ -1,13 +1,20 @@
-# mypy: ignore-errors
 """Generates type-correct Spark SQL over the columns of a record."""
 
-from oracle.fuzz.parts import KEYS, STRUCT
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from oracle.fuzz.parts import KEYS, STRUCT, Columns, Generator, Out, Type
+
+#: Draws an expression.
+Form = Callable[[], str]
 
 
-class Expressions:
-    """Mixin that generates type-correct Spark SQL over the columns of a record."""
+class Expressions(Generator):
+    """Generates type-correct Spark SQL over the columns of a record."""
 
-    def atoms(self, env, t):
+    def atoms(self, env: Columns, t: str) -> list[str]:
+        """The columns and fields of a type."""
         found = []
         for name, ct in env.items():
             if ct == t:
@@ -25,73 +32,83 @@ class Expressions:
                     found.append(f"unix_millis({name}.window.start)")
         return found
 
-    def expr(self, t, env, depth=2):
+    def expr(self, t: str, env: Columns, depth: int = 2) -> str:
+        """Draw an expression of a type."""
         r, atoms = self.r, self.atoms(env, t)
         if t == STRUCT:
             if atoms and r.random() < 0.4:
                 return r.choice(atoms)
-            return f"named_struct('g', {self.expr('STRING', env, 1)}, 'n', {self.expr('BIGINT', env, 1)}, 's', {self.expr('STRING', env, 1)})"
+            g, number = self.expr("STRING", env, 1), self.expr("BIGINT", env, 1)
+            return f"named_struct('g', {g}, 'n', {number}, 's', {self.expr('STRING', env, 1)})"
         if depth == 0 or r.random() < 0.25:
             if atoms and r.random() < 0.85:
                 return r.choice(atoms)
-            return {
+            constants: dict[str, Form] = {
                 "STRING": lambda: f"'{r.choice(KEYS)}'",
                 "BIGINT": lambda: f"{r.randint(-2, 9)}L",
                 "BOOLEAN": lambda: r.choice(["true", "true", "false"]),
                 "DOUBLE": lambda: f"{r.randint(-4, 9)}.5D",
-            }[t]()
-        e = lambda x: self.expr(x, env, depth - 1)
-        n, s, b = (lambda: e("BIGINT")), (lambda: e("STRING")), (lambda: e("BOOLEAN"))
+            }
+            return constants[t]()
+
+        def n() -> str:
+            return self.expr("BIGINT", env, depth - 1)
+
+        def s() -> str:
+            return self.expr("STRING", env, depth - 1)
+
+        def b() -> str:
+            return self.expr("BOOLEAN", env, depth - 1)
+
         if t == "STRING":
-            made = r.choice(
-                [
-                    lambda: f"concat({s()}, '{r.choice('+-/')}', {s()})",
-                    lambda: f"coalesce({s()}, 'none')",
-                    lambda: f"upper({s()})",
-                    lambda: f"CAST({n()} AS STRING)",
-                    lambda: f"CASE WHEN {b()} THEN {s()} ELSE {s()} END",
-                    lambda: f"substr({s()}, 1, 1)",
-                ]
-            )()
+            texts: list[Form] = [
+                lambda: f"concat({s()}, '{r.choice('+-/')}', {s()})",
+                lambda: f"coalesce({s()}, 'none')",
+                lambda: f"upper({s()})",
+                lambda: f"CAST({n()} AS STRING)",
+                lambda: f"CASE WHEN {b()} THEN {s()} ELSE {s()} END",
+                lambda: f"substr({s()}, 1, 1)",
+            ]
+            made = r.choice(texts)()
             return f"substr({made}, 1, 40)" if depth == 2 else made
         if t == "BIGINT":
-            return r.choice(
-                [
-                    lambda: f"({n()} + 1)",
-                    lambda: f"({n()} - {n()}) % 100",
-                    lambda: f"coalesce({n()}, 0L)",
-                    lambda: f"CAST(length({s()}) AS BIGINT)",
-                    lambda: f"abs({n()}) % 5",
-                    lambda: f"CASE WHEN {b()} THEN {n()} ELSE {n()} END",
-                ]
-            )()
+            numbers: list[Form] = [
+                lambda: f"({n()} + 1)",
+                lambda: f"({n()} - {n()}) % 100",
+                lambda: f"coalesce({n()}, 0L)",
+                lambda: f"CAST(length({s()}) AS BIGINT)",
+                lambda: f"abs({n()}) % 5",
+                lambda: f"CASE WHEN {b()} THEN {n()} ELSE {n()} END",
+            ]
+            return r.choice(numbers)()
         if t == "BOOLEAN":
-            return r.choice(
-                [
-                    lambda: f"{n()} % 2 = 0",
-                    lambda: f"{n()} > {r.randint(0, 6)}",
-                    lambda: f"{s()} = '{r.choice(KEYS)}'",
-                    lambda: f"{s()} IS NOT NULL",
-                    lambda: f"({b()} OR {b()})",
-                    lambda: f"NOT ({b()})",
-                    lambda: f"{s()} LIKE '%{r.choice(KEYS)}%'",
-                    lambda: f"{n()} IS NULL",
-                ]
-            )()
+            tests: list[Form] = [
+                lambda: f"{n()} % 2 = 0",
+                lambda: f"{n()} > {r.randint(0, 6)}",
+                lambda: f"{s()} = '{r.choice(KEYS)}'",
+                lambda: f"{s()} IS NOT NULL",
+                lambda: f"({b()} OR {b()})",
+                lambda: f"NOT ({b()})",
+                lambda: f"{s()} LIKE '%{r.choice(KEYS)}%'",
+                lambda: f"{n()} IS NULL",
+            ]
+            return r.choice(tests)()
         return f"({n()} / 4)"
 
-    def env(self, o):
-        e = {"key": ("windowed", o.key) if o.window else o.key, "value": o.value}
+    def env(self, o: Out) -> Columns:
+        """Draw the columns that expressions over the records of an output use."""
+        e: Columns = {"key": ("windowed", o.key) if o.window else o.key, "value": o.value}
         if o.role == "stream" and self.r.random() < 0.08:
             e["unix_millis(timestamp)"] = "BIGINT"
         if o.role == "stream" and self.r.random() < 0.05:
             e["CAST(headers['h'] AS STRING)"] = "STRING"
         return e
 
-    def pick_type(self):
+    def pick_type(self) -> str:
+        """Draw the type of a value."""
         return self.r.choice(["STRING", "STRING", "BIGINT", "BIGINT", STRUCT, "DOUBLE"])
 
-    def key_expr(self, env):
+    def key_expr(self, env: Columns) -> str:
         """A key expression with few distinct results; otherwise hardly any records would match."""
         atoms = self.atoms(env, "STRING")
         base = self.r.choice(atoms) if atoms else self.expr("STRING", env, 1)
@@ -104,22 +121,33 @@ class Expressions:
             ]
         )
 
-    def combine(self, agg, env):
+    def combine(self, agg: str, env: Columns) -> str:
         """An aggregator of the type `agg`, over `agg` and the columns `env`."""
         if agg == "BIGINT":
             return f"agg + coalesce({self.expr('BIGINT', env, 1)}, 0L)"
-        return f"substr(concat(agg, '{self.r.choice('+,')}', coalesce({self.expr('STRING', env, 1)}, '~')), 1, 60)"
+        sign = self.r.choice("+,")
+        added = f"coalesce({self.expr('STRING', env, 1)}, '~')"
+        return f"substr(concat(agg, '{sign}', {added}), 1, 60)"
 
-    def joiner(self, l, r_, key, timestamp=False):
+    def joiner(
+        self, left: Out, right: Out, key: Type, *, timestamp: bool = False
+    ) -> tuple[str, str]:
+        """Draw a joiner and the type of its result."""
         t = self.pick_type()
-        env = {"left": l.value, "right": r_.value}
+        env: Columns = {"left": left.value, "right": right.value}
         if self.r.random() < 0.15:
             env["key"] = key
         if timestamp and self.r.random() < 0.06:
             env["unix_millis(timestamp)"] = "BIGINT"
-        if self.r.random() < 0.5 and "DOUBLE" not in (l.value, r_.value):
-            text = lambda n, o: (
-                f"coalesce({n if o.value == 'STRING' else n + '.s' if o.value == STRUCT else f'CAST({n} AS STRING)'}, 'null')"
-            )
-            return f"substr(concat({text('left', l)}, '+', {text('right', r_)}), 1, 60)", "STRING"
+        if self.r.random() < 0.5 and "DOUBLE" not in (left.value, right.value):
+            both = f"{_text('left', left)}, '+', {_text('right', right)}"
+            return f"substr(concat({both}), 1, 60)", "STRING"
         return self.expr(t, env), t
+
+
+def _text(name: str, o: Out) -> str:
+    """A side of a join as text."""
+    text = f"CAST({name} AS STRING)"
+    if o.value in ("STRING", STRUCT):
+        text = name if o.value == "STRING" else f"{name}.s"
+    return f"coalesce({text}, 'null')"

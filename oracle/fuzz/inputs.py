@@ -1,26 +1,37 @@
-# mypy: ignore-errors
 """Generates input records: few keys, window boundaries, nulls, late records, equal timestamps."""
 
-from oracle.fuzz.parts import KEYS
+from __future__ import annotations
+
+from millrace_model.simulations import InputLine
+
+from oracle.fuzz.parts import KEYS, Generator, SourceRole
 
 
-class Inputs:
-    """Mixin that generates the input records."""
+class Inputs(Generator):
+    """Generates the input records."""
 
-    def value(self, role, t):
+    def value(self, role: SourceRole, t: str) -> object:
+        """Draw a value of a type."""
         r = self.r
         if r.random() < (0.18 if role != "stream" else 0.07):
             return None
-        text = lambda: r.choice(KEYS + ["x", "y1", "12", "5"])
+
+        def text() -> str:
+            return r.choice([*KEYS, "x", "y1", "12", "5"])
+
+        def null(given: object) -> object:
+            return None if r.random() < 0.08 else given
+
         if t == "STRING":
             return text()
         if t == "BIGINT":
             return r.randint(-1, 9)
-        null = lambda v: None if r.random() < 0.08 else v
         return {"g": null(r.choice(KEYS)), "n": null(r.randint(-1, 9)), "s": null(text())}
 
-    def inputs(self):
-        r, now, lines = self.r, 0, []
+    def inputs(self) -> tuple[list[InputLine], bool]:
+        """Draw the input lines; also return whether their timestamps never decrease."""
+        r, now = self.r, 0
+        lines: list[InputLine] = []
         ordered = r.random() < 0.3
         for _ in range(r.randint(12, 40)):
             topic = r.choice(list(self.topics))
@@ -40,7 +51,7 @@ class Inputs:
                 if key == "STRING"
                 else r.randint(-1, 2)
             )
-            line = {
+            line: InputLine = {
                 "topic": topic,
                 "key": None if r.random() < 0.05 else k,
                 "value": self.value(role, value),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from typing import Any
+
+#: kind and parameters of a store
+StoreOf = tuple[str, dict[str, str | int]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Twin:
     takes: tuple[str, ...] = ("STRING",)
     value: str | None = "STRING"
     outputs: tuple[str, ...] = ()
-    stores: tuple[tuple[str, dict[str, Any]], ...] = ()
+    stores: tuple[StoreOf, ...] = ()
     clock: str | None = None
     fixed: bool = False
     rekeys: bool = False
@@ -28,7 +30,9 @@ class Twin:
     @property
     def code(self) -> str:
         """The source of the class, which has the name of the twin."""
-        opened = "".join(f'    self.s{n} = context.store("{{{n}}}")\n' for n in range(len(self.stores)))
+        opened = "".join(
+            f'    self.s{n} = context.store("{{{n}}}")\n' for n in range(len(self.stores))
+        )
         body = textwrap.dedent(self.body).strip("\n")
         start = "def init(self, context):\n    self.context = context\n" + opened
         if body.startswith("start:"):
@@ -37,18 +41,23 @@ class Twin:
         return f"class {self.name}(Processor):\n" + textwrap.indent(f"{start}\n{body}\n", "    ")
 
 
-ROWS = (("store.key_value", {"key_type": "STRING", "value_type": "STRING"}),)
-COUNTS = (("store.key_value", {"key_type": "STRING", "value_type": "INT"}),)
-TOTALS = (("store.key_value", {"key_type": "STRING", "value_type": "BIGINT"}),)
+ROWS: tuple[StoreOf, ...] = (("store.key_value", {"key_type": "STRING", "value_type": "STRING"}),)
+COUNTS: tuple[StoreOf, ...] = (("store.key_value", {"key_type": "STRING", "value_type": "INT"}),)
+TOTALS: tuple[StoreOf, ...] = (("store.key_value", {"key_type": "STRING", "value_type": "BIGINT"}),)
 
 TWINS = [
     Twin(
-        "PassOn", "def process(self, record):\n    self.context.forward(record)",
-        ("STRING", "BIGINT", "STRUCT"), None,
+        "PassOn",
+        "def process(self, record):\n    self.context.forward(record)",
+        ("STRING", "BIGINT", "STRUCT"),
+        None,
     ),
     Twin(
-        "PassOn", "def process(self, record):\n    self.context.forward(record)",
-        ("STRING", "BIGINT", "STRUCT"), None, fixed=True,
+        "PassOn",
+        "def process(self, record):\n    self.context.forward(record)",
+        ("STRING", "BIGINT", "STRUCT"),
+        None,
+        fixed=True,
     ),
     Twin(
         "ThrowOnBad",
@@ -66,7 +75,8 @@ TWINS = [
             for word in record.value.split(" "):
                 self.context.forward(Record(word, len(word), record.timestamp))
         """,
-        value="BIGINT", rekeys=True,
+        value="BIGINT",
+        rekeys=True,
     ),
     Twin(
         "RunningWordCount",
@@ -82,7 +92,9 @@ TWINS = [
             for word, count in self.s0.all():
                 self.context.forward(Record(word, str(count), timestamp))
         """,
-        stores=COUNTS, clock="stream", rekeys=True,
+        stores=COUNTS,
+        clock="stream",
+        rekeys=True,
     ),
     Twin(
         "ShortWordCount",
@@ -99,7 +111,9 @@ TWINS = [
                 self.context.forward(Record(word, str(count), timestamp))
                 self.s0.delete(word)
         """,
-        stores=COUNTS, clock="stream", rekeys=True,
+        stores=COUNTS,
+        clock="stream",
+        rekeys=True,
     ),
     Twin(
         "StreamTimeTicker10",
@@ -113,7 +127,10 @@ TWINS = [
         def tick(self, timestamp):
             self.context.forward(Record("tick", timestamp, timestamp))
         """,
-        ("STRING", "BIGINT", "STRUCT"), "BIGINT", clock="stream", rekeys=True,
+        ("STRING", "BIGINT", "STRUCT"),
+        "BIGINT",
+        clock="stream",
+        rekeys=True,
     ),
     Twin(
         "WallClockTicker10",
@@ -127,7 +144,10 @@ TWINS = [
         def tick(self, timestamp):
             self.context.forward(Record("tick", timestamp, timestamp))
         """,
-        ("STRING", "BIGINT", "STRUCT"), "BIGINT", clock="wall", rekeys=True,
+        ("STRING", "BIGINT", "STRUCT"),
+        "BIGINT",
+        clock="wall",
+        rekeys=True,
     ),
     Twin(
         "WallClockRows",
@@ -142,7 +162,9 @@ TWINS = [
             for key, value in self.s0.all():
                 self.context.forward(Record(key, value, timestamp))
         """,
-        stores=ROWS, clock="wall", rekeys=True,
+        stores=ROWS,
+        clock="wall",
+        rekeys=True,
     ),
     Twin(
         "RouteBang",
@@ -171,7 +193,10 @@ TWINS = [
                 later = record.replace(timestamp=record.timestamp + 1000)
                 self.context.forward(later, to="positive")
         """,
-        ("BIGINT",), "BIGINT", outputs=("positive", "negative", "unused"), rekeys=True,
+        ("BIGINT",),
+        "BIGINT",
+        outputs=("positive", "negative", "unused"),
+        rekeys=True,
     ),
     Twin(
         "PreviousValue",
@@ -182,7 +207,8 @@ TWINS = [
             for part in record.value.split(","):
                 self.context.forward(record.replace(value="%s>%s" % (before or "-", part)))
         """,
-        stores=ROWS, fixed=True,
+        stores=ROWS,
+        fixed=True,
     ),
     Twin(
         "BookBalance",
@@ -191,7 +217,10 @@ TWINS = [
             total = (self.s0.get(record.key) or 0) + (record.value or 0)
             self.s0.put(record.key, total if total else None)
         """,
-        ("BIGINT",), "BIGINT", stores=TOTALS, rekeys=True,
+        ("BIGINT",),
+        "BIGINT",
+        stores=TOTALS,
+        rekeys=True,
     ),
     Twin(
         "AnswerBalance",
@@ -199,7 +228,10 @@ TWINS = [
         def process(self, record):
             self.context.forward(record.replace(value=self.s0.get(record.key)))
         """,
-        ("STRING", "BIGINT"), "BIGINT", stores=TOTALS, fixed=True,
+        ("STRING", "BIGINT"),
+        "BIGINT",
+        stores=TOTALS,
+        fixed=True,
     ),
     Twin(
         "StampFromValue",
@@ -207,7 +239,9 @@ TWINS = [
         def process(self, record):
             self.context.forward(record.replace(timestamp=record.value or 0))
         """,
-        ("BIGINT",), "BIGINT", fixed=True,
+        ("BIGINT",),
+        "BIGINT",
+        fixed=True,
     ),
     Twin(
         "RowsInOrder",
@@ -227,7 +261,8 @@ TWINS = [
             told += ["%s=%s" % row for row in self.s0.reverse_all()]
             self.context.forward(record.replace(value=" ".join(told)))
         """,
-        stores=ROWS, rekeys=True,
+        stores=ROWS,
+        rekeys=True,
     ),
     Twin(
         "RecentBuckets",
@@ -240,10 +275,14 @@ TWINS = [
             told = ",".join("%d:%d" % bucket for bucket in found)
             self.context.forward(record.replace(value=told))
         """,
-        ("BIGINT",), stores=((
-            "store.window",
-            {"key_type": "STRING", "value_type": "BIGINT", "retention": 40, "window_size": 10},
-        ),), rekeys=True,
+        ("BIGINT",),
+        stores=(
+            (
+                "store.window",
+                {"key_type": "STRING", "value_type": "BIGINT", "retention": 40, "window_size": 10},
+            ),
+        ),
+        rekeys=True,
     ),
     Twin(
         "WindowScan",
@@ -258,10 +297,13 @@ TWINS = [
                     told.append("%s@%d=%s" % (key["key"], key["window"]["start"], value))
             self.context.forward(record.replace(value=" ".join(told)))
         """,
-        stores=((
-            "store.window",
-            {"key_type": "STRING", "value_type": "STRING", "retention": 30, "window_size": 5},
-        ),), rekeys=True,
+        stores=(
+            (
+                "store.window",
+                {"key_type": "STRING", "value_type": "STRING", "retention": 30, "window_size": 5},
+            ),
+        ),
+        rekeys=True,
     ),
     Twin(
         "SessionVisits",
@@ -278,9 +320,11 @@ TWINS = [
             text = "%d..%d=%d" % (start, end, total)
             self.context.forward(Record(record.key, text, record.timestamp))
         """,
-        ("BIGINT",), stores=((
-            "store.session", {"key_type": "STRING", "value_type": "BIGINT", "retention": 50}
-        ),), rekeys=True,
+        ("BIGINT",),
+        stores=(
+            ("store.session", {"key_type": "STRING", "value_type": "BIGINT", "retention": 50}),
+        ),
+        rekeys=True,
     ),
     Twin(
         "VersionedRows",
@@ -300,10 +344,13 @@ TWINS = [
         def say(self, found):
             return "-" if found is None else "%s@%d" % found
         """,
-        stores=((
-            "store.versioned",
-            {"key_type": "STRING", "value_type": "STRING", "history_retention": 20},
-        ),), rekeys=True,
+        stores=(
+            (
+                "store.versioned",
+                {"key_type": "STRING", "value_type": "STRING", "history_retention": 20},
+            ),
+        ),
+        rekeys=True,
     ),
     Twin(
         "Where",
@@ -313,6 +360,7 @@ TWINS = [
             told = "%s/%d/%d" % (c.topic or "null", c.partition, c.offset)
             self.context.forward(record.replace(value=told))
         """,
-        ("STRING", "BIGINT", "STRUCT"), fixed=True,
+        ("STRING", "BIGINT", "STRUCT"),
+        fixed=True,
     ),
 ]

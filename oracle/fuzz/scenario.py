@@ -1,33 +1,34 @@
-# mypy: ignore-errors
 """The generator of recorded scenarios: for each seed, its output must never change."""
 
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import Scenario as ScenarioJson
+
 from oracle.fuzz.aggregations import Aggregations
-from oracle.fuzz.expressions import Expressions
-from oracle.fuzz.graph import RandomTopology
 from oracle.fuzz.inputs import Inputs
 from oracle.fuzz.joins import Joins
+from oracle.fuzz.parts import SourceRole
 
 
-class Scenario(Expressions, RandomTopology, Aggregations, Joins, Inputs):
+class Scenario(Aggregations, Joins, Inputs):
     """One random scenario."""
 
-    def __init__(self, rng, name):
-        self.r, self.name = rng, name
-        self.nodes, self.edges, self.outs, self.topics = [], [], [], {}
-        self.compare, self.each_only, self.serial, self.risky = (
-            "sequence",
-            False,
-            {},
-            rng.random() < 0.06,
-        )
+    def __init__(self, rng: random.Random, name: str) -> None:
+        super().__init__(rng, name)
         self.build()
 
-    def build(self):
+    def build(self) -> None:
+        """Draw sources, steps and sinks."""
         r = self.r
         self.source("stream" if r.random() < 0.7 else "table")
         while r.random() < 0.65 and len(self.topics) < 4:
-            self.source(r.choices(["stream", "table", "global_table"], [5, 4, 1])[0])
-        steps = [
+            roles: list[SourceRole] = ["stream", "table", "global_table"]
+            self.source(r.choices(roles, [5, 4, 1])[0])
+        steps: list[tuple[Callable[[], None], int]] = [
             (self.stateless, 9),
             (self.table_stateless, 3),
             (self.aggregate_stream, 12),
@@ -63,9 +64,10 @@ class Scenario(Expressions, RandomTopology, Aggregations, Joins, Inputs):
                 self.nodes = [n for n in self.nodes if n["id"] != o.node]
                 self.topics = {t: v for t, v in self.topics.items() if t not in o.topics}
 
-    def json(self):
+    def json(self) -> ScenarioJson:
+        """The scenario, without results."""
         lines, ordered = self.inputs()
-        topology = {
+        topology: TopologyDocument = {
             "format": "millrace.topology/1",
             "name": self.name.lower(),
             "nodes": self.nodes,

@@ -1,13 +1,37 @@
-# mypy: ignore-errors
 """Generates steps with several inputs: processors, merges and cogroups."""
 
-from oracle.fuzz.processors import TWINS
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from millrace_model.documents import DocumentNode, Params
+
+from oracle.fuzz.parts import Columns, Out
+from oracle.fuzz.processors import TWINS, StoreOf
+from oracle.fuzz.scenario import Scenario
 
 
-class Several:
-    """Mixin that generates steps with several inputs: processors, merges and cogroups."""
+class Reach(TypedDict):
+    """Topics and number of internal topics of an output."""
 
-    def together(self, o):
+    topics: frozenset[str]
+    hops: int
+
+
+class Several(Scenario):
+    """Generates steps with several inputs: processors, merges and cogroups."""
+
+    #: whether processors may schedule by stream time, the clocks that some use, their classes
+    ticks: bool
+    clocks: set[str]
+    twins: dict[str, str]
+
+    def to_stream_before(self, o: Out) -> None:
+        """Insert a `to_stream` before a kind that does not accept tables."""
+        raise NotImplementedError
+
+    def together(self, o: Out) -> list[Out]:
         """A stream with one or two others of the same types, sometimes from new topics."""
         found = [o]
         for _ in range(self.r.choice([1, 1, 2])):
@@ -24,20 +48,21 @@ class Several:
                 found.append(other)
         return found
 
-    def reach(self, into):
+    def reach(self, into: Sequence[Out]) -> Reach:
         """Topics and number of repartitions of an output with several inputs."""
-        topics = frozenset().union(*(x.topics for x in into))
+        topics = frozenset[str]().union(*(x.topics for x in into))
         return {"topics": topics, "hops": max(x.hops for x in into)}
 
-    def merge(self):
+    def merge(self) -> None:
         a = self.choose(lambda o: o.role == "stream" and not o.window and not o.unordered)
         into = self.together(a) if a else []
-        if len(into) > 1:
+        if a is not None and len(into) > 1:
             name = self.node("merge", {}, [(x, "in") for x in into])
             rekeyed = any(x.rekeyed for x in into)
             self.add(a.like(name, rekeyed=rekeyed, **self.reach(into)))
 
-    def process(self):
+    def process(self) -> None:
+        """Add a processor with its stores."""
         o = self.choose(lambda o: o.role == "stream" and not o.window and not o.unordered)
         if not o:
             return
@@ -60,7 +85,11 @@ class Several:
             code = code.replace(f"{{{n}}}", store)
         value = twin.value or o.value
         key = "STRING" if twin.rekeys else o.key
-        params = {"code": code, "class_name": twin.name, "output": {"key": key, "value": value}}
+        params: Params = {
+            "code": code,
+            "class_name": twin.name,
+            "output": {"key": key, "value": value},
+        }
         if twin.outputs:
             params["outputs"] = list(twin.outputs)
         into = self.together(o) if self.r.random() < 0.4 else [o]
@@ -82,12 +111,12 @@ class Several:
         for port in twin.outputs or ["out"]:
             self.add(made.like(name, port=port))
 
-    def shared(self, store, o):
+    def shared(self, store: StoreOf, o: Out) -> str | None:
         """Draw a store of another processor, or None."""
         fits = self.held(store, o)
         return self.r.choice(fits) if fits and self.r.random() < 0.8 else None
 
-    def held(self, store, o):
+    def held(self, store: StoreOf, o: Out) -> list[str]:
         """Stores to share: those of processors that, like this one, follow no repartition."""
         kind, properties = store
         if o.hops or self.r.random() < 0.1:
@@ -105,7 +134,7 @@ class Several:
             and properties.items() <= n["params"].items()
         ]  # fmt: skip
 
-    def cogroup(self):
+    def cogroup(self) -> None:
         r, had = self.r, len(self.nodes)
         super().cogroup()
         made = self.nodes[had:]
@@ -128,7 +157,7 @@ class Several:
             part["group_by"] = {"key": "substr(key, 1, 1)"}
         out.hops += 1
 
-    def third(self, node, out):
+    def third(self, node: DocumentNode, out: Out) -> None:
         """Add a third input to a cogroup, from topics that it does not read yet."""
         x = self.choose(
             lambda x: (
@@ -139,7 +168,7 @@ class Several:
         if not x or self.r.random() < 0.5:
             return
         type_ = node["params"]["type"]
-        seen = {"key": x.key, "value": x.value}
+        seen: Columns = {"key": x.key, "value": x.value}
         aggregator = self.combine(type_, seen)
         node["params"]["inputs"].append({"port": "three", "aggregator": aggregator})
         self.to_stream_before(x)

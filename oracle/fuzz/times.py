@@ -6,13 +6,15 @@ import random
 import re
 from typing import Any
 
+from millrace_model.simulations import Scenario
+
 DURATIONS = {
     "size", "advance", "grace", "difference", "gap", "start", "before", "after", "limit",
     "retention", "history_retention", "window_size",
 }  # fmt: skip
 
 
-def lengthen(scenario: dict[str, Any], factor: int, chance: random.Random) -> None:
+def lengthen(scenario: Scenario, factor: int, chance: random.Random) -> None:
     """Multiply all durations and timestamps in place; some timestamps are off by a millisecond."""
     for node in scenario["topology"]["nodes"]:
         node["params"] = {

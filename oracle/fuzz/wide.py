@@ -1,13 +1,19 @@
-# mypy: ignore-errors
 """The wider generator: all kinds and parameters of the contract that the oracle supports."""
 
-import json
+from __future__ import annotations
 
-from oracle.fuzz.parts import KEYS, STRUCT, Out
-from oracle.fuzz.scenario import Scenario
+import json
+import random
+from collections.abc import Callable, Sequence
+
+from millrace_model.documents import DocumentSettings, Format, Params
+from millrace_model.simulations import InputLine
+from millrace_model.simulations import Scenario as ScenarioJson
+
+from oracle.fuzz.parts import STRUCT, Choice, Columns, Ins, Out, SourceRole
 from oracle.fuzz.several import Several
 
-FORMATS = {
+FORMATS: dict[str, Format] = {
     "STRING": {"format": "string"},
     "BIGINT": {"format": "long"},
     "DOUBLE": {"format": "double"},
@@ -18,11 +24,11 @@ AVRO_FIELDS = [
     {"name": name, "type": ["null", type_], "default": None}
     for name, type_ in (("g", "string"), ("n", "long"), ("s", "string"))
 ]
-AVRO = {
+AVRO: Format = {
     "format": "avro",
     "schema": json.dumps({"type": "record", "name": "R", "fields": AVRO_FIELDS}),
 }
-PROTOBUF = {
+PROTOBUF: Format = {
     "format": "protobuf",
     "schema": 'syntax = "proto3"; message R { optional string g = 1; optional int64 n = 2; '
     "optional string s = 3; }",
@@ -42,7 +48,7 @@ STEPS = {
     "cogroup": ["", "tumbling", "hopping", "sliding", "session", "unlimited"],
 }  # fmt: skip
 # One entry per kind; a step with many variants has several entries, which its variants share.
-KINDS = [
+KINDS: list[tuple[str, str | None]] = [
     *[("stateless", kind) for kind in STEPS["stateless"]],
     *[("table_stateless", kind) for kind in STEPS["table_stateless"]],
     *[("aggregate_table", kind) for kind in STEPS["aggregate_table"]],
@@ -67,7 +73,7 @@ TAKES_UPDATES = {
     "peek", "merge", "split", "process", "process_values", "sink.topic", "sink.print",
 }  # fmt: skip
 # The source that is added if a step finds no suitable input.
-NEEDS = {
+NEEDS: dict[str, SourceRole] = {
     "join_global": "global_table",
     "join_fk": "table",
     "join_tt": "table",
@@ -82,13 +88,15 @@ NEEDS = {
 }
 
 
-class Wide(Several, Scenario):
+class Wide(Several):
     """One random scenario of the wider generator."""
 
-    def __init__(self, rng, name):
-        self.wanted = None
+    def __init__(self, rng: random.Random, name: str) -> None:
+        #: the kind, and the window, that the next step draws
+        self.wanted: str | None = None
+        self.wanted_window: str | None = None
         self.bad_bytes = rng.random() < 0.06
-        self.settings = {}
+        self.settings: DocumentSettings = {}
         if self.bad_bytes or rng.random() < 0.1:
             self.settings["deserialization_handler"] = rng.choice(["continue", "dead_letter"])
         if rng.random() < 0.3:
@@ -97,8 +105,15 @@ class Wide(Several, Scenario):
             self.settings["dead_letter_topic"] = "dead"
         if rng.random() < 0.05:
             self.settings["processing_guarantee"] = "exactly_once"
-        self.clocks, self.twins, self.loops = set(), {}, 0
-        self.implied, self.versions = [], {}
+        #: clocks of schedules, and classes of processors by node
+        self.clocks: set[str] = set()
+        self.twins: dict[str, str] = {}
+        #: topics that are both written and read
+        self.loops = 0
+        #: updates of tables without a node
+        self.implied: list[Out] = []
+        #: history retention of versioned tables by node
+        self.versions: dict[str, int] = {}
         # Each task has its own stream time. The oracle has a single task, Kafka Streams one per
         # sub-topology, so stream-time schedules are drawn only if no record crosses a topic.
         self.ticks = rng.random() < 0.15
@@ -107,16 +122,17 @@ class Wide(Several, Scenario):
 
     # ---- draws ---------------------------------------------------------------------------------
 
-    def one(self, choices, weights=None):
-        if self.wanted in choices:
-            return self.wanted
+    def one(self, choices: Sequence[Choice], weights: Sequence[int] | None = None) -> Choice:
+        for choice in choices:
+            if choice == self.wanted:
+                return choice
         return super().one(choices, weights)
 
-    def pick_type(self):
+    def pick_type(self) -> str:
         return self.r.choice(["STRING", "BIGINT", STRUCT, "DOUBLE", "BOOLEAN"])
 
-    def env(self, o):
-        e = {"key": ("windowed", o.key) if o.window else o.key, "value": o.value}
+    def env(self, o: Out) -> Columns:
+        e: Columns = {"key": ("windowed", o.key) if o.window else o.key, "value": o.value}
         if o.role == "stream":
             for text, type_, chance in (
                 ("unix_millis(timestamp)", "BIGINT", 0.08),
@@ -129,13 +145,13 @@ class Wide(Several, Scenario):
                     e[text] = type_
         return e
 
-    def length(self, ms):
+    def length(self, ms: int) -> int | str:
         """A duration, sometimes as text."""
         return f"{ms} ms" if self.r.random() < 0.1 else ms
 
     # ---- sources -------------------------------------------------------------------------------
 
-    def source(self, role, key=None, value=None):
+    def source(self, role: SourceRole, key: str | None = None, value: str | None = None) -> Out:
         r = self.r
         topic = f"t{len(self.topics) + 1}"
         values = ["STRING", "STRING", "BIGINT", "BIGINT", STRUCT, STRUCT, "DOUBLE", "BOOLEAN"]
@@ -148,7 +164,7 @@ class Wide(Several, Scenario):
         raw = self.bad_bytes or "dead_letter_topic" in self.settings
         if value == STRUCT and not raw and r.random() < 0.2:
             formats[1] = r.choice([AVRO, PROTOBUF])
-        params = {"key": formats[0], "value": formats[1]}
+        params: Params = {"key": formats[0], "value": formats[1]}
         topics = [topic]
         if role == "stream" and r.random() < 0.12:
             topics.append(topic + "b")
@@ -171,8 +187,9 @@ class Wide(Several, Scenario):
         if r.random() < 0.05 and role != "global_table":
             params["start"] = r.choice(["earliest", "latest"])
         name = self.node(f"source.{role}", params, [])
-        known = {"global_table": "global"}.get(role, role)
-        o = Out(name, known, key, value, topics=frozenset(topics))
+        o = Out(
+            name, "global" if role == "global_table" else role, key, value, topics=frozenset(topics)
+        )
         if role == "table":
             if r.random() < 0.25:
                 o.versioned = r.choice([20, 1000])
@@ -187,7 +204,9 @@ class Wide(Several, Scenario):
             self.outs.append(Out(again, "stream", key, value, topics=frozenset(topics)))
         return o
 
-    def store(self, kind, target, params=None, chance=0.3):
+    def store(
+        self, kind: str, target: str, params: Params | None = None, chance: float = 0.3
+    ) -> None:
         params = dict(params or {})
         owner = next(n for n in self.nodes if n["id"] == target)
         window = owner["params"].get("window")
@@ -198,13 +217,14 @@ class Wide(Several, Scenario):
         ):
             kind, params = "store.versioned", {"history_retention": self.r.choice([20, 1000])}
         if window and self.r.random() < 0.4:
-            size = {
-                "tumbling": lambda: window["size"],
-                "hopping": lambda: window["size"],
-                "sliding": lambda: 2 * window["difference"],
-                "session": lambda: window["gap"],
+            sizes: dict[str, Callable[[], int | None]] = {
+                "tumbling": lambda: int(window["size"]),
+                "hopping": lambda: int(window["size"]),
+                "sliding": lambda: 2 * int(window["difference"]),
+                "session": lambda: int(window["gap"]),
                 "unlimited": lambda: None,
-            }[window["type"]]()
+            }
+            size = sizes[window["type"]]()
             if size is not None:
                 params["retention"] = size + window["grace"] + self.r.choice([0, 1, 20])
         if self.r.random() < 0.1:
@@ -218,38 +238,38 @@ class Wide(Several, Scenario):
 
     # ---- the graph -----------------------------------------------------------------------------
 
-    def add(self, o):
+    def add(self, o: Out) -> None:
         if o.role == "table":
             o.versioned = self.versions.get(o.node, o.versioned)
         super().add(o)
 
-    def node(self, kind, params, ins, name=None):
+    def node(self, kind: str, params: Params, ins: Ins, name: str | None = None) -> str:
         if kind not in TAKES_UPDATES:
             for o, _ in ins:
                 self.to_stream_before(o)
         return super().node(kind, params, ins, name)
 
-    def to_stream(self):
+    def to_stream(self) -> None:
         """A table's updates, sometimes without a node, since several kinds accept tables."""
         if self.r.random() < 0.5:
-            return super().to_stream()
+            super().to_stream()
+            return
         o = self.choose(lambda o: o.role == "table")
         if o:
             updates = o.like(o.node, port=o.port, role="stream", versioned=0)
             self.implied.append(updates)
             self.add(updates)
-        return None
 
-    def to_stream_before(self, o):
+    def to_stream_before(self, o: Out) -> None:
         """Insert a `to_stream` before a kind that does not accept tables."""
         if o in self.implied:
             self.implied.remove(o)
             table = o.like(o.node, port=o.port)
             o.node, o.port = super().node("to_stream", {}, [(table, "in")]), "out"
 
-    def build(self):
+    def build(self) -> None:
         r = self.r
-        first = r.choice(["stream", "stream", "table"])
+        first: SourceRole = r.choice(["stream", "stream", "table"])
         for attempt in range(6):
             self.nodes, self.edges, self.outs, self.topics = [], [], [], {}
             self.serial, self.clocks, self.twins, self.loops = {}, set(), {}, 0
@@ -264,7 +284,8 @@ class Wide(Several, Scenario):
         self.sinks()
         self.drop_unused()
 
-    def draw(self, first):
+    def draw(self, first: SourceRole) -> None:
+        """Draw sources and steps."""
         r = self.r
         self.source(first)
         while r.random() < 0.65 and len(self.topics) < 4:
@@ -283,16 +304,18 @@ class Wide(Several, Scenario):
                 getattr(self, step)()
             self.wanted = None
 
-    def size(self):
+    def size(self) -> int:
+        """The number of steps."""
         return sum(not n["kind"].startswith(("store.", "source.")) for n in self.nodes)
 
-    def window(self):
+    def window(self) -> tuple[str, Params, int, int]:
         was, self.wanted = self.wanted, self.wanted_window or None
         made = super().window()
         self.wanted = was
         return made
 
-    def drop_unused(self):
+    def drop_unused(self) -> None:
+        """Remove global tables without joins."""
         for o in list(self.outs):
             if o.role == "global" and o.used == 0:
                 self.outs.remove(o)
@@ -301,13 +324,14 @@ class Wide(Several, Scenario):
                 self.edges = [e for e in self.edges if e["target"] != o.node]
                 self.topics = {t: v for t, v in self.topics.items() if t not in o.topics}
 
-    def sinks(self):
+    def sinks(self) -> None:
+        """Add sinks for outputs that nothing reads, and a few others."""
         r, count = self.r, 0
         for o in list(self.outs):
             if o.role == "global" or not (o.used == 0 or r.random() < 0.1):
                 continue
             count += 1
-            params = {"topic": f"out{count}"}
+            params: Params = {"topic": f"out{count}"}
             draw = r.random()
             if o.role == "stream" and draw < 0.12:
                 del params["topic"]
@@ -327,12 +351,7 @@ class Wide(Several, Scenario):
                 params["key"] = {"format": "json"}
             into = [(o, "in")]
             if o.role == "stream" and r.random() < 0.1:
-                other = self.choose(
-                    lambda x, o=o: (
-                        x is not o and x.role == "stream" and not x.hops and not o.hops
-                        and (x.key, x.value, x.window) == (o.key, o.value, o.window)
-                    )
-                )  # fmt: skip
+                other = self._beside(o)
                 if other:
                     into.append((other, "in"))
             kind = "sink.topic"
@@ -340,9 +359,18 @@ class Wide(Several, Scenario):
                 kind, params = "sink.print", {"label": "seen"}
             self.node(kind, params, into, f"sink{count}")
 
+    def _beside(self, o: Out) -> Out | None:
+        """Another stream with the same types, if no record crosses an internal topic."""
+        return self.choose(
+            lambda x: (
+                x is not o and x.role == "stream" and not x.hops and not o.hops
+                and (x.key, x.value, x.window) == (o.key, o.value, o.window)
+            )
+        )  # fmt: skip
+
     # ---- steps that only this generator has ----------------------------------------------------
 
-    def through(self):
+    def through(self) -> None:
         """A topic that the document both writes and reads: the test driver loops immediately."""
         o = self.choose(
             lambda o: o.role == "stream" and not o.window and not o.unordered and o.key == "STRING"
@@ -352,11 +380,11 @@ class Wide(Several, Scenario):
         self.loops += 1
         topic = "loop1"
         self.node("sink.topic", {"topic": topic}, [(o, "in")], f"to-{topic}")
-        params = {"topics": [topic], "key": FORMATS[o.key], "value": FORMATS[o.value]}
+        params: Params = {"topics": [topic], "key": FORMATS[o.key], "value": FORMATS[o.value]}
         name = self.node("source.stream", params, [], f"from-{topic}")
         self.add(Out(name, "stream", o.key, o.value, topics=o.topics, hops=o.hops + 1))
 
-    def repartition(self):
+    def repartition(self) -> None:
         had = len(self.nodes)
         super().repartition()
         for node in [n for n in self.nodes[had:] if n["kind"] == "repartition"]:
@@ -365,13 +393,13 @@ class Wide(Several, Scenario):
             if self.r.random() < 0.2:
                 node["params"]["partitions"] = 1
 
-    def suppress(self):
+    def suppress(self) -> None:
         r = self.r
         o = self.choose(lambda o: o.role == "table" and not o.versioned and not o.final)
         if not o:
             return
         if o.window and o.window != "unlimited" and r.random() < 0.75:
-            params = {"until": "window_closes"}
+            params: Params = {"until": "window_closes"}
             if r.random() < 0.1:
                 params["max_records"] = r.choice([2, 5, 20])
             elif r.random() < 0.1:
@@ -391,7 +419,7 @@ class Wide(Several, Scenario):
         node = self.node("suppress", params, [(o, "in")])
         self.add(o.like(node, final=True, unordered=o.unordered))
 
-    def join_fk(self):
+    def join_fk(self) -> None:
         # After a repartition, an update of the left table races with the response to the previous
         # one, and equal timestamps in several internal topics have no defined order.
         outs, self.outs = self.outs, [o for o in self.outs if o.hops == 0]
@@ -399,7 +427,7 @@ class Wide(Several, Scenario):
         super().join_fk()
         self.outs = outs + self.outs[had:]
 
-    def join_ss(self):
+    def join_ss(self) -> None:
         had = len(self.nodes)
         super().join_ss()
         for node in self.nodes[had:]:
@@ -409,7 +437,7 @@ class Wide(Several, Scenario):
 
     # ---- inputs --------------------------------------------------------------------------------
 
-    def value(self, role, t):
+    def value(self, role: SourceRole, t: str) -> object:
         r = self.r
         if t in ("DOUBLE", "BOOLEAN") and r.random() >= 0.1:
             return r.choice([True, False]) if t == "BOOLEAN" else r.randint(-4, 9) + 0.5
@@ -417,10 +445,10 @@ class Wide(Several, Scenario):
             return r.choice(["!a", "a b", "b,c", "", " a", "é", "a b A"])
         return None if t in ("DOUBLE", "BOOLEAN") else super().value(role, t)
 
-    def inputs(self):
+    def inputs(self) -> tuple[list[InputLine], bool]:
         r = self.r
         lines, ordered = super().inputs()
-        made = []
+        made: list[InputLine] = []
         for line in lines:
             if r.random() < 0.05:
                 line["headers"] = {"h": r.choice(["u", None]), "other": "w"}
@@ -434,7 +462,7 @@ class Wide(Several, Scenario):
             made.insert(r.randint(1, len(made) - 1), {"restart": True})
         return made, ordered
 
-    def json(self):
+    def json(self) -> ScenarioJson:
         made = super().json()
         made["topology"].pop("settings", None)
         if self.settings:

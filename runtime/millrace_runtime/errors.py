@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:  # the analyzer runs without the compiler
-    from millrace_compiler.driver_events import CauseFields, ErrorFields
+    from millrace_model.events import CauseFields, ErrorFields, Fault
 
 
 class MillraceError(Exception):
@@ -53,7 +53,7 @@ class MillraceError(Exception):
         return fields if self.cause is None else {**fields, "cause": self.cause.as_cause()}
 
     @classmethod
-    def of_cause(cls, fields: Mapping[str, Any] | None) -> MillraceError | None:
+    def of_cause(cls, fields: CauseFields | None) -> MillraceError | None:
         """Return the error from the result of `as_cause`, or None if `fields` is empty or None."""
         if not fields:
             return None
@@ -75,7 +75,7 @@ class StreamStopped(MillraceError):
     the message is taken from it, and the record's topic, partition, offset, key and timestamp.
     """
 
-    def __init__(self, fault: dict[str, Any]) -> None:
+    def __init__(self, fault: Fault) -> None:
         super().__init__(
             str(fault.get("kind") or "processing"),
             str(
@@ -102,9 +102,9 @@ FAULT_MARK = "MILLRACE-FAULT {"
 _REFUSED_MARK = "MILLRACE-REFUSED {"
 
 
-def fault_of(message: str) -> dict[str, Any] | None:
+def fault_of(message: str) -> Fault | None:
     """Return the fault that the operator wrote into an exception's message, or None."""
-    return _object_behind(FAULT_MARK, message)
+    return cast("Fault | None", _object_behind(FAULT_MARK, message))
 
 
 def refusal(error: MillraceError) -> str:
@@ -127,7 +127,7 @@ def refusal_of(message: str) -> MillraceError | None:
     )
 
 
-def _object_behind(mark: str, message: str) -> dict[str, Any] | None:
+def _object_behind(mark: str, message: str) -> Any:
     start = message.find(mark)
     if start < 0:
         return None

@@ -5,11 +5,13 @@ A format is the dict that the topology document contains, so that code and docum
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, cast
+
+from millrace_model import documents
 
 from millrace_runtime.keywords import checked
 
-Format: TypeAlias = dict[str, object]
+Format: TypeAlias = documents.Format
 
 
 @checked
@@ -87,8 +89,10 @@ def time_windowed(inner: Format, window_size: int | str | None = None) -> Format
     Written as by Kafka's `TimeWindowedSerde`: the key's bytes, then the window's start. To read it,
     `window_size` is required ("5 minutes"): the bytes do not contain the end.
     """
-    size = {} if window_size is None else {"window_size": window_size}
-    return {**_windowed("time_windowed", inner), **size}
+    found = _windowed("time_windowed", inner)
+    if window_size is not None:
+        found["window_size"] = window_size
+    return found
 
 
 @checked
@@ -102,11 +106,12 @@ def session_windowed(inner: Format) -> Format:
 
 def _windowed(name: str, inner: Format) -> Format:
     parts = {key: value for key, value in inner.items() if key != "format"}
-    return {"format": name, "inner": inner["format"], **parts}
+    return cast(Format, {"format": name, "inner": inner["format"], **parts})
 
 
 def _schema_format(
     name: str, schema: str | None, registry: str | None, subject: str | None
 ) -> Format:
     parts = {"schema": schema, "registry": registry, "subject": subject}
-    return {"format": name, **{key: value for key, value in parts.items() if value is not None}}
+    given = {key: value for key, value in parts.items() if value is not None}
+    return cast(Format, {"format": name, **given})

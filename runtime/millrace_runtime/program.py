@@ -9,7 +9,8 @@ import tempfile
 import traceback
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+
+from millrace_model.documents import TopologyDocument
 
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
@@ -42,7 +43,7 @@ def load_program(path: str | Path) -> Topology:
     return next(iter(found.values()))
 
 
-def document_of(name: str, text: str) -> dict[str, Any]:
+def document_of(name: str, text: str) -> TopologyDocument:
     """Return the document of a program's text, by running it in a folder that has nothing else.
 
     `name`: the file's name, which errors mention. Raises MillraceError as `load_program` and
@@ -56,7 +57,7 @@ def document_of(name: str, text: str) -> dict[str, Any]:
         return checked_document(load_program(file))
 
 
-def checked_document(topology: Topology) -> dict[str, Any]:
+def checked_document(topology: Topology) -> TopologyDocument:
     """Return a topology's document. Raises MillraceError for values that JSON cannot represent."""
     document = topology.document()
     try:

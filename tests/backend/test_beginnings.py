@@ -46,7 +46,7 @@ def topic(broker: Any, millrace_settings: Any) -> str:
     return name
 
 
-def reading(topic: str, id_: str = "sum") -> dict[str, Any]:
+def reading(topic: str, id_: str = "sum") -> Any:
     """Return a document that sums a topic and also reads a global table."""
     made = summing("INT", id_)
     made["nodes"][0]["params"]["topics"] = [topic]
@@ -97,7 +97,7 @@ def reported(row: Deployment, topic: str) -> None:
     redis.client().xadd(redis.run_stream(f"{row.pk}-1"), {"event": json.dumps(report)})
 
 
-def applied(row: Deployment) -> dict[str, Any] | None:
+def applied(row: Deployment) -> Any | None:
     """Return the start position that the driver would receive, without its id."""
     found = reconciling.load_for_reconcile(row.pk)
     assert found is not None
@@ -120,7 +120,7 @@ def test_the_plan_shows_the_offsets_of_a_start_and_what_they_mean(
         rows = [(each["partition"], each["offset"], each["lag"]) for each in places]
         return rows, [each["code"] for each in found["warnings"]]
 
-    def start(position: str, **more: Any) -> dict[str, Any]:
+    def start(position: str, **more: Any) -> Any:
         return {"start_from": {"position": position, **more}}
 
     both = ["counted_again", "written_again"]
@@ -141,13 +141,13 @@ def test_what_cannot_be_is_refused_with_what_would_do(
 ) -> None:
     client = client_of(people.operator)
 
-    def refused(**asked: Any) -> dict[str, Any]:
+    def refused(**asked: Any) -> Any:
         answer = client.post(f"/api/deployments/{stopped.pk}/start", asked)
         assert answer.status_code == 400
-        error: dict[str, Any] = answer.json()["error"]
+        error: Any = answer.json()["error"]
         return error
 
-    def offsets(given: Any) -> dict[str, Any]:
+    def offsets(given: Any) -> Any:
         return refused(start_from={"position": "offsets", "offsets": given})
 
     beyond = offsets({topic: {"0": 9}})

@@ -124,7 +124,7 @@ def test_a_value_that_does_not_fit_its_schema_is_not_written(
     [{"names": {"x": "a"}}, {"names": {"1.5": "a"}}, {"flags": {"1": 1}}, {"kinds": {"": "SOME"}}],
 )
 def test_the_keys_of_a_map_have_the_type_of_its_schema(
-    entry: dict[str, Any], operator: Any, topic: str, simulate: Any
+    entry: Any, operator: Any, topic: str, simulate: Any
 ) -> None:
     value = {**format_of("protobuf", None), "text": json.dumps(entry)}
     answer = operator.post(records_of(topic), {"value": value})
@@ -233,7 +233,7 @@ def test_followed_records_are_masked_by_their_schemas(
     orders, users = new_topic(1), new_topic(1)
     formats = {name: format_of(name, registry if registered else None) for name in SCHEMAS}
     text = {"format": "string"}
-    document = {
+    document: Any = {
         "format": "millrace.topology/1", "name": "follow", "edges": [],
         "nodes": [
             {"id": "orders", "kind": "source.stream",

@@ -25,7 +25,7 @@ from .conftest import Client, People
 
 RECORDED = Path(__file__).with_name("recorded_analysis.json")
 OPENAPI = Path(__file__).parents[2] / "backend" / "openapi.json"
-BROKEN = {
+BROKEN: Any = {
     "format": "millrace.topology/1",
     "name": "broken",
     "nodes": [

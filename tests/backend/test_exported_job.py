@@ -142,7 +142,7 @@ def test_what_the_readme_shows_runs_as_it_is_written(
         output = {"topic": "exported-out", "key": "k", "value": "a", "timestamp": 1, "after": 1}
         for name, value in (("It passes", "a"), ("It fails", "b")):
             condition = {"topic": "exported-out", "predicate": f"value = '{value}'"}
-            expected = {"outputs": [{**output, "value": value}], "conditions": [condition]}
+            expected: Any = {"outputs": [{**output, "value": value}], "conditions": [condition]}
             testing.keep_test(people.editor, made, name, [line], expected)
         folder = unpacked(client, made.pk, tmp_path / "unpacked")
         readme = (folder / "README.md").read_text("utf-8")
@@ -189,7 +189,7 @@ def test_the_tests_of_a_plain_export_run_as_its_readme_shows(
         line = {"topic": "in", "key": "k", "value": "a", "timestamp": 1}
         output = {"topic": "out", "key": "k", "value": "a", "timestamp": 1, "after": 1}
         for name, value in (("It passes", "a"), ("It fails", "b")):
-            expected = {"outputs": [{**output, "value": value}]}
+            expected: Any = {"outputs": [{**output, "value": value}]}
             testing.keep_test(people.editor, made, name, [line], expected)
         folder = unpacked(client_of(people.editor), made.pk, tmp_path / "unpacked", "plain")
     assert not (folder / "millrace_runtime").exists()

@@ -229,7 +229,8 @@ def test_ends_are_bounded_and_an_age_never_runs_backwards_while_nothing_is_read(
 
 
 def test_a_report_with_nothing_in_it_has_no_figures() -> None:
-    assert of_report({"at": 1, "nodes": {}, "tasks": [], "stores": []}, {}) == ({}, {})
+    report: Any = {"at": 1, "nodes": {}, "tasks": [], "stores": []}
+    assert of_report(report, {}) == ({}, {})
     figures: Figures = {Figure.LAG.value: {"t-0": 4}, Figure.NODE_IN.value: {"a": 9}}
     assert unpack(pack(figures)) == figures
     assert merged(figures, {Figure.NODE_IN.value: {"a": 3}}) == {

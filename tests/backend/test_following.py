@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.kafka]
 BEGIN = 1_767_225_600_000
 
 
-def followed_document(orders: str, users: str) -> dict[str, Any]:
+def followed_document(orders: str, users: str) -> Any:
     """Orders that are joined with a table of users."""
     formats = {
         "key": {"format": "string"},

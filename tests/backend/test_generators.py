@@ -19,7 +19,7 @@ from deployments.actions import request_start, request_stop
 from millrace_backend.errors import ApiError
 from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Pool
-from millrace_runtime.services import line_server
+from millrace_services import line_server
 from records.encoding import records_of
 from records.generating import recipe_of
 from records.generators import stop_generator

@@ -1,7 +1,7 @@
 """Whether a standby is prepared beside the running driver, and how the plan reports it."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from deployments import actions, handover, reconciling
@@ -16,7 +16,7 @@ __all__ = ["running"]
 
 
 def reason(**settings: Any) -> str | None:
-    found = handover.cold_reason(settings, Path("none"), paused=False)
+    found = handover.cold_reason(cast(Any, settings), Path("none"), paused=False)
     return None if found is None else found.code.value
 
 

@@ -23,7 +23,7 @@ from live import feed as feeds
 from live import hub as hubs
 from live.snapshots import Scope
 from millrace_backend import redis
-from millrace_runtime.services import line_server
+from millrace_services import line_server
 from topologies import actions as topology_actions
 from topologies.models import Draft, Topology
 

@@ -20,7 +20,7 @@ from .test_compile import validator
 from .test_state_plan import ExpectedTypes, summing
 
 
-def with_note(note: str, type_: str = "INT") -> dict[str, Any]:
+def with_note(note: str, type_: str = "INT") -> Any:
     """A document whose plain program has this comment."""
     document = summing(type_)
     document["nodes"][1]["description"] = note

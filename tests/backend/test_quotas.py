@@ -20,13 +20,13 @@ TOPOLOGY = "/api/topologies/{topology}"
 WORKSPACE = "/api/workspaces/main"
 
 
-def large(**more: Any) -> dict[str, Any]:
+def large(**more: Any) -> Any:
     return document("a", "b", description=LARGE, **more)
 
 
 TEST = {"name": "New", "inputs": [], "expected": {"dropped": 0}}
 #: by quota: the limit, and the request that exceeds it, made by an admin of the workspace
-REQUESTS: dict[str, tuple[int, str, str, dict[str, Any]]] = {
+REQUESTS: dict[str, tuple[int, str, str, Any]] = {
     "topologies": (1, "post", f"{WORKSPACE}/topologies", {"name": "New"}),
     "versions": (2, "post", f"{TOPOLOGY}/versions", {"document": document(), "base_version": 2}),
     "versions_mb": (0, "post", f"{TOPOLOGY}/versions", {"document": large(), "base_version": 2}),

@@ -468,7 +468,7 @@ def test_a_reader_decodes_in_the_formats_of_a_topologys_node(
         "kind": "source.stream",
         "params": {"topics": [topic], "key": {"format": "string"}, "value": AVRO},
     }
-    drawn = {**document(), "nodes": [source]}
+    drawn: Any = {**document(), "nodes": [source]}
     made = actions.create_topology(people.editor, people.workspace, "Avro", drawn)
     name = f"{made.pk}:in"
     assert ask(503, reader=name)["error"]["code"] == "simulator_starting"

@@ -97,7 +97,7 @@ def test_an_expression_chooses_records_by_all_that_they_have(
         "value": {"format": "json", "schema": "n INT, item STRUCT<price: DOUBLE>"},
     }
     source = {"id": "in", "kind": "source.stream", "params": {"topics": [topic], **formats}}
-    drawn = {**document(), "nodes": [source], "edges": []}
+    drawn: Any = {**document(), "nodes": [source], "edges": []}
     made = actions.create_topology(people.editor, people.workspace, "Typed", drawn)
     reader = {"reader": f"{made.pk}:in"}
     # The expression is not true for a record where it raises or the bytes do not fit the format.

@@ -13,7 +13,7 @@ from tests.backend.conftest import Client, People, RecordedSimulator, document
 RULES = "/api/workspaces/main/rules"
 DEPLOYMENTS = "/api/workspaces/main/deployments"
 EXPECTED = {"outputs": [{"topic": "out", "key": None, "value": 10.0}], "dropped": 0}
-INPUTS = [{"topic": "in", "key": None, "value": 1.5, "timestamp": 0}]
+INPUTS: Any = [{"topic": "in", "key": None, "value": 1.5, "timestamp": 0}]
 
 
 class Workbench:
@@ -59,7 +59,7 @@ class Workbench:
         return self.client.post(DEPLOYMENTS, body)
 
 
-EMPTY: dict[str, Any] = {
+EMPTY: Any = {
     "outputs": [], "output_count": 0, "dropped": 0, "edges": [], "nodes": {}, "stores": {},
     "steps": [], "truncated": False, "logs": [], "error": None,
 }  # fmt: skip
@@ -136,7 +136,7 @@ def test_a_run_with_other_partitions_is_no_pass_of_the_test(
     bench.keep("First")
     bench.run([], partitions={"in": 4})
     assert bench.deploy().json()["error"]["tests"] == ["First"]
-    begins = {"batch": 1, "at": 0, "stores": {}}
+    begins: Any = {"batch": 1, "at": 0, "stores": {}}
     assert not Simulation(document("a"), INPUTS, begins=begins).is_of_document
     bench.run([], partitions={"in": 1})
     assert bench.deploy().status_code == 201

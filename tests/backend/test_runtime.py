@@ -16,7 +16,7 @@ from deployments.models import Deployment
 from hypothesis import given
 from hypothesis import strategies as st
 from millrace_backend import redis
-from millrace_compiler.driver_events import ProgressEvent
+from millrace_model.events import ProgressEvent
 
 from .conftest import Client, People
 
@@ -110,7 +110,7 @@ def test_a_node_that_was_not_reported_before_counts_from_nothing() -> None:
     assert found["nodes"]["new"]["in_rate"] == 2.0
 
 
-def rates(steps: list[tuple[int, int]], until: int) -> list[float]:
+def rates(steps: list[tuple[int, int]], until: int) -> list[Any]:
     """Return the input rate at each second's report; the total grows by steps of (ms, records)."""
     history: list[ProgressEvent] = []
     found = []

@@ -19,7 +19,7 @@ from tests.runtime import topics
 
 from .conftest import Client, People
 
-DOCUMENT: dict[str, Any] = {
+DOCUMENT: Any = {
     "format": 1,
     "nodes": [
         {"id": "in", "kind": "source.stream", "params": {"topics": ["orders"]}},
@@ -81,7 +81,7 @@ def running(topology: Topology, people: People, out: str) -> Deployment:
     return row
 
 
-def noted(row: Deployment, began: dict[str, Any], reached: dict[str, Any]) -> None:
+def noted(row: Deployment, began: Any, reached: Any) -> None:
     file = Shadow.objects.get(of=row).deployment.directory / "checkpoint" / "shadow.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     places = {"places": {"orders": {"0": 5}}}

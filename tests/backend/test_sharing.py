@@ -14,7 +14,7 @@ from topologies.models import Topology
 
 from .conftest import Client, People
 
-SHARED = {"jvm": "shared"}
+SHARED: Any = {"jvm": "shared"}
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ SHARED = {"jvm": "shared"}
     ],
 )
 def test_settings_that_need_a_jvm_of_ones_own_are_refused_with_the_reason(
-    people: People, topology: Topology, client_of: Client, more: dict[str, Any]
+    people: People, topology: Topology, client_of: Client, more: Any
 ) -> None:
     body = {"topology": topology.pk, "version": 1, "settings": {**SHARED, **more}}
     answer = client_of(people.operator).post("/api/workspaces/main/deployments", body)
@@ -72,7 +72,7 @@ def test_deployments_of_a_workspace_share_unless_they_run_code_or_read_files(
     assert found.host == f"workspace-{sharing.workspace_id}"
     for kind, params in (("process", {}), ("source.stream", {"reader": "parquet"})):
         node = {"id": "more", "kind": kind, "params": params}
-        document = {**found.document, "nodes": [*found.document["nodes"], node]}
+        document: Any = {**found.document, "nodes": [*found.document["nodes"], node]}
         assert replace(found, document=document).host is None
     assert replace(found, follows=Follows(sharing.directory, copies_state=True)).host is None
 

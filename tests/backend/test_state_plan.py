@@ -34,7 +34,7 @@ class ExpectedTypes:
         ]
 
 
-def summing(type_: str, id_: str = "sum") -> dict[str, Any]:
+def summing(type_: str, id_: str = "sum") -> Any:
     formats = {"key": {"format": "string"}, "value": {"format": "string"}}
     params = {"type": type_, "initializer": "null", "aggregator": "agg"}
     return {
@@ -91,7 +91,7 @@ def test_the_plan_shows_what_becomes_of_each_store(
 def test_the_plan_shows_how_large_stores_are_and_where_sources_go_on(
     running: Deployment, people: People, client_of: Client
 ) -> None:
-    def read(partition: int, offset: int, lag: int | None) -> dict[str, Any]:
+    def read(partition: int, offset: int, lag: int | None) -> Any:
         return {"topic": "in", "partition": partition, "offset": offset, "lag": lag}
 
     report = {
@@ -264,7 +264,7 @@ def test_other_settings_that_cannot_start_are_taken_back_with_the_version(
     before = dict(running.settings)
 
     def ask(memory: int) -> None:
-        wanted = {**before, "memory_mb": memory}
+        wanted: Any = {**before, "memory_mb": memory}
         actions.request_redeploy(people.operator, running, 1, wanted)
         running.refresh_from_db()
         assert (running.settings, running.fallback) == (wanted, 1)

@@ -50,7 +50,7 @@ def advanced(client: Any, name: str, streams: ScriptedStreams) -> list[tuple[str
 def test_a_comparison_runs_in_steps_and_gives_what_differs(client: Any) -> None:
     name = begin(client)["id"]
     differing = [Difference.of("dropped", expected=2, found=1).to_json()]
-    looks = [{"doing": "jars"}, {"doing": "start"}, {"doing": "run"}]
+    looks: Any = [{"doing": "jars"}, {"doing": "start"}, {"doing": "run"}]
     streams = ScriptedStreams([*looks, {"answer": {"differences": differing}}])
     assert advanced(client, name, streams) == [
         *[("running", "jars")] * 2,
@@ -86,7 +86,7 @@ def test_one_waits_until_another_has_ended(client: Any) -> None:
 
 def test_why_it_could_not_be_compared_is_reported(client: Any) -> None:
     name = begin(client)["id"]
-    why: dict[str, Any] = {
+    why: Any = {
         "code": "oracle_cannot", "facts": {}, "message": "No test driver runs this.", "cause": None,
     }  # fmt: skip
     streams = ScriptedStreams([{"answer": {"error": why}}])

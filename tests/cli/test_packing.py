@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from millrace_runtime.simulator.simulation import Cut, Result
 
@@ -10,7 +10,7 @@ from cli.packing import Pack, packable, packs
 from oracle import fuzz
 
 
-def scenario(number: int) -> dict[str, Any]:
+def scenario(number: int) -> Any:
     return {**fuzz.scenario(1, number), "expected": {"error": None}}
 
 
@@ -38,7 +38,7 @@ def test_nodes_and_topics_of_two_scenarios_never_clash() -> None:
 
 
 def test_results_are_distinguished_by_names_and_places() -> None:
-    outputs = [
+    outputs: Any = [
         {"topic": "c0-out", "key": "a", "value": 1, "timestamp": 5, "after": 4},
         {"topic": "c1-out", "key": "b", "value": 2, "timestamp": 6, "after": 5},
     ]
@@ -53,10 +53,10 @@ def test_results_are_distinguished_by_names_and_places() -> None:
 def test_what_asks_for_its_topic_or_stops_runs_alone() -> None:
     plain = scenario(0)
     assert packable(plain)
-    assert not packable({**plain, "expected": {"error": {"kind": "stopped"}}})
-    assert not packable({**plain, "inputs": [{"advance_wall_clock": 5}]})
+    assert not packable(cast(Any, {**plain, "expected": {"error": {"kind": "stopped"}}}))
+    assert not packable(cast(Any, {**plain, "inputs": [{"advance_wall_clock": 5}]}))
     nosy = {"id": "m", "kind": "map_values", "params": {"value": "concat(topic, '!')"}}
-    assert not packable({**plain, "topology": {**plain["topology"], "nodes": [nosy]}})
+    assert not packable(cast(Any, {**plain, "topology": {**plain["topology"], "nodes": [nosy]}}))
 
 
 def test_a_pack_holds_scenarios_of_equal_settings() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
 from millrace_compiler.compilation import Compilation
 
-Raw = dict[str, Any]
+Raw = Any
 STRING = {"format": "string"}
 LONG = {"format": "long"}
 ORDER = {"format": "json", "schema": "item STRING, quantity INT"}

@@ -23,7 +23,7 @@ CODE = """class Run(Processor):
 """
 
 
-def found(code: str, analyzer: Any) -> list[dict[str, Any]]:
+def found(code: str, analyzer: Any) -> list[Any]:
     kept = {"key_type": "STRING", "value_type": "BIGINT"}
     raw = with_store(line(process(code=code)), "run", {**store(**kept)})
     compiled = compile_document(raw, analyzer)

@@ -16,7 +16,7 @@ BYTES = "MAP<STRING, BINARY>"
 PYTHON = {"code": "class P(Processor):\n    pass\n", "class_name": "P"}
 
 
-def checked(raw: Any, **about: Any) -> dict[str, Any]:
+def checked(raw: Any, **about: Any) -> Any:
     """Columns and diagnostics of one condition."""
     condition = Condition("true", **about)
     (found,) = Checked(compiled(raw), [condition], OneTypeAnalyzer()).to_json()
@@ -41,7 +41,7 @@ def counted(kind: str, window: dict[str, str] | None, **params: Any) -> Any:
     ],
 )
 def test_a_predicate_sees_the_rows_of_a_store_as_they_are(
-    kind: str, window: dict[str, str] | None, params: dict[str, Any], columns: dict[str, str]
+    kind: str, window: dict[str, str] | None, params: Any, columns: dict[str, str]
 ) -> None:
     raw = counted(kind, window, **params)
     assert checked(raw, store="rows")["columns"] == {"value": "BIGINT", **columns}

@@ -26,7 +26,7 @@ def registry() -> Iterator[Registry]:
         yield server
 
 
-def reading(format_: dict[str, Any]) -> dict[str, Any]:
+def reading(format_: Any) -> Any:
     return document([stream(value=format_), sink()], ["in > out"])
 
 

@@ -13,20 +13,20 @@ from tests.compiler.kit import compiled, document, faults, line, node, sink, sto
 KAFKA = {"settings": {"names": "kafka_streams"}}
 
 
-def names(raw: dict[str, Any]) -> list[str]:
+def names(raw: Any) -> list[str]:
     """The internal topics of a document."""
     plan = compiled(raw).require().plan
     assert plan is not None
     return [str(topic["name"]) for topic in plan.internal_topics()]
 
 
-def stores(raw: dict[str, Any]) -> list[str]:
+def stores(raw: Any) -> list[str]:
     plan = compiled(raw).require().plan
     assert plan is not None
     return [name for sub in plan.subtopologies for name in sub.stores]
 
 
-def counted(**more: Any) -> dict[str, Any]:
+def counted(**more: Any) -> Any:
     """A count by another key, with the store `counts`."""
     made = line(node("words", "count", group_by={"key": "value"}, **more))
     made["nodes"].append(store("counts"))
@@ -34,7 +34,7 @@ def counted(**more: Any) -> dict[str, Any]:
     return made
 
 
-def joined(type_: str = "inner", **more: Any) -> dict[str, Any]:
+def joined(type_: str = "inner", **more: Any) -> Any:
     """A join of a stream with a changed key and another one."""
     join = node("pair", "join.stream_stream", type=type_, before=1, after=1, joiner="left", **more)
     nodes = [stream("a"), stream("b"), node("by", "select_key", key="value"), join, sink()]
@@ -99,7 +99,7 @@ def test_joins_of_one_stream_share_its_unnamed_repartition_topic() -> None:
 
 
 def test_names_change_no_step_that_state_depends_on() -> None:
-    def ids(raw: dict[str, Any]) -> list[str]:
+    def ids(raw: Any) -> list[str]:
         graph = compiled(raw).task_graph
         assert graph is not None
         return [each["id"] for each in graph["nodes"]]

@@ -36,7 +36,7 @@ def pool() -> Iterator[Pool]:
     found.close()
 
 
-def codes(answer: dict[str, Any]) -> list[str]:
+def codes(answer: Any) -> list[str]:
     return [each["code"] for each in answer["diagnostics"]]
 
 
@@ -124,7 +124,7 @@ def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) ->
     try:
         with ThreadPoolExecutor(4) as threads:
 
-            def hostile() -> list[Future[dict[str, Any]]]:
+            def hostile() -> list[Future[Any]]:
                 return [
                     threads.submit(shared.compile, ENDLESS, analyzer, owner=owner)
                     for owner in ("one", "two", "three")
@@ -202,8 +202,7 @@ def test_the_processes_know_no_secret_of_the_server(
 
 
 def test_another_process_is_started_only_for_a_request_that_has_waited(analyzer: str) -> None:
-    shared = Pool(size=2)
-    shared.spare, shared.patience = 1, 60.0
+    shared = Pool(size=2, spare=1, patience=60.0)
     try:
         with ThreadPoolExecutor() as threads:
             found = [threads.submit(shared.compile, GOOD, analyzer, owner=n) for n in ("a", "b")]
@@ -235,3 +234,21 @@ def test_a_closed_pool_leaves_no_process(analyzer: str) -> None:
     assert len(own) == 2
     closed.close()
     assert not any(process.is_running() for process in own)
+
+
+def test_the_same_document_is_compiled_once_as_long_as_it_has_no_errors(analyzer: str) -> None:
+    from millrace_compiler.isolated.worker import Kept
+
+    def request(raw: Any, **more: Any) -> Any:
+        common = {"analyzer": analyzer, "seconds": 20, "registries": True, "real_time": False}
+        return {"document": raw, **common, "dialect": "exact", "partitions": {}, **more}
+
+    kept = Kept(most=2)
+    first = kept.of(request(GOOD))
+    assert kept.of(request(dict(GOOD), conditions=[])) is first
+    assert kept.of(request(GOOD, partitions={"in": 3})) is not first
+    assert kept.of(request(GOOD, real_time=True)) is not first
+    assert kept.of(request(GOOD)) is not first, "only the last two are kept"
+    wrong = request(line(node("keep", "filter")))
+    assert kept.of(wrong) is not kept.of(wrong)
+    assert Kept(seconds=0).of(request(GOOD)) is not first

@@ -29,13 +29,13 @@ CODE = """class Forward(Processor):
 SEEN = {"name": "seen", "key_type": "STRING", "value_type": "BIGINT"}
 
 
-def forward(id_: str, kind: str = "process", **params: Any) -> dict[str, Any]:
+def forward(id_: str, kind: str = "process", **params: Any) -> Any:
     """A processor, by default one that forwards every record."""
     types = {"key": "STRING", "value": "STRING"}
     return node(id_, kind, **{"code": CODE, "class_name": "Forward", "output": types, **params})
 
 
-def rows(batch: list[dict[str, Any]], offset: int) -> list[Row]:
+def rows(batch: list[Any], offset: int) -> list[Row]:
     return [
         Row(key=each["key"], value=each["value"], timestamp=each["timestamp"], headers=[],
             offset=offset + number, partition=0, topic=each["topic"])
@@ -119,9 +119,7 @@ def test_the_class_stands_in_the_program_as_it_was_written_and_once() -> None:
         ({"output": {"key": "STRING", "value": "DATE"}}, "no type for DATE"),
     ],
 )
-def test_what_state_of_spark_cannot_do_is_refused_with_its_reason(
-    change: dict[str, Any], says: str
-) -> None:
+def test_what_state_of_spark_cannot_do_is_refused_with_its_reason(change: Any, says: str) -> None:
     made = plain(line(forward("p", **change)))
     assert made.code is None
     [error] = [each for each in made.diagnostics if each.severity == "error"]
@@ -144,7 +142,7 @@ def test_a_shared_store_and_a_store_of_windows_are_refused() -> None:
         assert says in errors[0].to_text()
 
 
-def codes(raw: dict[str, Any]) -> set[str]:
+def codes(raw: Any) -> set[str]:
     return {each["code"] or "" for each in plain(raw).require().differences}
 
 

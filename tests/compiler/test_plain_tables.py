@@ -21,21 +21,21 @@ from tests.compiler.test_plain import plain, program
 from tests.compiler.test_plain_processors import SCENARIOS, codes
 
 
-def recorded(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((SCENARIOS / f"{name}.json").read_text("utf-8"))
+def recorded(name: str) -> Any:
+    found: Any = json.loads((SCENARIOS / f"{name}.json").read_text("utf-8"))
     return found
 
 
-def outputs(scenario: dict[str, Any], number: int) -> Iterator[tuple[Any, Any, int]]:
+def outputs(scenario: Any, number: int) -> Iterator[tuple[Any, Any, int]]:
     """Yield key, value and timestamp of each output of Kafka Streams after a line."""
     for each in scenario["expected"]["outputs"]:
         if each["after"] == number:
             yield each["key"], each["value"], each["timestamp"]
 
 
-def parameters(scenario: dict[str, Any], kind: str) -> dict[str, Any]:
+def parameters(scenario: Any, kind: str) -> Any:
     [found] = [each for each in scenario["topology"]["nodes"] if each["kind"] == kind]
-    params: dict[str, Any] = found["params"]
+    params: Any = found["params"]
     return params
 
 
@@ -62,10 +62,10 @@ def test_a_table_join_gives_every_change_of_kafka_streams(name: str) -> None:
     [("out1", {"limit": 5}), ("out2", {"limit": 3_600_000, "most": 2}), ("out3", {"limit": 0})],
 )
 def test_an_update_is_held_back_and_comes_when_kafka_streams_gives_it(
-    topic: str, options: dict[str, Any]
+    topic: str, options: Any
 ) -> None:
     path = SCENARIOS.parent / "semantics" / "updates-held-back.json"
-    scenario: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    scenario: Any = json.loads(path.read_text("utf-8"))
     expected = scenario["expected"]
     expected["outputs"] = [each for each in expected["outputs"] if each["topic"] == topic]
     job = module_of(program(scenario["topology"]))
@@ -168,7 +168,7 @@ class ForeignKeys:
         self.join = TwsTester(job.ForeignKeyJoin("STRING", "STRING", "STRING"))
         self.offset = 0
 
-    def test(self, *changes: tuple[str, str, str | None]) -> dict[str, Any]:
+    def test(self, *changes: tuple[str, str, str | None]) -> Any:
         """Run a micro-batch of (side, key, value) and return the resulting rows by key."""
         left: dict[str, list[Row]] = defaultdict(list)
         by_foreign_key: dict[str | None, list[Row]] = defaultdict(list)
@@ -228,7 +228,7 @@ def test_a_left_join_answers_every_change() -> None:
     assert left.test(("left", "1", None)) == {}
 
 
-def _join(right: str, **params: Any) -> dict[str, Any]:
+def _join(right: str, **params: Any) -> Any:
     return document(
         [
             table("a"),

@@ -23,11 +23,11 @@ class Enrich(Processor):
         self.threshold = threshold
 
 
-def enriching(arguments: object, code: str = CODE) -> dict[str, Any]:
+def enriching(arguments: object, code: str = CODE) -> Any:
     return line(process(code=code, class_name="Enrich", arguments=arguments))
 
 
-def codes(raw: dict[str, Any]) -> list[tuple[str, str | None]]:
+def codes(raw: Any) -> list[tuple[str, str | None]]:
     return [(each.code, each.path) for each in compiled(raw).diagnostics]
 
 

@@ -20,13 +20,13 @@ CODE = """class Run(Processor):
 """
 
 
-def paying(**params: Any) -> dict[str, Any]:
+def paying(**params: Any) -> Any:
     given = {"code": CODE, "inputs": ["on_payment"], **params}
     nodes = [stream(), stream("payments", value=LONG), process(**given), sink()]
     return document(nodes, ["in > run", "payments > run.on_payment", "run > out"])
 
 
-def codes(raw: dict[str, Any]) -> list[tuple[str, str | None, str | None]]:
+def codes(raw: Any) -> list[tuple[str, str | None, str | None]]:
     return [(each.code, each.node, each.parameter) for each in compiled(raw).diagnostics]
 
 
@@ -76,5 +76,5 @@ def test_a_program_names_the_method_of_each_further_input(tmp_path: Path) -> Non
         ),
     ],
 )  # fmt: skip
-def test_inputs_that_do_not_fit_are_refused(raw: dict[str, Any], expected: Any) -> None:
+def test_inputs_that_do_not_fit_are_refused(raw: Any, expected: Any) -> None:
     assert expected in codes(raw)

@@ -45,22 +45,22 @@ DOCUMENTS = [
 ]
 
 
-def files(raw: dict[str, Any]) -> dict[str, str]:
+def files(raw: Any) -> dict[str, str]:
     return compiled(raw).require().code or {}
 
 
-def program(raw: dict[str, Any]) -> str:
+def program(raw: Any) -> str:
     return files(raw)["job.py"]
 
 
-def read_back(compilation: Compilation, folder: Path) -> dict[str, Any]:
+def read_back(compilation: Compilation, folder: Path) -> Any:
     """Return the document that is recovered from a compilation's program."""
     for path, text in (compilation.require().code or {}).items():
         (folder / path).write_text(text, encoding="utf-8", newline="")
     return load_program(folder).document()
 
 
-def labels(raw: dict[str, Any]) -> dict[str, Any]:
+def labels(raw: Any) -> Any:
     """Label and description of each node."""
     nodes = {each["id"]: (each.get("label"), each.get("description")) for each in raw["nodes"]}
     return {id_: tuple((text or "").strip() for text in texts) for id_, texts in nodes.items()}

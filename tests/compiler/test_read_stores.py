@@ -39,7 +39,7 @@ def codes(raw: Raw) -> list[tuple[str, str | None]]:
     return [(each.code, each.node) for each in compiled(raw).diagnostics]
 
 
-def step(raw: Raw, id_: str) -> dict[str, Any]:
+def step(raw: Raw, id_: str) -> Any:
     graph = compiled(raw).require().task_graph
     assert graph is not None
     return next(each for each in graph["nodes"] if each["id"] == id_)
@@ -60,7 +60,7 @@ def test_a_processor_and_the_table_that_it_reads_are_one_subtopology(raw: Raw) -
 
 
 def test_a_table_that_a_processor_reads_is_materialized() -> None:
-    raw = document(
+    raw: Any = document(
         [table(), stream(), process(), sink()], ["table > run.store", "in > run", "run > out"]
     )
     plan = compiled(raw).require().plan

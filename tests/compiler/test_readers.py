@@ -11,7 +11,7 @@ from millrace_compiler.needs import topics_of
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, document, faults, sink, stream, table
 
-READER: dict[str, Any] = {
+READER: Any = {
     "reader": "parquet",
     "reader_options": {"path": "/data", "maxFilesPerTrigger": 1},
     "reader_schema": "id STRING, item STRING",
@@ -19,7 +19,7 @@ READER: dict[str, Any] = {
 }
 
 
-def read(**params: Any) -> dict[str, Any]:
+def read(**params: Any) -> Any:
     return document([stream("in", **READER | params), sink()], ["in > out"], topics={"in": 3})
 
 
@@ -37,7 +37,7 @@ def read(**params: Any) -> dict[str, Any]:
     ],
 )
 def test_a_reader_that_cannot_be_is_refused_at_its_parameter(
-    params: dict[str, Any], code: str, parameter: str
+    params: Any, code: str, parameter: str
 ) -> None:
     assert (code, "in", parameter) in faults(read(**params))
 
@@ -73,7 +73,7 @@ def test_a_reader_is_planned_as_a_topic_that_no_broker_has() -> None:
     found = compiled(read())
     assert "Source: in (topics: [in], reader: parquet)" in description_of(found).text
     assert [need.topic for need in topics_of(read())] == ["out"]
-    [source] = [n for n in (found.task_graph or {})["nodes"] if n["op"] == "stream"]
+    [source] = [n for n in found.require_task_graph()["nodes"] if n["op"] == "stream"]
     assert source["params"]["partitions"] == 3
     assert source["params"]["reader"] == {
         "format": "parquet",

@@ -229,7 +229,7 @@ def test_tables_at_streams_places_become_their_updates() -> None:
         ],
     )
     assert faults(raw) == []
-    graph = compiled(raw).task_graph or {}
+    graph = compiled(raw).require_task_graph()
     assert [each["op"] for each in graph["nodes"]].count("to_stream") == 4
 
 

@@ -16,13 +16,13 @@ TIME = {"format": "time_windowed", "inner": "string", "window_size": "5 minutes"
 KEY = "STRUCT<key: STRING, window: STRUCT<start: TIMESTAMP, end: TIMESTAMP>>"
 
 
-def counted(window: dict[str, Any], key: dict[str, Any]) -> dict[str, Any]:
+def counted(window: Any, key: Any) -> Any:
     """A windowed count, whose keys are written in a format."""
     nodes = [stream(), node("count", "count", window=window), sink(key=key)]
     return document(nodes, ["in > count", "count > out"])
 
 
-def read(key: dict[str, Any]) -> dict[str, Any]:
+def read(key: Any) -> Any:
     return document([table("in", key=key), sink()], ["in > out"])
 
 
@@ -70,7 +70,7 @@ def test_a_sink_needs_no_size_of_the_windows() -> None:
         (document([stream(value=TIME), sink()], ["in > out"]), "format_windowed_value"),
     ],
 )
-def test_a_format_that_does_not_fit_is_refused(made: dict[str, Any], expected: str) -> None:
+def test_a_format_that_does_not_fit_is_refused(made: Any, expected: str) -> None:
     assert expected in [code for code, _, _ in faults(made)]
 
 

@@ -8,12 +8,12 @@ import pytest
 from millrace_runtime.simulator.comparing import differences
 
 
-def scenario(compare: str = "sequence", **expected: Any) -> dict[str, Any]:
-    base: dict[str, Any] = {"outputs": [], "dropped": None, "stores": {}, "error": None}
+def scenario(compare: str = "sequence", **expected: Any) -> Any:
+    base: Any = {"outputs": [], "dropped": None, "stores": {}, "error": None}
     return {"compare": compare, "topology": {"nodes": []}, "expected": {**base, **expected}}
 
 
-def out(after: int, value: Any, key: str = "k", topic: str = "out") -> dict[str, Any]:
+def out(after: int, value: Any, key: str = "k", topic: str = "out") -> Any:
     return {"after": after, "topic": topic, "key": key, "value": value, "timestamp": after}
 
 
@@ -37,7 +37,7 @@ def test_the_order_between_topics_is_free() -> None:
 
 def test_the_causing_line_counts_only_when_every_line_is_cut_off() -> None:
     expected = scenario(outputs=[out(1, "a")])
-    late = {"outputs": [{**out(2, "a"), "timestamp": 1}]}
+    late: Any = {"outputs": [{**out(2, "a"), "timestamp": 1}]}
     assert differences(expected, late, "each")
     assert differences(expected, late, "all") == []
 
@@ -55,7 +55,7 @@ def test_only_the_last_of_each_key_counts_where_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[], [{"key": "a", "value": 2, "timestamp": 1}]])
-def test_a_store_with_other_rows_is_a_difference(wrong: list[dict[str, Any]]) -> None:
+def test_a_store_with_other_rows_is_a_difference(wrong: list[Any]) -> None:
     expected = scenario(stores={"s": [{"key": "a", "value": 1, "timestamp": 1}]})
     assert differences(expected, {"outputs": [], "stores": {"s": wrong}}, "each")
 

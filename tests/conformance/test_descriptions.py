@@ -48,14 +48,14 @@ def test_internal_names_are_those_of_kafka_streams() -> None:
     assert same > 25
 
 
-def _names(described: dict[str, Any]) -> list[str]:
+def _names(described: Any) -> list[str]:
     """Stores and repartition topics; changelogs have the names of their stores."""
     topics = described["internal_topics"]
     names = [topic["name"] for topic in topics if topic["kind"] == "repartition"]
     return sorted([*names, *(each for sub in described["subtopologies"] for each in sub["stores"])])
 
 
-def _has_twin_with_other_calls(topology: dict[str, Any]) -> bool:
+def _has_twin_with_other_calls(topology: Any) -> bool:
     """Whether the oracle makes more calls: for joiners with the key, and several output ports."""
     nodes = topology["nodes"]
     return any(
@@ -83,12 +83,12 @@ def test_a_store_too_many_is_a_difference() -> None:
     sub = {"id": 0, "nodes": ["a"], "sources": ["t"], "sinks": [], "stores": ["a"], "tasks": 1}
     topic = {"name": "a-changelog", "kind": "changelog"}
     expected = {"subtopologies": [sub], "internal_topics": [topic], "error": None}
-    scenario = {"compare": "describe", "topology": {"nodes": []}, "expected": expected}
+    scenario: Any = {"compare": "describe", "topology": {"nodes": []}, "expected": expected}
     # A store without a name may be called differently.
-    renamed = {
+    renamed: Any = {
         "subtopologies": [{**sub, "stores": ["b"]}],
         "internal_topics": [{"name": "b-changelog", "kind": "changelog", "partitions": 1}],
     }
     assert differences(scenario, renamed, "each") == []
-    more = {**renamed, "subtopologies": [{**sub, "stores": ["a", "b"]}]}
+    more: Any = {**renamed, "subtopologies": [{**sub, "stores": ["a", "b"]}]}
     assert len(differences(scenario, more, "each")) == 2

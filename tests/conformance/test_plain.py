@@ -49,8 +49,8 @@ SCENARIOS = {
 }
 
 
-def scenario(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(SCENARIOS[name].read_text("utf-8"))
+def scenario(name: str) -> Any:
+    found: Any = json.loads(SCENARIOS[name].read_text("utf-8"))
     return found
 
 
@@ -62,7 +62,7 @@ def run() -> Iterator[Any]:
 
     warm = Warm(cores=2)
 
-    def result_of(each: dict[str, Any], cut: str) -> dict[str, Any]:
+    def result_of(each: Any, cut: str) -> Any:
         result = run_scenario(warm, each, Cut.parse(cut), dialect="plain")
         if (result["error"] or {}).get("code") == "python_packages":
             pytest.skip(result["error"]["message"])

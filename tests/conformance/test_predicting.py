@@ -9,13 +9,13 @@ from millrace_runtime.plain.simulation import _reason
 from millrace_runtime.simulator.differences import Difference
 
 
-def output(key: str, value: int, after: int | None = None) -> dict[str, Any]:
+def output(key: str, value: int, after: int | None = None) -> Any:
     line = {"topic": "out", "key": key, "value": value, "timestamp": 0}
     return line if after is None else {"after": after, **line}
 
 
 def compared(wanted: list[Any], found: list[Any], cut: str, *codes: str) -> list[Difference]:
-    scenario = {"compare": "sequence", "expected": {"outputs": wanted}, "topology": {}}
+    scenario: Any = {"compare": "sequence", "expected": {"outputs": wanted}, "topology": {}}
     return unexplained(scenario, {"outputs": found, "error": None}, cut, codes)
 
 

@@ -53,11 +53,11 @@ class Results:
 
         self._warm = Warm(cores=2)
         self._pool = ThreadPoolExecutor(2)
-        self._begun: dict[tuple[str, str, bool], Future[dict[str, Any]]] = {}
+        self._begun: dict[tuple[str, str, bool], Future[Any]] = {}
         for each in wanted:
             self._begin(each)
 
-    def _begin(self, key: tuple[str, str, bool]) -> Future[dict[str, Any]]:
+    def _begin(self, key: tuple[str, str, bool]) -> Future[Any]:
         from millrace_runtime.simulator.simulation import Cut
 
         from cli.simulating import run_scenario
@@ -73,7 +73,7 @@ class Results:
             )
         return self._begun[key]
 
-    def result(self, name: str, cut: str, *, restart: bool = False) -> dict[str, Any]:
+    def result(self, name: str, cut: str, *, restart: bool = False) -> Any:
         """Return the result of a scenario."""
         return self._begin((name, cut, restart)).result()
 

@@ -26,7 +26,7 @@ RECORDED = (
 SLOW = ("N50", "N53")
 #: the test driver recorded no such store: these are compared with the operator's contents
 WINDOWED = ("E04", "F01a", "G01a", "G05")
-Raw = dict[str, Any]
+Raw = Any
 
 
 class Kept:
@@ -52,7 +52,7 @@ class Kept:
 
             kept: Path
 
-            def close(self) -> list[dict[str, Any]]:
+            def close(self) -> list[Any]:
                 self.kept, self._folder = self._folder, self._folder / "nothing"
                 state = StateOpening(state_schema(compilation), {}, {})
                 tasks = self._job.shuffle_partitions
@@ -68,7 +68,7 @@ class Kept:
             session.conf.set(name, value)
         simulator = Keeping(
             session,
-            compilation.task_graph or {},
+            compilation.require_task_graph(),
             partitions={name: int(topic.get("partitions", 1)) for name, topic in topics.items()},
         )
         result = simulator.run(lines)
@@ -134,7 +134,7 @@ def test_a_store_in_the_checkpoint_is_the_one_that_kafka_streams_had(name: str, 
         store: [as_dumped(row) for row in kept.whole(folder, store, limit=2)]
         for store in given["expected"]["stores"]
     }
-    only = {**given, "expected": {"stores": given["expected"]["stores"]}}
+    only: Any = {**given, "expected": {"stores": given["expected"]["stores"]}}
     assert differences(only, {"stores": stores}, "all") == []
 
 
@@ -160,7 +160,7 @@ def test_windows_and_sessions_in_the_checkpoint_are_those_that_the_operator_show
     document = with_store(given["topology"], kind, name="kept")
     stores, folder = kept.run(document, given["inputs"])
     rows = [as_dumped(row) for row in kept.whole(folder, "kept", limit=1)]
-    only = {**given, "expected": {"stores": stores}}
+    only: Any = {**given, "expected": {"stores": stores}}
     assert differences(only, {"stores": {"kept": rows}}, "all") == []
     # Pages of one row come in the same order as a single page of all rows.
     assert [as_dumped(row) for row in kept.read(folder, "kept")["rows"]] == rows
@@ -339,7 +339,7 @@ def test_what_cannot_be_read_is_reported_by_code(kept: Kept, tmp_path: Path) -> 
     assert [row["key"] for row in kept.read(folder, "count")["rows"]] == [7, -1]
     assert code(folder, key="seven") == "key_invalid"
     # The process that reads stores for the backend returns the error.
-    question = {
+    question: Any = {
         "do": "read_state", "checkpoint": str(folder), "store": "count", "query": {"key": "seven"}
     }  # fmt: skip
     assert answer(kept.warm.spark, question)["answer"]["error"]["code"] == "key_invalid"

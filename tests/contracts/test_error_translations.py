@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from millrace_runtime.simulator.simulator import Readers, Simulators
+from millrace_runtime.simulator.simulator import READING, SIMULATING
 
 from launcher import places
 
@@ -175,7 +175,7 @@ def answered() -> list[Site]:
     """Return the refusals of the backend, including those of the simulator that it passes on."""
     found = [*sites(trees(sorted(BACKEND.rglob("*.py"))), "ApiError")]
     found += sites(trees([RUNTIME / f"{name}.py" for name in ANSWERING]), "MillraceError")
-    found += [(each[0], set()) for pool in (Simulators, Readers) for each in pool.messages.values()]
+    found += [(each[0], set()) for kind in (SIMULATING, READING) for each in kind.messages.values()]
     return [each for each in found if not each[0].startswith("?")]
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
+from millrace_compiler import compile_document
 from millrace_compiler.diagnostics import SENTENCES
 from millrace_compiler.operator import registry
 from millrace_runtime.simulator import differences
 
 from launcher import places
+from tests.compiler.test_mutations import GuessingAnalyzer
 
 CHINESE = places.REPOSITORY / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
 HELP = CHINESE.with_name("help.ts")
@@ -63,3 +67,24 @@ def test_words_that_the_plain_dialect_puts_into_its_sentences_are_translated() -
     words = CHINESE.read_text(encoding="utf-8").partition("export const words")[2]
     translated = set(re.findall(r"^  (\w+):", words, re.MULTILINE)) | literals(words)
     assert set(used) <= translated
+
+
+def forms_of(sentence: Any) -> Iterator[str]:
+    """The form of a sentence, and those of the sentences in it."""
+    if isinstance(sentence, dict):
+        yield sentence["form"]
+        for value in sentence["values"].values():
+            yield from forms_of(value)
+
+
+def test_summaries_of_nodes_are_in_chinese() -> None:
+    text = CHINESE.with_name("sentences.ts").read_text(encoding="utf-8")
+    table = dict(re.findall(r'^  "(.*)":\s*"(.*)",$', text, re.MULTILINE))
+    assert all(facts(form) == facts(chinese) for form, chinese in table.items())
+    found: set[str] = set()
+    for path in sorted((places.REPOSITORY / "tests" / "golden").glob("*/topology.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        answer: Any = compile_document(document, GuessingAnalyzer()).to_json()
+        found |= {form for each in answer["summary"].values() for form in forms_of(each)}
+    assert len(found) > 30
+    assert found - table.keys() == {"{class_name}"}

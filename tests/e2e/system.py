@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from millrace_compiler import local_services
+from millrace_services import local_services
 
 from launcher import places
 

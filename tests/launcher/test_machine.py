@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from millrace_compiler import local_services
 from millrace_runtime.session import java_home
+from millrace_services import local_services
 
 from launcher import java, node, places, ports, up
 from launcher.console import Problem

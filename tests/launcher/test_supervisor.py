@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 from celery import Celery
-from millrace_compiler import local_services
+from millrace_services import local_services
 from millrace_workers.launchers.shim import born
 
 from launcher import places
@@ -349,7 +349,7 @@ async def test_a_service_that_hangs_is_started_again(tmp_path: Path) -> None:
 
 SLEEPS_WHEN_IDLE = """
 import os, sys
-from millrace_runtime.services.line_server import LineServer, serve
+from millrace_services.line_server import LineServer, serve
 path = sys.argv[1]
 sys.exit(serve(lambda: LineServer(path, lambda asked: {"pid": os.getpid()}), path))
 """

@@ -66,8 +66,8 @@ TABLES: dict[str, tuple[Raw, list[str]]] = {
 }  # fmt: skip
 #: kinds that read topics, end a branch or are neither
 NOT_BETWEEN = {
-    "source.stream", "source.table", "source.global_table", "source.global_store", "suppress", "to_stream", "to_table",
-    "cogroup", "sink.topic", "sink.print",
+    "source.stream", "source.table", "source.global_table", "source.global_store", "suppress",
+    "to_stream", "to_table", "cogroup", "sink.topic", "sink.print",
 }  # fmt: skip
 TUMBLING = {"type": "tumbling", "size": 10}
 
@@ -171,13 +171,13 @@ def documents() -> Iterator[tuple[str, Raw]]:
 
 def _refuses(oracle: Oracle, topology: Raw) -> bool:
     processors = {n["id"]: "PassOn" for n in topology["nodes"] if n["kind"].startswith("process")}
-    asked = {"id": "s", "topology": topology, "inputs": [], "oracle_processors": processors}
+    asked: Any = {"id": "s", "topology": topology, "inputs": [], "oracle_processors": processors}
     found = oracle.run(asked)
     return found.get("error") is not None
 
 
 def test_suppress_is_refused_where_kafka_streams_refuses_it() -> None:
-    differing: dict[str, Any] = {}
+    differing: Any = {}
     refused = []
     with analyzer() as known, Oracle() as oracle:
         for what, raw in documents():

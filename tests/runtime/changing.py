@@ -60,10 +60,10 @@ class Changing:
 
     def run(
         self,
-        document: dict[str, Any],
+        document: Any,
         folder: Path,
         *decisions: str,
-        begin: dict[str, Any] | None = None,
+        begin: Any | None = None,
         more: Sequence[str] = (),
         report: Any = None,
         until: threading.Event | None = None,
@@ -92,7 +92,7 @@ class Changing:
         )
         stages, reported = start.Stages(), report or Silent()
         job = start.Starter(
-            self.spark, "changing", compilation.task_graph or {}, arguments, reported, stages,
+            self.spark, "changing", compilation.require_task_graph(), arguments, reported, stages,
             state_schema(compilation),
         )  # fmt: skip
         try:
@@ -103,14 +103,16 @@ class Changing:
         finally:
             columns.gateway().StreamTasks.release(run)
 
-    def rows(self, folder: Path, store: str) -> list[dict[str, Any]]:
+    def rows(self, folder: Path, store: str) -> list[Any]:
         """Return the rows of a store as read from the checkpoint, without their tasks."""
         from millrace_runtime.stores.reading import StateQuery, read_state
 
         query = StateQuery(limit=1_000)
         page = read_state(self.spark, self.location(folder), store, query)
         assert page["next"] is None
-        return [{name: row[name] for name in row if name != "task"} for row in page["rows"]]
+        return [
+            {name: each for name, each in row.items() if name != "task"} for row in page["rows"]
+        ]
 
 
 class Pair:

@@ -8,9 +8,9 @@ import tempfile
 import time
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from millrace_compiler.driver_events import ProgressEvent
+from millrace_model.events import ProgressEvent
 from millrace_runtime import Topology, columns
 from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.job.job import Job
@@ -66,7 +66,7 @@ class Run:
         self,
         during: list[ProgressEvent] | None = None,
         record_handlers: Sequence[RecordHandler] = (),
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Read all records of the topics and return the last progress event.
 
         Its `said` are the messages about losses. `during` collects the earlier events, ten a
@@ -80,7 +80,7 @@ class Run:
         plan = job.query()
         writer = plan.rows.writeStream.outputMode("update").trigger(availableNow=True)
         writer = writer.option("checkpointLocation", self._folder)
-        query = kafka.into(writer, plan.graph, self._settings).start()
+        query = kafka.into(writer, plan.graph, cast(Any, self._settings)).start()
         progress = Progress(spark, query, run, kafka.client)
         while during is not None and query.isActive:
             during.append(progress.event())
@@ -89,7 +89,7 @@ class Run:
             query.awaitTermination()
         finally:
             columns.gateway().StreamTasks.release(run)
-        event: dict[str, Any] = json.loads(json.dumps(progress.event(last=True)))
+        event: Any = json.loads(json.dumps(progress.event(last=True)))
         event["said"] = progress.losses()
         progress.close()
         return event

@@ -17,9 +17,9 @@ from millrace_runtime import (
 from millrace_runtime.analyzer.compiling import compiled
 
 
-def graph_of(topology: Topology, analyzer: Analyzer) -> dict[str, Any]:
+def graph_of(topology: Topology, analyzer: Analyzer) -> Any:
     """The task graph of a topology."""
-    return compiled(topology.document(), analyzer).task_graph or {}
+    return compiled(topology.document(), analyzer).require_task_graph()
 
 
 def word_count(

@@ -67,9 +67,7 @@ class Live(Engines):
         super().__init__(address, "real-time", SLOTS, real_time=True)
         self.alone = threading.Lock()
 
-    def start(
-        self, document: dict[str, Any], *, batch: str = BATCH, tasks: int | None = None
-    ) -> Running:
+    def start(self, document: Any, *, batch: str = BATCH, tasks: int | None = None) -> Running:
         """Start a document whose topics exist; by default with as many tasks as partitions."""
         return Running(self, document, batch, tasks)
 
@@ -77,12 +75,12 @@ class Live(Engines):
 class Running:
     """One query in real-time mode, with its inputs and outputs."""
 
-    def __init__(self, live: Live, document: dict[str, Any], batch: str, tasks: int | None) -> None:
+    def __init__(self, live: Live, document: Any, batch: str, tasks: int | None) -> None:
         from millrace_runtime.analyzer.compiling import compiled
 
         self.live = live
         self.document = document
-        self.graph: dict[str, Any] = compiled(document, live.analyzer).task_graph or {}
+        self.graph: Any = compiled(document, live.analyzer).require_task_graph()
         if tasks is not None:
             subs = dict.fromkeys(list(self.graph["subtopologies"]), tasks)
             self.graph |= {"tasks": tasks, "subtopologies": subs}
@@ -95,7 +93,7 @@ class Running:
         from millrace_runtime.job.kafka import Kafka
 
         self.run = uuid.uuid4().hex
-        settings = self.document.get("settings") or {}
+        settings: Any = self.document.get("settings") or {}
         spark = self.live.spark.newSession()
         kafka = Kafka(spark, self.live.address, run=self.run, real_time=True)
         self.client = kafka.client
@@ -107,9 +105,9 @@ class Running:
         writer = writer.option("checkpointLocation", self.checkpoint)
         self.query = kafka.into(writer, plan.graph, settings).start()
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> Any:
         """Return the operator's statistics."""
-        reported: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self.run))
+        reported: Any = json.loads(columns.gateway().Reports.statistics(self.run))
         return reported
 
     def check(self) -> None:
@@ -158,7 +156,7 @@ class Running:
         shutil.rmtree(self.checkpoint, ignore_errors=True)
 
 
-def formats_by_topic(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def formats_by_topic(document: Any) -> dict[str, Any]:
     """Key and value formats of the topics that are read."""
     found = {}
     for node in document["nodes"]:
@@ -170,7 +168,7 @@ def formats_by_topic(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def sink_formats(graph: dict[str, Any], topic: str, *, dead: bool) -> tuple[Any, Any]:
+def sink_formats(graph: Any, topic: str, *, dead: bool) -> tuple[Any, Any]:
     """Return key and value formats of the records written to a topic."""
     if dead:
         return {"format": "bytes"}, {"format": "bytes"}
@@ -189,11 +187,11 @@ class Play:
     consumer: Consumer
     producer: Producer
     dead: str | None
-    outputs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    outputs: list[Any] = dataclasses.field(default_factory=list)
     #: The last offset written to each topic-partition.
     ends: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
 
-    def write(self, line: Line, formats: dict[str, Any]) -> None:
+    def write(self, line: Line, formats: Any) -> None:
         """Write one record and wait until the broker has it."""
         key, value = to_bytes(line, formats)
         headers = [(n, t.encode()) for n, t in (line.get("headers") or {}).items()]
@@ -234,7 +232,7 @@ class Play:
         return len(self.outputs)
 
 
-def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def play(live: Live, scenario: Any) -> tuple[Any, Any]:
     """Feed a scenario record by record; return Kafka Streams' result and that of Spark."""
     prefix = f"{scenario['id'].lower()}-{uuid.uuid4().hex[:6]}-"
     document = renamed(scenario["topology"], prefix, partitions=None)
@@ -245,7 +243,7 @@ def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str
         else line
         for line in scenario["inputs"]
     ]
-    reported = {**scenario, "topology": document, "inputs": lines}
+    reported: Any = {**scenario, "topology": document, "inputs": lines}
     with live.alone:  # the oracle answers one request at a time
         expected = live.oracle.run(reported)
     dead = (document.get("settings") or {}).get("dead_letter_topic")
@@ -291,7 +289,7 @@ def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str
     return {**reported, "expected": {**expected, "stores": {}}}, found
 
 
-def written_topics(document: dict[str, Any]) -> set[str]:
+def written_topics(document: Any) -> set[str]:
     """Return the topics that a document writes by name, including the dead letter topic."""
     named = {
         node["params"].get("topic") for node in document["nodes"] if node["kind"] == "sink.topic"

@@ -63,7 +63,7 @@ def test_empty_lines_are_no_input(tmp_path: Path) -> None:
 
 
 def test_lines_of_all_kinds_are_taken() -> None:
-    lines: list[dict[str, Any]] = [
+    lines: list[Any] = [
         {"topic": "t", "key": None, "value": "v", "timestamp": 0, "headers": {"h": "x"}},
         {"advance_wall_clock": 5},
         {"restart": True},
@@ -74,8 +74,9 @@ def test_lines_of_all_kinds_are_taken() -> None:
 def test_a_diagnostic_is_reported_with_its_node_and_what_would_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show_diagnostics([{"severity": "error", "node": "n", "parameter": "p", "message": "is wrong.",
-           "hint": "Correct it."}])  # fmt: skip
+    found: Any = {"severity": "error", "node": "n", "parameter": "p", "message": "is wrong.",
+                  "hint": "Correct it."}  # fmt: skip
+    show_diagnostics([found])
     assert capsys.readouterr().err == "error: n.p: is wrong. Correct it.\n"
 
 

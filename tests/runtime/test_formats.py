@@ -46,7 +46,7 @@ def spark() -> Iterator[Any]:
     warm.close()
 
 
-def one(spark: Any, expression: str, format: dict[str, Any]) -> tuple[bytes, Any]:
+def one(spark: Any, expression: str, format: Any) -> tuple[bytes, Any]:
     """Return the bytes of a value in a format, and the value read back from them."""
     df = spark.sql(f"SELECT {expression} AS v")
     df = df.select(columns.encode(F.col("v"), format).alias("bytes"))
@@ -54,7 +54,7 @@ def one(spark: Any, expression: str, format: dict[str, Any]) -> tuple[bytes, Any
     return bytes(row["bytes"]), row["back"]
 
 
-def read(spark: Any, data: bytes, format: dict[str, Any]) -> Any:
+def read(spark: Any, data: bytes, format: Any) -> Any:
     """Return the value of the bytes, or the fault's message."""
     decoded = columns.decode(F.lit(data), format)
     tried = columns.attempt(decoded, "source", "value", "deserialization").alias("tried")

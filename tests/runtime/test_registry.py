@@ -72,7 +72,7 @@ def client(registry: Registry) -> SchemaRegistryClient:
     return SchemaRegistryClient({"url": registry.url})
 
 
-def format_of(registry: Registry, kind: str = "avro", **more: str) -> dict[str, Any]:
+def format_of(registry: Registry, kind: str = "avro", **more: str) -> Any:
     found = {"format": kind, "registry": registry.url, "subject": "orders-value", **more}
     if kind != "protobuf":
         return found
@@ -80,7 +80,7 @@ def format_of(registry: Registry, kind: str = "avro", **more: str) -> dict[str, 
     return found | {"message": read_protobuf(schema.text, schema.imported).message}
 
 
-def read(warm: Any, data: bytes, format_: dict[str, Any]) -> Any:
+def read(warm: Any, data: bytes, format_: Any) -> Any:
     """Read the bytes as a DataFrame source does: return the value, or the fault."""
     decoded = columns.decode(F.lit(data), format_)
     tried = columns.attempt(decoded, "source", "value", "deserialization").alias("tried")
@@ -88,7 +88,7 @@ def read(warm: Any, data: bytes, format_: dict[str, Any]) -> Any:
     return json.loads(row["fault"]) if row["fault"] is not None else row["value"]
 
 
-def rewritten(warm: Any, data: bytes, format_: dict[str, Any]) -> bytes:
+def rewritten(warm: Any, data: bytes, format_: Any) -> bytes:
     """Return the bytes that a sink writes for what a source read."""
     value = columns.decode(F.lit(data), format_)
     row = warm.spark.range(1).select(columns.encode(value, format_).alias("v")).first()
@@ -130,7 +130,7 @@ def test_a_schema_in_place_is_registered_by_the_sink(warm: Any, registry: Regist
 def test_records_of_an_older_and_a_newer_writer_are_read_by_the_latest_schema(
     warm: Any, registry: Registry
 ) -> None:
-    def schema(*fields: dict[str, Any]) -> str:
+    def schema(*fields: Any) -> str:
         return json.dumps({"type": "record", "name": "R", "fields": list(fields)})
 
     old = schema({"name": "a", "type": "int"}, {"name": "gone", "type": "string"})
@@ -291,7 +291,7 @@ def test_bytes_that_cannot_be_read_are_the_records_fault(
     assert fault["message"].startswith(says)
 
 
-def document(value: dict[str, Any], out: dict[str, Any] | None = None, **more: Any) -> Any:
+def document(value: Any, out: Any | None = None, **more: Any) -> Any:
     """Return a document with the node `middle`, by default a filter, which needs no stream task."""
     middle = more.pop("middle", {"kind": "filter", "params": {"predicate": "value.n > 0"}})
     return {
@@ -314,7 +314,7 @@ PLACES = {
 }
 
 
-def lines(*values: bytes) -> list[dict[str, Any]]:
+def lines(*values: bytes) -> list[Any]:
     return [
         {"topic": "orders", "key": "k", "value_bytes": base64.b64encode(value).decode(),
          "timestamp": number}
@@ -429,7 +429,7 @@ def allowed(warm: Any) -> Iterator[Any]:
     columns.gateway().Registry.allow(None)
 
 
-def refusal(warm: Any, format_: dict[str, Any]) -> str:
+def refusal(warm: Any, format_: Any) -> str:
     """Return the reason why a job that reads this format does not start."""
     with pytest.raises(Exception, match="schema registry") as caught:
         read(warm, n(3), format_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from millrace_workers.doubles import Bench, ScriptedTopics
@@ -19,7 +20,7 @@ def bench(tmp_path: Path) -> Bench:
             id=7,
             name="sample",
             version=1,
-            document=DOCUMENT,
+            document=cast(Any, DOCUMENT),
             settings={},
             desired="running",
             observed="new",

@@ -43,6 +43,7 @@ def test_a_version_that_ends_before_its_first_batch_gives_way_to_the_one_before(
     assert "Version 1 runs again" in failure["message"]
     assert failure["facts"] == {"version": "2", "before": "1"}
     cause = failure["cause"]
+    assert cause is not None
     assert (cause["code"], cause["facts"]) == ("driver_lost", {"exit_code": str(code)})
     assert cause["message"] in failure["message"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from millrace_workers.doubles import Bench
@@ -26,7 +26,7 @@ def test_a_driver_that_is_silent_is_degraded_then_restarted_with_its_threads_kep
     assert bench.tick() == "running"
     bench.now += 2
     assert bench.tick() == "degraded"
-    assert (bench.deployment.failure or {})["code"] == "driver_silent"
+    assert cast(Any, bench.deployment.failure)["code"] == "driver_silent"
     bench.now += 29
     assert bench.tick() == "degraded"
     assert bench.launcher.killed == []
@@ -34,7 +34,7 @@ def test_a_driver_that_is_silent_is_degraded_then_restarted_with_its_threads_kep
     bench.tick()
     assert bench.launcher.killed == [first]
     assert bench.outcomes == ["killed"]
-    failure = bench.deployment.failure or {}
+    failure = cast(Any, bench.deployment.failure)
     assert failure["code"] == "driver_restarted"
     cause = failure["cause"]
     assert (cause["code"], cause["facts"]) == ("driver_silent", {"seconds": "46"})
@@ -85,7 +85,7 @@ def test_a_redis_that_has_forgotten_everything_reports_nothing_of_a_driver(bench
     ],
 )
 def test_a_batch_that_does_not_end_by_its_deadline_is_degraded(
-    bench: Bench, settings: dict[str, Any], late: float
+    bench: Bench, settings: Any, late: float
 ) -> None:
     running(bench)
     bench.deployment = replace(bench.deployment, settings=settings)
@@ -93,7 +93,7 @@ def test_a_batch_that_does_not_end_by_its_deadline_is_degraded(
     assert bench.tick() == "running"
     pulse(bench, bench.now, busy=late)
     assert bench.tick() == "degraded"
-    assert (bench.deployment.failure or {})["code"] == "batch_late"
+    assert cast(Any, bench.deployment.failure)["code"] == "batch_late"
 
 
 def test_a_new_version_whose_driver_hangs_falls_back(bench: Bench) -> None:
@@ -104,7 +104,7 @@ def test_a_new_version_whose_driver_hangs_falls_back(bench: Bench) -> None:
     bench.now += 31
     bench.tick()
     assert bench.deployment.version == 4
-    assert (bench.deployment.failure or {})["code"] == "fell_back"
+    assert cast(Any, bench.deployment.failure)["code"] == "fell_back"
 
 
 def test_a_degraded_deployment_can_be_stopped(bench: Bench) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from millrace_workers.doubles import Bench
@@ -14,7 +14,7 @@ from millrace_workers.model import Cause, Failure, plain_state
 
 from tests.workers.kit import driver, running
 
-PLAIN: dict[str, Any] = {"dialect": "plain"}
+PLAIN: Any = {"dialect": "plain"}
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def again(bench: Bench, version: int, program: str, **settings: Any) -> JobSpec:
     other = settings != bench.deployment.settings
     bench.compiler.program = program
     bench.deployment = replace(
-        bench.deployment, version=version, settings=settings, restart_requested=other
+        bench.deployment, version=version, settings=cast(Any, settings), restart_requested=other
     )
     for _ in range(4):
         bench.tick()
@@ -69,7 +69,7 @@ def test_a_plain_program_is_compiled_as_one_and_driven_with_its_own_checkpoint(
 
 
 def test_settings_reach_the_driver_of_a_plain_program(plain: Bench) -> None:
-    settings = {**PLAIN, "trigger_ms": 500, "start": "latest", "memory_mb": 2048}
+    settings: Any = {**PLAIN, "trigger_ms": 500, "start": "latest", "memory_mb": 2048}
     plain.deployment = replace(plain.deployment, settings=settings)
     plain.tick()
     [spec] = plain.launcher.started
@@ -96,7 +96,7 @@ def test_a_start_from_another_position_has_a_new_checkpoint_once(plain: Bench) -
     running(plain)
     home = plain.deployment.directory / "plain"
     commits(home / "1" / "counts", 4, {"in": {"0": 7, "1": 9}})
-    asked = {"id": "one", "reset": True, "from": "earliest"}
+    asked: Any = {"id": "one", "reset": True, "from": "earliest"}
     plain.deployment = replace(plain.deployment, beginning=asked)
 
     def begun(spec: JobSpec) -> list[str]:
@@ -117,7 +117,7 @@ def test_a_start_that_did_nothing_leaves_the_checkpoint_before_in_use(plain: Ben
     running(plain)
     home = plain.deployment.directory / "plain"
     commits(home / "1" / "counts", 4, {"in": {"0": 7, "1": 9}})
-    asked = {"id": "one", "reset": True, "from": "earliest"}
+    asked: Any = {"id": "one", "reset": True, "from": "earliest"}
     plain.deployment = replace(plain.deployment, beginning=asked)
     assert option(again(plain, 2, "one", **PLAIN), "--checkpoint") == str(home / "2")
     plain.deployment = replace(plain.deployment, beginning=None)

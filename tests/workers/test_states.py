@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from millrace_workers.doubles import Bench
@@ -158,7 +159,7 @@ def test_a_driver_that_keeps_dying_is_given_up_with_its_cause(bench: Bench) -> N
     assert bench.deployment.failure["code"] == "restart_limit"
     assert "ended with 1" in bench.deployment.failure["message"]
     assert bench.deployment.failure["facts"] == {"count": str(LIMIT), "minutes": "10"}
-    assert bench.deployment.failure["cause"]["facts"] == {"exit_code": "1"}
+    assert cast(Any, bench.deployment.failure)["cause"]["facts"] == {"exit_code": "1"}
 
 
 def test_a_driver_that_ended_with_the_whole_system_has_not_crashed(bench: Bench) -> None:
@@ -251,7 +252,7 @@ def test_a_driver_started_by_a_worker_that_died_is_adopted_not_doubled(bench: Be
 def test_a_driver_that_cannot_be_started_says_why(bench: Bench) -> None:
     bench.launcher.refuses = "[Errno 2] No such file or directory: 'python'"
     assert bench.tick() == "failed"
-    failure = bench.deployment.failure or {}
+    failure = cast(Any, bench.deployment.failure)
     assert (failure["code"], failure["facts"]) == (
         "start_failed",
         {"reason": bench.launcher.refuses},
@@ -308,6 +309,18 @@ def test_the_cluster_overrules_the_partitions_of_the_design_and_reports_it(bench
     assert (detail.code, detail.facts) == ("partitions_differ", {"topics": "in: 5 ≠ 2"})
 
 
+def test_a_start_needs_one_compilation_whether_topics_exist_or_are_created(bench: Bench) -> None:
+    settings: Any = {"create_topics": True}
+    bench.deployment = replace(bench.deployment, settings=settings)
+    bench.topics.there.pop("out", None)
+    while bench.tick() != "starting":
+        assert len(bench.compiler.checked) < 4
+    asked = [*bench.compiler.checked, *bench.compiler.written]
+    assert len(asked) == 3
+    # The same request each time, which the compiler's process answers from its last compilation.
+    assert len({json.dumps(each) for each in asked}) == 1
+
+
 def test_a_driver_that_never_reports_is_ended_and_started_anew(bench: Bench) -> None:
     bench.tick()
     pid = driver(bench)
@@ -342,7 +355,7 @@ def test_old_jobs_are_removed_but_those_in_use_and_the_last_ones(bench: Bench) -
 
 
 def test_real_time_is_compiled_for_and_takes_the_place_of_the_trigger(bench: Bench) -> None:
-    settings = {"real_time_ms": 10_000, "trigger_ms": 500, "cores": 2}
+    settings: Any = {"real_time_ms": 10_000, "trigger_ms": 500, "cores": 2}
     bench.deployment = replace(bench.deployment, settings=settings)
     assert bench.tick() == "starting"
     assert bench.compiler.real_time
@@ -365,7 +378,7 @@ def test_the_driver_gets_the_expression_that_converts_a_store(bench: Bench) -> N
 
 
 def test_the_driver_gets_where_to_begin_at_every_start(bench: Bench) -> None:
-    asked = {"id": "1", "reset": True, "from": "offsets", "offsets": {"orders": {"0": 12}}}
+    asked: Any = {"id": "1", "reset": True, "from": "offsets", "offsets": {"orders": {"0": 12}}}
     bench.deployment = replace(bench.deployment, beginning=asked)
     bench.tick()
     given = [each for each in bench.launcher.started[-1].arguments if each.startswith("--begin=")]
@@ -388,7 +401,7 @@ def test_the_driver_of_a_deployment_that_did_a_batch_expects_its_checkpoint(benc
 
 
 def test_the_driver_is_given_what_was_decided_about_single_records(bench: Bench) -> None:
-    decided = [
+    decided: Any = [
         {"decision": "skip", "topic": "orders", "partition": 2, "offset": 17},
         {"decision": "dead_letter", "topic": "a.b", "partition": 0, "offset": 0},
     ]

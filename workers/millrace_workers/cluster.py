@@ -41,7 +41,7 @@ class KafkaTopics:
     ) -> None:
         self._servers = bootstrap_servers
         self._not_let_in = ""
-        self._config: dict[str, Any] = {
+        self._config: Any = {
             **settings,
             "bootstrap.servers": bootstrap_servers,
             # librdkafka would print each refused connection itself; the error is raised instead.

@@ -7,7 +7,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
+
+from millrace_model.documents import TopologyDocument
+from millrace_model.events import FailureJson
 
 from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Standby
 from millrace_workers.model import (
@@ -172,21 +175,23 @@ class ScriptedCompiler:
     between_queries: list[str] = field(default_factory=list)
     #: identity of the plain program that `write` stores
     program: str = ""
-    written: list[dict[str, Any]] = field(default_factory=list)
+    checked: list[TopologyDocument] = field(default_factory=list)
+    written: list[TopologyDocument] = field(default_factory=list)
 
     def check(
-        self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
+        self, document: TopologyDocument, *, real_time: bool = False, plain: bool = False
     ) -> Failure | None:
         """Return the configured failure."""
         self.real_time, self.plain = real_time, plain
+        self.checked.append(document)
         return self.failure
 
-    def between(self, document: dict[str, Any]) -> list[str]:
+    def between(self, document: TopologyDocument) -> list[str]:
         """Return the configured topics."""
         return self.between_queries
 
     def write(
-        self, document: dict[str, Any], directory: Path, *, plain: bool = False
+        self, document: TopologyDocument, directory: Path, *, plain: bool = False
     ) -> Failure | None:
         """Write a job that does nothing."""
         if self.disk is not None:
@@ -246,7 +251,7 @@ class Bench:
 
     def fail(self, failure: Failure) -> None:
         """Keep the failure."""
-        self.deployment = replace(self.deployment, failure=failure.as_json())
+        self.deployment = replace(self.deployment, failure=cast(FailureJson, failure.as_json()))
 
     def clear_failure(self) -> None:
         """Forget the failure."""

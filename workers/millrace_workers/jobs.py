@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from millrace_compiler.compilation import Dialect
 from millrace_compiler.isolated import Limits, Pool
+from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import TopologyDocument
 
 from millrace_workers.model import Failure
 
@@ -25,7 +27,7 @@ class Jobs:
         self._pool = Pool(size=1, limits=LIMITS)
 
     def check(
-        self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
+        self, document: TopologyDocument, *, real_time: bool = False, plain: bool = False
     ) -> Failure | None:
         """Return the first error that prevents a deployment, or None."""
         answer = self._pool.compile(
@@ -33,13 +35,13 @@ class Jobs:
         )
         return _first_error(answer["diagnostics"])
 
-    def between(self, document: dict[str, Any]) -> list[str]:
+    def between(self, document: TopologyDocument) -> list[str]:
         """Topics that the plain program of a document needs between its queries."""
         code = self._pool.compile(document, self._analyzer, dialect="plain")["code"]
         return list(code["between"]) if code else []
 
     def write(
-        self, document: dict[str, Any], directory: Path, *, plain: bool = False
+        self, document: TopologyDocument, directory: Path, *, plain: bool = False
     ) -> Failure | None:
         """Write the whole bundle, so that what runs is what an export contains.
 
@@ -61,7 +63,7 @@ def _dialect(plain: bool) -> Dialect:
     return "plain" if plain else "exact"
 
 
-def _first_error(diagnostics: list[dict[str, Any]]) -> Failure | None:
+def _first_error(diagnostics: Sequence[DiagnosticJson]) -> Failure | None:
     errors = [each for each in diagnostics if each["severity"] == "error"]
     if not errors:
         return None

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from millrace_model.simulations import Looked, Scenario
 
 #: environment variables that the process gets; none of them is a secret of the server
 ENVIRONMENT = (
@@ -46,7 +46,7 @@ class KafkaStreams:
                 running.append(_lives(int(pid.read_text(encoding="utf-8"))))
         return not any(running)
 
-    def start(self, name: str, scenario: Mapping[str, Any]) -> None:
+    def start(self, name: str, scenario: Scenario) -> None:
         """Start a process for the scenario. Raises OSError if it cannot be started."""
         folder = self._folder(name)
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ class KafkaStreams:
             )
         (folder / "pid").write_text(str(process.pid), encoding="utf-8")
 
-    def look(self, name: str) -> dict[str, Any]:
+    def look(self, name: str) -> Looked:
         """Return `{"answer": …}` when done, before that `{"doing": a word of `cli.answering`}`.
 
         The answer is `{"error": …}` also if the process ended or took too long.
@@ -100,7 +100,7 @@ class KafkaStreams:
         return self.data / "verifications" / name
 
 
-def _failed(code: str, message: str, **facts: str) -> dict[str, Any]:
+def _failed(code: str, message: str, **facts: str) -> Looked:
     return {"answer": {"error": {"code": code, "facts": facts, "message": message}}}
 
 
@@ -121,17 +121,17 @@ def _lives(pid: int) -> bool:
 class ScriptedStreams:
     """Returns the configured answers, one for each call of `look`; nothing runs."""
 
-    looks: list[dict[str, Any]]
+    looks: list[Looked]
     available: bool = True
     free: bool = True
-    started: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    started: dict[str, Scenario] = field(default_factory=dict)
     ended: list[str] = field(default_factory=list)
 
-    def start(self, name: str, scenario: Mapping[str, Any]) -> None:
+    def start(self, name: str, scenario: Scenario) -> None:
         """Keep the scenario."""
         self.started[name] = scenario
 
-    def look(self, name: str) -> dict[str, Any]:
+    def look(self, name: str) -> Looked:
         """Return the next answer; the last one is repeated."""
         return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
 

@@ -63,5 +63,7 @@ def send(start: Start) -> None:
     provider.shutdown()
 
 
-def _nanoseconds(time: str) -> int:
+def _nanoseconds(time: str | None) -> int | None:
+    if time is None:
+        return None
     return int(datetime.fromisoformat(time).timestamp() * 1_000_000) * 1000

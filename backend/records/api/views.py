@@ -75,7 +75,7 @@ class TopicApiView(ApiView):
 
         Also returns a reader if they are the formats of a node or need a schema.
         """
-        formats = {
+        formats: dict[str, Any] = {
             part: {
                 name: given.pop(f"{part}_{name}")
                 for name in ("format", "schema", "registry", "subject")

@@ -215,6 +215,18 @@ class CheckedConditionSerializer(serializers.Serializer[Any]):
     diagnostics = DiagnosticSerializer(many=True)
 
 
+@extend_schema_field({"oneOf": [{"type": "string"}, {"$ref": "#/components/schemas/Sentence"}]})
+class SentenceValue(serializers.JSONField):
+    """Text of the document, or a sentence."""
+
+
+class SentenceSerializer(serializers.Serializer[Any]):
+    """A sentence by its form, such as `counts by {key}`, so that it can be translated."""
+
+    form = serializers.CharField()
+    values = serializers.DictField(child=SentenceValue())
+
+
 class CompileResultSerializer(serializers.Serializer[Any]):
     """Diagnostics, types, plan and code of a document, valid or not."""
 
@@ -222,7 +234,9 @@ class CompileResultSerializer(serializers.Serializer[Any]):
     diagnostics = DiagnosticSerializer(many=True)
     ports = serializers.DictField(child=serializers.DictField(child=PortTypeSerializer()))
     plan = PlanSerializer(allow_null=True)
-    summary = serializers.DictField(child=serializers.CharField())
+    summary = serializers.DictField(
+        child=SentenceSerializer(), help_text="A sentence about each node that can be read."
+    )
     code = GeneratedCodeSerializer(allow_null=True)
     conditions = CheckedConditionSerializer(
         many=True, required=False, help_text="The conditions of the request; absent if it has none."

@@ -25,6 +25,8 @@ _EXITS = (
     "| 1 | failed |",
     "| 2 | invalid options, or a job that is refused |",
 )
+#: packages that runtime and compiler share
+SHARED = ("millrace_model", "millrace_services")
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
 MANIFESTS = "kubernetes.yaml"
 OPERATOR = "millrace_runtime/operator/millrace-operator.jar"
@@ -74,7 +76,10 @@ def bundle_files(
 def package_files(runtime: Path, operator_jar: Path | None = None) -> dict[str, bytes]:
     """The packages that a program imports, by path; see `bundle_files` for the arguments."""
     files = _runtime(runtime, sources=operator_jar is None)
-    files |= _package(Path(__file__).parents[1], "millrace_compiler")
+    compiler = Path(__file__).parents[1]
+    files |= _package(compiler, "millrace_compiler")
+    for name in SHARED:
+        files |= _package(compiler.parent / name, name)
     if operator_jar is not None:
         files[OPERATOR] = operator_jar.read_bytes()
     return files
@@ -221,7 +226,8 @@ def _readme(compilation: Compilation) -> str:
         "```sh",
         ". .venv/bin/activate",
         "python -m millrace_runtime.jars jars",
-        "python -m zipfile -c millrace_runtime.zip millrace_runtime millrace_compiler",
+        "python -m zipfile -c millrace_runtime.zip millrace_runtime millrace_compiler \\",
+        "  millrace_model millrace_services",
         "spark-submit --master spark://HOST:7077 --py-files millrace_runtime.zip \\",
         "  --jars $(ls jars/*.jar | paste -sd,) job.py \\",
         "  --bootstrap-servers HOST:9092 --checkpoint s3a://BUCKET/CHECKPOINT",
@@ -247,6 +253,8 @@ def _readme(compilation: Compilation) -> str:
         "| `job.py` | the job |",
         "| `millrace_runtime/` | the package that it imports, with the stream task operator |",
         "| `millrace_compiler/` | the package that computes its plan |",
+        "| `millrace_model/` | the shapes of what both of them read and write |",
+        "| `millrace_services/` | processes that answer requests |",
         "| `jars.txt` | coordinates of the Kafka connector's jars |",
         "| `topology.json` | the document of the topology |",
         "| `plan.json` | how it runs: sub-topologies, levels, tasks, repartition topics |",

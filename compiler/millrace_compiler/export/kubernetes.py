@@ -109,7 +109,7 @@ def text_of(found: Sequence[Manifest]) -> str:
     return "".join("---\n" + "\n".join(_lines(each)) + "\n" for each in found)
 
 
-def _lines(value: Mapping[str, Any] | Sequence[Any]) -> Iterator[str]:
+def _lines(value: Mapping[str, object] | Sequence[Any]) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, each in value.items():
             if isinstance(each, Mapping | list) and each:
@@ -131,7 +131,7 @@ def _labels(profile: Profile) -> dict[str, str]:
     return {"app.kubernetes.io/name": profile.name, "app.kubernetes.io/managed-by": "millrace"}
 
 
-def _metadata(profile: Profile, suffix: str = "") -> dict[str, Any]:
+def _metadata(profile: Profile, suffix: str = "") -> dict[str, object]:
     return {
         "name": profile.name + suffix,
         "namespace": profile.namespace,

@@ -4,6 +4,8 @@
 output limit. If it exceeds one, the result is a diagnostic, and its process is replaced.
 """
 
-from millrace_compiler.isolated.pool import Exceeded, Limits, Pool
+from millrace_services.processes import Exceeded, Limits
+
+from millrace_compiler.isolated.compilers import Pool
 
 __all__ = ["Exceeded", "Limits", "Pool"]

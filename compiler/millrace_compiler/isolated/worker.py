@@ -10,12 +10,18 @@ random records. An alarm kills the process shortly after the deadline, even if i
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import sys
+import time
+from collections import OrderedDict
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from millrace_model.plans import CompilationJson
+from millrace_services import frames
 
 from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
 from millrace_compiler.compilation import Compilation, compile_document
@@ -23,7 +29,6 @@ from millrace_compiler.conditions import Checked, Condition
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.export.bundle import bundle_files, package_files
 from millrace_compiler.generating import Recipe, lines
-from millrace_compiler.isolated import frames
 from millrace_compiler.registries import DEFAULT, Unasked, read_formats
 from millrace_compiler.state_schema import state_schema
 from millrace_compiler.types import DataType
@@ -38,8 +43,37 @@ def analyzer_at(address: str, timeout: float) -> Analyzer:
     return CachingAnalyzer(SocketAnalyzer(address, timeout))
 
 
-def compilation_of(request: dict[str, Any]) -> Compilation:
-    """Compiles the document of a request."""
+class Kept:
+    """The last compilations without errors: a deployment asks for the same one several times.
+
+    Each is kept for a short time, because the latest schema of a registry may change.
+    """
+
+    def __init__(self, most: int = 2, seconds: float = 60.0) -> None:
+        self._most, self._seconds = most, seconds
+        self._found: OrderedDict[str, tuple[float, Compilation]] = OrderedDict()
+
+    def of(self, request: dict[str, Any]) -> Compilation:
+        """The compilation of the document of a request."""
+        asked = json.dumps([request.get(name) for name in _ASKED])
+        made, known = self._found.get(asked, (0.0, None))
+        if known is not None and time.monotonic() - made < self._seconds:
+            return known
+        compilation = _compiled(request)
+        if compilation.ok:
+            self._found[asked] = time.monotonic(), compilation
+            self._found.move_to_end(asked)
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+        return compilation
+
+
+#: what a compilation depends on
+_ASKED = ("document", "analyzer", "registries", "real_time", "dialect", "partitions")
+kept = Kept()
+
+
+def _compiled(request: dict[str, Any]) -> Compilation:
     analyzer = analyzer_at(request["analyzer"], request["seconds"])
     schemas = DEFAULT if request["registries"] else Unasked()
     return compile_document(
@@ -52,20 +86,22 @@ def compilation_of(request: dict[str, Any]) -> Compilation:
     )
 
 
-def compile_(request: dict[str, Any]) -> dict[str, Any]:
+def compile_(request: dict[str, Any]) -> CompilationJson:
     """The response of the compile endpoint; for a test, also the check of its conditions."""
-    compilation = compilation_of(request)
+    compilation = kept.of(request)
     if not request["conditions"]:
         return compilation.to_json()
     conditions = [Condition(**each) for each in request["conditions"]]
     analyzer = analyzer_at(request["analyzer"], request["seconds"])
     checked = Checked(compilation, conditions, analyzer)
-    return {**compilation.to_json(), "conditions": checked.to_json()}
+    answer = compilation.to_json()
+    answer["conditions"] = checked.to_json()
+    return answer
 
 
-def bundle(request: dict[str, Any]) -> dict[str, Any]:
+def bundle(request: dict[str, Any]) -> dict[str, object]:
     """Writes the files of the job into a folder; the answer has the diagnostics."""
-    compilation = compilation_of(request)
+    compilation = kept.of(request)
     if compilation.ok:
         runtime, jar = Path(request["runtime"]), request["operator_jar"]
         operator = Path(jar) if jar else None
@@ -79,16 +115,16 @@ def bundle(request: dict[str, Any]) -> dict[str, Any]:
     return {"diagnostics": [each.to_json() for each in compilation.diagnostics]}
 
 
-def state(request: dict[str, Any]) -> dict[str, Any]:
+def state(request: dict[str, object]) -> dict[str, object]:
     """The state schema (None if the document is refused) and the diagnostics."""
-    compilation = compilation_of(request)
+    compilation = kept.of(request)
     return {
         "state": state_schema(compilation) if compilation.ok else None,
         "diagnostics": [each.to_json() for each in compilation.diagnostics],
     }
 
 
-def types(request: dict[str, Any]) -> dict[str, Any]:
+def types(request: dict[str, Any]) -> dict[str, object]:
     """The types of formats (None for a faulty one) and the diagnostics."""
     report = Diagnostics()
     schemas = DEFAULT if request["registries"] else Unasked()
@@ -99,14 +135,14 @@ def types(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def generate(request: dict[str, Any]) -> dict[str, Any]:
+def generate(request: dict[str, Any]) -> dict[str, object]:
     """Random records as input lines of a simulation."""
     types = {part: DataType.from_json(raw) for part, raw in request["recipe"]["types"].items()}
     recipe = Recipe(**{**request["recipe"], "types": types})
     return {"lines": lines(recipe, request["count"], request["every"])}
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
+def answer(request: dict[str, object]) -> dict[str, object]:
     """The answer to a request, the limit that it exceeds, or its OSError."""
     try:
         if request["do"] == "bundle":

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from millrace_model.plans import SpanJson
+
 from millrace_compiler.layout import WIDTH, flat, layout
 
 
@@ -18,7 +20,7 @@ class Span:
     start: int
     end: int
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> SpanJson:
         """The span as in the response of the compile endpoint."""
         return {"node": self.node, "path": self.path, "start": self.start, "end": self.end}
 

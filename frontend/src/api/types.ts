@@ -57,6 +57,8 @@ export type TopologyPage = Schemas["TopologyPage"];
 export type VersionSummary = Schemas["VersionSummary"];
 
 export type CompileResult = Held<Schemas["CompileResult"]>;
+/** A form with names in braces, and for each name a text or another sentence. */
+export type Sentence = Held<Schemas["Sentence"]>;
 export type Diagnostic = Held<Schemas["Diagnostic"]>;
 export type Difference = Held<Schemas["Difference"]>;
 export type PortType = Held<Schemas["PortType"]>;

@@ -112,7 +112,7 @@ function versionOf(running: RunningVersion | null, node: string): string | null 
   if (running.drawnOnly.has(node)) return t("not in version {n}, which is running", { n });
   const changed = running.changed[node];
   if (changed === undefined) return null;
-  const text = sentenceText(changed.summary) || changed.label;
+  const text = changed.summary === null ? changed.label : sentenceText(changed.summary);
   return t("version {n}: {text}", { n, text });
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { create } from "zustand";
+import type { Sentence } from "../api/types";
 import {
   type DocumentEdge,
   edgeId,
@@ -85,7 +86,9 @@ export interface HistoryPoint {
 export interface RunningVersion {
   readonly version: number;
   /** Nodes of both that differ: the label and the sentence that they have in the version. */
-  readonly changed: Readonly<Record<string, { readonly label: string; readonly summary: string }>>;
+  readonly changed: Readonly<
+    Record<string, { readonly label: string; readonly summary: Sentence | null }>
+  >;
   /** Nodes on the canvas that the version does not have. */
   readonly drawnOnly: ReadonlySet<string>;
   /** The names of nodes that only the version has. */

@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { create } from "zustand";
 import { compileDocument } from "../api/compileCalls";
 import { getVersion } from "../api/topologyCalls";
+import type { Sentence } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 import { useLive } from "./store";
 
@@ -14,7 +15,7 @@ export interface Deployed {
   /** Sub-topologies by node, from the version's plan. */
   readonly subtopologies: Readonly<Record<string, readonly number[]>>;
   /** The sentence of each node. */
-  readonly summary: Readonly<Record<string, string>>;
+  readonly summary: Readonly<Record<string, Sentence>>;
 }
 
 export const useDeployed = create<{ deployed: Deployed | null }>()(() => ({ deployed: null }));

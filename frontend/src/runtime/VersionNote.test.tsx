@@ -10,7 +10,7 @@ test("each difference from the running version begins with a capital letter", ()
   useDesigner.setState({ layer: "runtime" });
   useRuntime.getState().setRunning({
     version: 3,
-    changed: { a: { label: "A", summary: "" } },
+    changed: { a: { label: "A", summary: null } },
     drawnOnly: new Set(["b"]),
     runningOnly: ["c"],
   });

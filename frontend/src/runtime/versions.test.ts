@@ -11,7 +11,10 @@ function document(...nodes: readonly object[]): TopologyDocument {
   return { format: "millrace.topology/1", name: "t", nodes, edges: [] } as never;
 }
 
-const summary = { keep: "value > 1", gone: "value > 9" };
+const summary = {
+  keep: { form: "keeps value > 1", values: {} },
+  gone: { form: "keeps value > 9", values: {} },
+};
 
 test("nodes that differ from the running version have its expression, others are told apart", () => {
   const running = document(node("keep", "value > 1", { label: "Keep" }), node("gone", "value > 9"));
@@ -19,7 +22,7 @@ test("nodes that differ from the running version have its expression, others are
   const found = runningVersion(drawn, { version: 3, document: running, summary });
   expect(found).toEqual({
     version: 3,
-    changed: { keep: { label: "Keep", summary: "value > 1" } },
+    changed: { keep: { label: "Keep", summary: summary.keep } },
     drawnOnly: new Set(["new"]),
     runningOnly: ["gone"],
   });

@@ -90,10 +90,9 @@ type Alternating = Readonly<Record<string, Alternatives>>;
 /** Message and hint by the code of a diagnostic. */
 type Sentences = Readonly<Record<string, readonly [string, string]>>;
 
-/** The compiler's sentences about nodes by their English form, and the phrases that they consist of. */
+/** The compiler's sentences about nodes by their English form, and the units of durations in them. */
 export interface Forms {
-  readonly sentences: readonly (readonly [english: string, translation: string])[];
-  readonly windows: readonly (readonly [english: string, translation: string])[];
+  readonly sentences: Table;
   readonly units: Table;
 }
 

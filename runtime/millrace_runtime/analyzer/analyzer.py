@@ -2,7 +2,7 @@
 
     python -m millrace_runtime.analyzer --socket PATH
 
-A local service (`millrace_compiler.local_services`). Every request and response is one line of
+A local service (`millrace_services.local_services`). Every request and response is one line of
 JSON. Request: `{"id", "expressions": [{"text", "columns": {"key": "STRING"}, "expects":
 "BOOLEAN"}], "types": ["a INT"]}`. Response: `{"id", "expressions": [{"type", "columns", "error"}],
 "types": [{"type", "error"}]}`. It prints READY once it accepts requests.
@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler.json_text import text_of
+from millrace_services.line_server import LineServer, serve
 
 from millrace_runtime import columns
 from millrace_runtime.jars import connector_jars
-from millrace_runtime.services.line_server import LineServer, serve
 from millrace_runtime.session import session
 
 #: milliseconds that an expression may run past its deadline, and the exit code after that
@@ -56,7 +56,7 @@ class SparkAnalyzer:
         request_json = json.dumps(
             {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
         )
-        answer: dict[str, Any] = json.loads(
+        answer: dict[str, object] = json.loads(
             self._gateway.Analysis.analyze(self._java, request_json)
         )
         return {"id": request.get("id"), **answer}
@@ -79,7 +79,7 @@ def analyzer_session() -> Any:
 def analyzer_server(path: str, analyzer: SparkAnalyzer) -> LineServer:
     """Return a server that handles requests of different connections concurrently."""
 
-    def answer(request: dict[str, Any]) -> dict[str, Any]:
+    def answer(request: dict[str, object]) -> dict[str, object]:
         try:
             return analyzer.answer(request)
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server

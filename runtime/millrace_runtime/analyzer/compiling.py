@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from millrace_compiler import (
     Analyzer,
@@ -14,6 +14,7 @@ from millrace_compiler import (
     ExpressionResult,
     compile_document,
 )
+from millrace_model.documents import TopologyDocument
 
 from millrace_runtime.errors import MillraceError, ProgramError
 
@@ -49,7 +50,7 @@ def session_analyzer(spark: Any) -> Analyzer:
 
 
 def compiled(
-    document: Mapping[str, Any],
+    document: TopologyDocument,
     analyzer: Analyzer,
     places: Mapping[str | None, str] | None = None,
 ) -> Compilation:
@@ -70,7 +71,7 @@ def compiled(
             f"{first['message']}{others}",
             node=errors[0].node,
             parameter=errors[0].parameter,
-            facts=cast("Mapping[str, object]", first["facts"]),
+            facts=first["facts"],
         )
     return compilation
 
@@ -84,7 +85,7 @@ def refused(errors: Sequence[Diagnostic], places: Mapping[str | None, str]) -> P
         "\n".join(lines),
         node=first.node,
         parameter=first.parameter,
-        facts=cast("Mapping[str, object]", first.to_json()["facts"]),
+        facts=first.to_json()["facts"],
     )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from millrace_compiler.steps import GLOBAL_STEPS
+from millrace_model.graphs import TaskGraph
+from millrace_model.notes import NotedStore, Notes
+from millrace_model.reading import read
 
 from millrace_runtime.checkpoint.files import write_notes
 from millrace_runtime.checkpoint.opening import StateOpening
@@ -20,13 +23,14 @@ from millrace_runtime.stores import moving
 # 3: rows of stores are identified by the store's id instead of its name.
 LAYOUT = 3
 NOTES = "stores.json"
+_PLACES: tuple[Literal["tasks", "levels"], ...] = ("tasks", "levels")
 #: file with the name of the run that most recently completed its first batch
 ARRIVED = "arrived"
 #: file beside copied notes that contains the URI of the checkpoint
 LOCATION = "location"
 
 #: Writes a new checkpoint from the notes of the old one and of the job; returns its folder's name.
-Mover = Callable[[dict[str, Any], dict[str, Any]], str]
+Mover = Callable[[Notes, Notes], str]
 
 
 def stream_location(location: str, name: str = "stream") -> str:
@@ -42,8 +46,10 @@ def settle(location: str) -> None:
         _note_moved(folder, moved)
 
 
-def _note_moved(folder: Place, moved: dict[str, Any]) -> None:
-    write_notes(folder / NOTES, {name: value for name, value in moved.items() if name != "base"})
+def _note_moved(folder: Place, moved: Notes) -> None:
+    noted = moved.copy()
+    noted.pop("base", None)
+    write_notes(folder / NOTES, noted)
     (folder / moving.WAITING).unlink(missing_ok=True)
 
 
@@ -53,21 +59,21 @@ def layout_of(location: str) -> int:
     return found if isinstance(found, int) else LAYOUT
 
 
-def notes_of(location: str) -> dict[str, Any]:
+def notes_of(location: str) -> Notes:
     """Return the notes about the job that wrote a checkpoint; empty for a new one."""
     file = folder_of(location) / NOTES
     return _noted(file) if file.exists() else {}
 
 
 def metadata_of(
-    graph: dict[str, Any],
+    graph: TaskGraph,
     shuffle_partitions: int,
     *,
     clock: bool = False,
     state: StateOpening | None = None,
-) -> dict[str, Any]:
+) -> Notes:
     """Return what must not change for a checkpoint to fit: levels, tasks, stores by identity."""
-    stores: list[dict[str, Any]] = []
+    stores: list[NotedStore] = []
     for node in graph["nodes"]:
         own = node["params"].get("store")
         stores.extend(
@@ -81,7 +87,7 @@ def metadata_of(
             for store in ([own] if own else node["params"].get("stores", []))
         )
     levels = max((node["level"] for node in graph["nodes"]), default=0) + 1
-    return {
+    notes: Notes = {
         "layout": LAYOUT,
         "tasks": shuffle_partitions,
         "clock": clock,
@@ -95,11 +101,14 @@ def metadata_of(
         "readers": [node["node"] for node in graph["nodes"] if "reader" in node["params"]],
         "stores": stores,
         "nodes": graph["nodes"],
-        **({} if state is None else state.to_json()),
     }
+    if state is not None:
+        notes["state"], notes["changes"] = state.schema, state.changes
+        notes["names"] = state.names
+    return notes
 
 
-def _same_readers(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _same_readers(folder: Place, before: Notes, now: Notes) -> None:
     """Refuse different readers: Spark identifies a query's sources by their order only."""
     known, readers = before.get("readers") or [], now["readers"]
     if known != readers:
@@ -146,11 +155,9 @@ def location_of(folder: Path) -> str:
         return str(folder)
 
 
-def _noted(file: Place) -> dict[str, Any]:
+def _noted(file: Place) -> Notes:
     try:
-        before = json.loads(file.read_text(encoding="utf-8"))
-        if isinstance(before, dict):
-            return before
+        return read(Notes, json.loads(file.read_text(encoding="utf-8")))
     except ValueError:
         pass
     raise MillraceError(
@@ -161,7 +168,7 @@ def _noted(file: Place) -> dict[str, Any]:
     )
 
 
-def _nothing_in_common(before: dict[str, Any], now: dict[str, Any]) -> bool:
+def _nothing_in_common(before: Notes, now: Notes) -> bool:
     """Whether a job shares no source, topic or store with the previous one.
 
     For a checkpoint without a state schema, only the sources are known.
@@ -169,15 +176,15 @@ def _nothing_in_common(before: dict[str, Any], now: dict[str, Any]) -> bool:
     old, new = before.get("sources") or [], now["sources"]
     if not (old and new) or {each["id"] for each in old} & {each["id"] for each in new}:
         return False
-    known, state = before.get("state") or {}, now.get("state") or {}
-    same = {*known.get("topics", ())} & {*state.get("topics", ())}
-    stores = ({each["id"] for each in of.get("stores", ())} for of in (known, state))
+    known, state = before.get("state"), now.get("state")
+    if known is None or state is None:
+        return True
+    same = {*known["topics"]} & {*state["topics"]}
+    stores = ({each["id"] for each in of["stores"]} for of in (known, state))
     return not same and not set.intersection(*stores)
 
 
-def _same_topology(
-    folder: Place, before: dict[str, Any], now: dict[str, Any], *, moves: bool, ours: bool
-) -> None:
+def _same_topology(folder: Place, before: Notes, now: Notes, *, moves: bool, ours: bool) -> None:
     if not ours and _nothing_in_common(before, now):
         old = before["sources"]
         names = ", ".join(sorted(each["id"] for each in old))
@@ -192,7 +199,9 @@ def _same_topology(
         found = known.get(store["node"])
         # If both have a state schema, kinds have already been compared.
         judged = before.get("state") is not None and "state" in now
-        for what in (*(() if judged else ("kind",)), *(() if moves else ("level",))):
+        of_kind: list[Literal["kind", "level"]] = [] if judged else ["kind"]
+        of_level: list[Literal["kind", "level"]] = [] if moves else ["level"]
+        for what in (*of_kind, *of_level):
             if found is not None and found.get(what) != store[what]:
                 raise MillraceError(
                     "checkpoint_mismatch_kind" if what == "kind" else "checkpoint_mismatch_level",
@@ -209,7 +218,7 @@ def _same_topology(
                 )
 
 
-def _same_trigger(folder: Place, before: dict[str, Any], *, real_time: bool, clock: bool) -> None:
+def _same_trigger(folder: Place, before: Notes, *, real_time: bool, clock: bool) -> None:
     layout = before.get("layout")
     if layout not in range(1, LAYOUT + 1):
         raise MillraceError(
@@ -237,7 +246,7 @@ def _same_trigger(folder: Place, before: dict[str, Any], *, real_time: bool, clo
 
 def open_checkpoint(
     location: str,
-    graph: dict[str, Any],
+    graph: TaskGraph,
     shuffle_partitions: int,
     *,
     real_time: bool = False,
@@ -279,7 +288,10 @@ def open_checkpoint(
             state.waits(lambda: _note_moved(folder, noted_empty))
         return stream_location(location, empty)
     now["layout"] = before.get("layout")
-    now |= {what: before[what] for what in ("stream", "kept") if what in before}
+    if "stream" in before:
+        now["stream"] = before["stream"]
+    if "kept" in before:
+        now["kept"] = before["kept"]
     if "begun" in before:
         now.setdefault("begun", before["begun"])
     name = str(before.get("stream", "stream"))
@@ -332,8 +344,8 @@ def begins_anew(location: str, beginning: Beginning | None) -> bool:
     return not any(stream.glob("sources/*/0")) and not (stream / "offsets" / "0").exists()
 
 
-def _same_places(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
-    for what in ("tasks", "levels"):
+def _same_places(folder: Place, before: Notes, now: Notes) -> None:
+    for what in _PLACES:
         if before.get(what) != now[what]:
             raise MillraceError(
                 "checkpoint_mismatch_tasks" if what == "tasks" else "checkpoint_mismatch_levels",

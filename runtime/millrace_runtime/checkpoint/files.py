@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Mapping
 
 from millrace_runtime.checkpoint.storage import Place, write_whole
 
@@ -29,6 +29,6 @@ def places_in(offsets: Place, *, head: int = 2) -> Places:
     return found
 
 
-def write_notes(file: Place, notes: dict[str, Any]) -> None:
+def write_notes(file: Place, notes: Mapping[str, object]) -> None:
     """Replace the notes atomically: a reader finds either the old or the new ones."""
     write_whole(file, json.dumps(notes, indent=1))

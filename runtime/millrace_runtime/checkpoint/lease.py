@@ -19,7 +19,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+
+from millrace_model.notes import LeaseNotes
+from millrace_model.reading import read
 
 from millrace_runtime.checkpoint import storage
 from millrace_runtime.checkpoint.storage import StoredPath
@@ -69,7 +71,7 @@ def _wait_for(file: StoredPath, location: str) -> None:
         first = now
 
 
-def _read(file: StoredPath) -> dict[str, Any]:
+def _read(file: StoredPath) -> LeaseNotes:
     """Return the content of a lease file; empty if its owner has not written it.
 
     Retries, because not every file system creates and replaces files atomically.
@@ -84,12 +86,11 @@ def _read(file: StoredPath) -> dict[str, Any]:
         return {}
 
 
-def _parsed(file: StoredPath) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(file.read_text())
-    return found
+def _parsed(file: StoredPath) -> LeaseNotes:
+    return read(LeaseNotes, json.loads(file.read_text()))
 
 
-def _in_use(location: str, found: dict[str, Any]) -> MillraceError:
+def _in_use(location: str, found: LeaseNotes) -> MillraceError:
     owner = found.get("owner", "one that has just started")
     return MillraceError(
         "checkpoint_in_use",

@@ -8,9 +8,23 @@ a decision about it was made.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from millrace_compiler.state_changes import StoreChange, compare, convertible, type_text
+from millrace_compiler.state_changes import (
+    StoreChange,
+    compare,
+    convertible,
+    type_text,
+    value_types,
+)
+from millrace_model.graphs import GraphNode
+from millrace_model.notes import Notes
+from millrace_model.state import (
+    Conversion,
+    StateSchema,
+    StoreConversion,
+    StoreDrops,
+    StoreSchema,
+)
 
 from millrace_runtime.errors import MillraceError
 
@@ -50,12 +64,12 @@ class StateOpening:
 
     def __init__(
         self,
-        schema: dict[str, Any],
-        notes: Mapping[str, Any],
+        schema: StateSchema,
+        notes: Notes,
         decisions: Mapping[str, str],
     ) -> None:
         self.schema = schema
-        self.changes: list[dict[str, Any]] = list(notes.get("changes") or [])
+        self.changes: list[StoreDrops] = list(notes.get("changes") or [])
         self.names: dict[str, str] = dict(notes.get("names") or _names_of(notes))
         before = notes.get("state")
         self.changed = before is not None and before != schema
@@ -74,39 +88,38 @@ class StateOpening:
         converted = [s for s in change.undecided if decisions[s.id].startswith(CONVERT)]
         dropped = [store for store in change.undecided if store not in converted]
         drop = sorted({name for each in dropped for name in self._prefixes(each.id, notes)})
-        convert = [
+        convert: list[StoreConversion] = [
             {"store": name, **each, "expression": decisions[store.id].removeprefix(CONVERT)}
             for store in converted
             for each in conversions(store)
             for name in sorted(self._prefixes(store.id, notes))
         ]
         if change.undecided:
-            self.changes.append({"drop": drop, **({"convert": convert} if convert else {})})
+            made: StoreDrops = {"drop": drop}
+            if convert:
+                made["convert"] = convert
+            self.changes.append(made)
         for each in dropped:
             self.names.pop(each.id, None)
 
-    def _prefixes(self, store: str, notes: Mapping[str, Any]) -> set[str]:
+    def _prefixes(self, store: str, notes: Notes) -> set[str]:
         """Return the names of a store's rows: its name in the state, and ids of operator steps.
 
         Nodes on other levels keep copies of a table, and of tables that are derived from it.
         """
         found, tables = {self.names.get(store, store)}, set[str]()
         for each in notes.get("nodes") or []:
-            kept = each.get("params", {}).get("store") or {}
+            kept = each["params"].get("store")
             if each.get("node") == store:
                 found.add(each["id"])
             parents = [parent for parent, _ in each.get("parents", [])]
             found |= {f"{each['id']}$copy{n}" for n, of in enumerate(parents) if of in tables}
             derived = each["op"] in _DERIVED and not kept and tables.intersection(parents)
-            if store in (each.get("node"), kept.get("node")) or derived:
+            if store in (each.get("node"), kept and kept.get("node")) or derived:
                 tables.add(each["id"])
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the form in the checkpoint's notes."""
-        return {"state": self.schema, "changes": self.changes, "names": self.names}
-
-    def name_in(self, graph: Sequence[dict[str, Any]]) -> None:
+    def name_in(self, graph: Sequence[GraphNode]) -> None:
         """Give stores of a task graph the names that their rows have in an older checkpoint."""
         for node in graph:
             params = node["params"]
@@ -130,7 +143,7 @@ class StateOpening:
             self._write = None
 
 
-def conversions(store: StoreChange) -> list[dict[str, str]]:
+def conversions(store: StoreChange) -> list[Conversion]:
     """Return the types, before and after, of the values that an expression can convert.
 
     Raises MillraceError `state_not_convertible` if more than the value types changed.
@@ -141,12 +154,10 @@ def conversions(store: StoreChange) -> list[dict[str, str]]:
             f"The store {store.id} cannot be converted: {_cause(store)}. Reset it.",
             node=store.id,
         )
-    old, new = (store.old or {})["values"], (store.new or {})["values"]
-    types = {(type_text(old[part]), type_text(new[part])) for part in old.keys() & new.keys()}
-    return [{"from": a, "to": b} for a, b in sorted(types) if a != b]
+    return [{"from": old, "to": new} for old, new in value_types(store) if old != new]
 
 
-def _names_of(notes: Mapping[str, Any]) -> dict[str, str]:
+def _names_of(notes: Notes) -> dict[str, str]:
     """Return the names of stores by id, for a checkpoint whose rows are identified by names."""
     layout = notes.get("layout")
     if not isinstance(layout, int) or layout > 2:
@@ -165,8 +176,8 @@ def _refusal(stores: Sequence[StoreChange]) -> str:
 
 
 def _cause(store: StoreChange) -> str:
-    old, new = store.old or {}, store.new
-    if new is None:
+    old, new = store.old, store.new
+    if new is None or old is None:
         return "the job no longer has this store; its rows would be lost"
     causes = []
     if "store_kind_changed" in store.reasons:
@@ -183,13 +194,13 @@ def _cause(store: StoreChange) -> str:
     return ", ".join(causes)
 
 
-def _kind(store: Mapping[str, Any]) -> str:
+def _kind(store: StoreSchema) -> str:
     if store["tasks"] is None:
         return "a global table"
     return f"a {store['kind']} store" + (" with duplicates" if store.get("duplicates") else "")
 
 
-def _windows(store: Mapping[str, Any]) -> str:
+def _windows(store: StoreSchema) -> str:
     windows = store["windows"]
     if windows is None:
         return "none"

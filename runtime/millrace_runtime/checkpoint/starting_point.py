@@ -12,6 +12,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from millrace_model.notes import Notes
+
 from millrace_runtime.checkpoint.files import Places, places_in
 from millrace_runtime.checkpoint.storage import Place, matching
 from millrace_runtime.errors import MillraceError
@@ -82,7 +84,7 @@ def _invalid(text: str) -> MillraceError:
     )
 
 
-def due(beginning: Beginning | None, notes: Mapping[str, Any]) -> bool:
+def due(beginning: Beginning | None, notes: Notes) -> bool:
     """Whether a request has not yet been applied to a checkpoint with these notes."""
     return beginning is not None and notes.get("begun") != beginning.id
 

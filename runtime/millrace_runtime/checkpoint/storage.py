@@ -151,7 +151,7 @@ class StoredPath:
                     yield from found.glob(rest)
 
     def _list(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(_ask("list", self.uri))
+        found: list[dict[str, object]] = json.loads(_ask("list", self.uri))
         return found
 
     def _entry(self, *, folder: bool) -> dict[str, Any] | None:

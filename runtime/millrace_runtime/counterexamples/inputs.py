@@ -10,7 +10,9 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
+
+from millrace_model.documents import TopologyDocument
 
 from millrace_runtime import columns
 from millrace_runtime.formats import Format
@@ -34,7 +36,7 @@ class Constants:
     durations: list[int] = field(default_factory=lambda: [1, 5])
 
     @classmethod
-    def of(cls, documents: Iterable[Mapping[str, Any]]) -> Constants:
+    def of(cls, documents: Iterable[TopologyDocument]) -> Constants:
         """Collect the constants of documents, each with its neighbours."""
         found = cls()
         for document in documents:
@@ -140,10 +142,11 @@ class Inputs:
     def _line(self, now: int) -> Line:
         topic = self._chance.choice(list(self._topics))
         key, value, partitions = self._topics[topic]
-        line = {"topic": topic, "key": self._key(key), "value": self._value(value)}
+        line: Line = {"topic": topic, "key": self._key(key), "value": self._value(value)}
         if partitions > 1 and (part := self._chance.randrange(partitions)):
             line["partition"] = part
-        return {**line, "timestamp": now}
+        line["timestamp"] = now
+        return line
 
     def _step(self) -> int:
         """Return a difference of time in ms; a fifth of them go back.
@@ -203,11 +206,11 @@ def _type_of(format: Format) -> Any:
     return json.loads(columns.gateway().TestDriver.typeOf(json.dumps(format)))
 
 
-def records_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
+def records_of(lines: Iterable[Line]) -> Iterator[Line]:
     """Yield the input lines that a search can use: records and advances of the wall clock."""
     for line in lines:
         if "topic" in line or "advance_wall_clock" in line:
-            yield {name: line[name] for name in _USED if name in line}
+            yield cast(Line, {name: value for name, value in line.items() if name in _USED})
 
 
 _USED = (

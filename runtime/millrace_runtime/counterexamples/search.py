@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from millrace_compiler import Analyzer
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import OutputLine
 from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.inputs import Constants, Inputs, records_of
@@ -31,8 +32,8 @@ class Found:
 
     inputs: list[Line]
     topics: list[str]
-    old: list[dict[str, Any]]
-    new: list[dict[str, Any]]
+    old: list[OutputLine]
+    new: list[OutputLine]
     old_stopped: int | None
     new_stopped: int | None
 
@@ -54,7 +55,7 @@ class Searched:
     only_old: list[str] = field(default_factory=list)
     only_new: list[str] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the result as JSON."""
         found = None if self.found is None else vars(self.found)
         return {**vars(self), "found": found, "seconds": round(self.seconds, 2)}
@@ -63,10 +64,10 @@ class Searched:
 def search(
     spark: SparkSession,
     analyzer: Analyzer,
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
+    old: TopologyDocument,
+    new: TopologyDocument,
     *,
-    seeds: Iterable[Sequence[Mapping[str, Any]]] = (),
+    seeds: Iterable[Sequence[Line]] = (),
     seconds: float = 30.0,
     most: int = 20_000,
     seed: int = 0,
@@ -124,7 +125,7 @@ class _Pair:
 
     def first_difference(
         self,
-        seeds: Iterable[Sequence[Mapping[str, Any]]],
+        seeds: Iterable[Sequence[Line]],
         seed: int,
         more: Callable[[], bool],
         most: int,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal, cast
 
-from millrace_runtime.simulator.simulation import Line
+from millrace_model.simulations import InputLine as Line
 
 #: Whether an input shows the difference.
 Shows = Callable[[list[Line]], bool]
@@ -58,19 +58,22 @@ def _simpler_until_none(
                 break
 
 
+_PARTS: tuple[Literal["key", "value"], ...] = ("key", "value")
+
+
 def _simpler(lines: list[Line], index: int) -> Iterator[Line]:
     line = lines[index]
     for name in ("headers", "partition"):
         if line.get(name):
-            yield {key: value for key, value in line.items() if key != name}
+            yield cast(Line, {key: value for key, value in line.items() if key != name})
     before = lines[index - 1].get("timestamp", 0) if index else 0
     now = line.get("timestamp", 0)
     for time in _smaller_numbers(now, before):
-        yield {**line, "timestamp": time}
-    for name in ("key", "value"):
+        yield cast(Line, {**line, "timestamp": time})
+    for name in _PARTS:
         if line.get(name) is not None:
             for simpler in simpler_values(line[name]):
-                yield {**line, name: simpler}
+                yield cast(Line, {**line, name: simpler})
 
 
 def simpler_values(value: Any) -> Iterator[Any]:
@@ -98,7 +101,7 @@ def _simpler_lists(value: list[Any]) -> Iterator[list[Any]]:
             yield [*value[:index], simpler, *value[index + 1 :]]
 
 
-def _simpler_objects(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _simpler_objects(value: dict[str, object]) -> Iterator[dict[str, object]]:
     for name, each in value.items():
         if each is not None:
             yield {**value, name: None}

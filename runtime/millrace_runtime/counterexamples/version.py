@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from millrace_compiler import Analyzer
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import DriverStep, OperatorRecord, OperatorRow, OutputLine
 from pyspark.sql import SparkSession
 
 from millrace_runtime import columns
@@ -38,7 +40,7 @@ class Outcome:
     """
 
     topics: dict[str, list[Compared]] = field(default_factory=dict)
-    rows: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    rows: list[tuple[int, OperatorRow]] = field(default_factory=list)
     stopped: int | None = None
     steps: set[tuple[str, str]] = field(default_factory=set)
 
@@ -49,11 +51,9 @@ class Version:
     Raises MillraceError if the document is refused or one of its nodes does not start.
     """
 
-    def __init__(
-        self, spark: SparkSession, analyzer: Analyzer, document: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, spark: SparkSession, analyzer: Analyzer, document: TopologyDocument) -> None:
         self.document = document
-        graph = compiled(document, analyzer).task_graph or {}
+        graph = compiled(document, analyzer).require_task_graph()
         name = f"version-{uuid.uuid4().hex[:8]}"
         self._memory = Memory(spark, name)
         self._job = Job(spark, self._memory, graph, name=name, run=name)
@@ -61,7 +61,7 @@ class Version:
             topic: int(each.get("partitions", 1))
             for topic, each in (document.get("topics") or {}).items()
         }
-        self._sinks: dict[int, dict[str, Any]] = {}
+        self._sinks: dict[int, dict[str, object]] = {}
         self._driver: Any = columns.gateway().TestDriver.open(
             spark._jsparkSession, json.dumps(self._job.graph), json.dumps(self._job.options),
             json.dumps(self._job.readings), 0,
@@ -97,13 +97,14 @@ class Version:
         """Return the number of partitions that the document assumes for a topic."""
         return self._partitions.get(topic, 1)
 
-    def outputs(self, outcome: Outcome) -> list[dict[str, Any]]:
+    def outputs(self, outcome: Outcome) -> list[OutputLine]:
         """Return the outputs of a run as result lines; `after` is the number of the input line."""
-        return [{"after": number, **self._line(row)} for number, row in outcome.rows]
+        return [self._line(row, number) for number, row in outcome.rows]
 
-    def _line(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        line = {
-            "topic": row["topic"],
+    def _line(self, row: OperatorRow, number: int) -> OutputLine:
+        line: OutputLine = {
+            "after": number,
+            "topic": str(row["topic"]),
             "key": self._decoded(row["dest"], "key", row["key_bytes"]),
             "value": self._decoded(row["dest"], "value", row["value_bytes"]),
             "timestamp": row["timestamp"],
@@ -113,7 +114,9 @@ class Version:
             for name, raw in row["headers"]
             if not name.startswith(_ERRORS)
         }
-        return {**line, "headers": headers} if headers else line
+        if headers:
+            line["headers"] = headers
+        return line
 
     def _decoded(self, dest: int, part: str, raw: str | None) -> Any:
         if raw is None or dest < 0:
@@ -173,16 +176,17 @@ class _Run:
                     break
                 rows = self._take(json.loads(self._driver.feed(json.dumps(records))))
                 records = [
-                    self._looped(row, number)
+                    self._looped(row, topic, number)
                     for row in rows
-                    if self._job.formats_of(row["topic"]) is not None
+                    if (topic := row["topic"]) is not None
+                    if self._job.formats_of(topic) is not None
                 ]
             else:
                 self.outcome.stopped = number
             if self.outcome.stopped is not None:
                 return
 
-    def _take(self, found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _take(self, found: DriverStep) -> list[OperatorRow]:
         """Note the results of a call; return the rows of sinks that name their topic."""
         steps = self.outcome.steps
         steps.update((each["node"], each["reason"]) for each in found["drops"])
@@ -199,9 +203,9 @@ class _Run:
                     written.append(row)
         return written
 
-    def _note(self, row: dict[str, Any], number: int) -> None:
+    def _note(self, row: OperatorRow, number: int) -> None:
         self.outcome.rows.append((number, row))
-        self.outcome.topics.setdefault(row["topic"], []).append(
+        self.outcome.topics.setdefault(str(row["topic"]), []).append(
             (
                 row["partition"],
                 _canonical(row["key_bytes"]),
@@ -213,7 +217,7 @@ class _Run:
             )
         )
 
-    def _records(self, line: Line, number: int) -> list[dict[str, Any]]:
+    def _records(self, line: Line, number: int) -> list[OperatorRecord]:
         if "advance_wall_clock" in line:
             self._wall_clock += int(line["advance_wall_clock"])
             tick = json.dumps({"wall_clock": self._wall_clock}).encode()
@@ -227,8 +231,8 @@ class _Run:
 
     def _record(
         self, topic: str, partition: int, timestamp: int, key: str | None, value: str | None,
-        headers: list[list[str | None]], number: int,
-    ) -> dict[str, Any]:  # fmt: skip
+        headers: list[tuple[str, str | None]], number: int,
+    ) -> OperatorRecord:  # fmt: skip
         offset = self._offsets.get((topic, partition), 0)
         self._offsets[topic, partition] = offset + 1
         merge = len(self._line_of) + 1
@@ -238,10 +242,10 @@ class _Run:
             "merge": merge, "key": key, "value": value, "headers": headers,
         }  # fmt: skip
 
-    def _looped(self, row: Mapping[str, Any], number: int) -> dict[str, Any]:
-        partition = partition_of(row, self._partitions.get(row["topic"], 1))
+    def _looped(self, row: OperatorRow, topic: str, number: int) -> OperatorRecord:
+        partition = partition_of(row, self._partitions.get(topic, 1))
         parts = (row["timestamp"], row["key_bytes"], row["value_bytes"], row["headers"])
-        return self._record(row["topic"], partition, *parts, number)
+        return self._record(topic, partition, *parts, number)
 
 
 @functools.lru_cache(maxsize=4_096)

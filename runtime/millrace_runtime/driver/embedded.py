@@ -7,9 +7,10 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from millrace_compiler.state_schema import state_schema
+from millrace_model.notes import Notes
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
@@ -49,12 +50,12 @@ def start(
     state = StateOpening(state_schema(compilation), checkpoints.notes_of(checkpoint), {})
     kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
     job = Job(
-        spark, kafka, compilation.task_graph or {}, name=topology.name, run=kafka.run,
+        spark, kafka, compilation.require_task_graph(), name=topology.name, run=kafka.run,
         updates=checkpoints.layout_of(checkpoint) > 1, state=state, outside=topology.outside,
     )  # fmt: skip
     query = _planned(spark, kafka, job)
 
-    def move(before: dict[str, Any], now: dict[str, Any]) -> str:
+    def move(before: Notes, now: Notes) -> str:
         return Move(
             spark, folder_of(checkpoint), before, now, job.graph, kafka.client, None,
             job.updates, job.exactly_once, log.info,
@@ -92,7 +93,7 @@ def dataframe(
     """
     _check(spark)
     analyzer = session_analyzer(spark)
-    graph = compiled(topology.document, analyzer, topology.places).task_graph or {}
+    graph = compiled(topology.document, analyzer, topology.places).require_task_graph()
     kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
     job = Job(spark, kafka, graph, name=topology.name, run=kafka.run, outside=topology.outside)
     written = {str(each["node"]) for each in graph["nodes"] if each["op"] in ("to", "print")}

@@ -347,7 +347,7 @@ def _rewrite(files: Iterable[Place], change: Callable[[int, Places], Places]) ->
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
-def _note(folder: Place, noted: Mapping[str, Any]) -> None:
+def _note(folder: Place, noted: Mapping[str, object]) -> None:
     write_whole(folder / NOTES, json.dumps(noted, indent=1))
 
 

@@ -206,7 +206,7 @@ def _run(
         document = topology.document
         compilation = compiled(document, session_analyzer(spark), topology.places)
         stages.done("plan")
-        graph = compilation.task_graph or {}
+        graph = compilation.require_task_graph()
         report.describe(document, graph)
         schema = state_schema(compilation)
         outside = topology.outside

@@ -19,6 +19,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from millrace_model.graphs import GraphNode
+
 from millrace_runtime.checkpoint.files import Places, places_in, write_notes
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.kafka import topics
@@ -47,7 +49,7 @@ class Done:
     places: Places
     ends: dict[str, dict[str, list[int]]]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the form in `shadow.json`."""
         return dataclasses.asdict(self)
 
@@ -166,7 +168,7 @@ class Shadow:
     def _note(self, **what: Any) -> None:
         write_notes(self.folder / REACHED, {**self.noted, **what})
 
-    def plan(self, location: str, nodes: Iterable[Mapping[str, Any]], begin: Begin) -> None:
+    def plan(self, location: str, nodes: Iterable[GraphNode], begin: Begin) -> None:
         """Write the end offsets of the next micro-batch, as Spark does before it runs one."""
         stream = Path(location)
         last, done = last_batch(stream), done_by(self.origin)
@@ -231,7 +233,7 @@ class Shadow:
             return
         theirs = plan["theirs"]
         both = {"theirs": theirs["ends"], "ours": own.ends, "places": theirs["places"]}
-        what: dict[str, Any] = {"last": plan}
+        what: dict[str, object] = {"last": plan}
         if plan["whole"]:
             what["reached"] = {**both, "at": int(time.time() * 1000)}
             if "began" not in self.noted:

@@ -15,6 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from millrace_model.graphs import TaskGraph
+from millrace_model.notes import Notes
+from millrace_model.state import StateSchema
+
 from millrace_runtime import columns
 from millrace_runtime.checkpoint.storage import folder_of
 from millrace_runtime.driver.lost_offsets import Settled
@@ -62,7 +66,7 @@ class Planned:
     """A query that was planned for a mode and for a checkpoint with these notes."""
 
     mode: str
-    notes: dict[str, Any]
+    notes: Notes
     updates: bool
     state: StateOpening
     kafka: Kafka
@@ -79,12 +83,12 @@ class Starter:
 
     spark: Any
     name: str
-    graph: dict[str, Any]
+    graph: TaskGraph
     arguments: argparse.Namespace
     report: Any
     stages: Stages
     #: the state schema of the topology
-    schema: dict[str, Any]
+    schema: StateSchema
     outside: Outside | None = None
     state: StateOpening | None = None
     #: the lost offsets that the last start found
@@ -115,7 +119,7 @@ class Starter:
     def _planned(
         self,
         mode: str,
-        notes: dict[str, Any],
+        notes: Notes,
         beginning: Beginning | None = None,
         *,
         anew: bool = False,
@@ -196,7 +200,7 @@ class Starter:
         """Return the function that writes a new checkpoint if levels, tasks or sources changed."""
         from millrace_runtime.stores.moving import Move
 
-        def move(before: dict[str, Any], now: dict[str, Any]) -> str:
+        def move(before: Notes, now: Notes) -> str:
             self.stages.begin("the move of the state to new levels, tasks or sources")
             return Move(
                 self.spark, folder_of(self.arguments.checkpoint), before, now, job.graph,
@@ -312,7 +316,7 @@ class Starter:
         self.report.log("warning", warning)
         print(f"WARN {warning}", file=sys.stderr, flush=True)
 
-    def _settle(self, kafka: Kafka, graph: dict[str, Any], location: str) -> None:
+    def _settle(self, kafka: Kafka, graph: TaskGraph, location: str) -> None:
         """Prevent a query from starting at offsets that the broker does not have."""
         from millrace_runtime.driver import lost_offsets
         from millrace_runtime.stores.moving import reads_of
@@ -338,12 +342,11 @@ def _interval(trigger: str) -> bool:
     return any(map(int, re.findall(r"\d+", trigger)))
 
 
-def _source_of(graph: dict[str, Any], topic: str) -> str | None:
+def _source_of(graph: TaskGraph, topic: str) -> str | None:
     """Return the first node that reads a topic."""
     from millrace_runtime.stores.moving import reads_of
 
-    named = [node for node in graph["nodes"] if reads_of([node])]
-    reads = [(node["node"], *reads_of([node])) for node in named]
+    reads = [(node["node"], read) for node in graph["nodes"] for read in reads_of([node])]
     found = [node for node, read in reads if topic in read.topics]
     found += [node for node, read in reads if read.patterns and not read.topics]
     return str(found[0]) if found else None

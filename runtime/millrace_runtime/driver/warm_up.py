@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from millrace_compiler.types import DataType, parse_type
+from millrace_model.graphs import GraphNode, StepParams, TaskGraph
 
 from millrace_runtime import columns
 from millrace_runtime.driver.options import kafka_options
@@ -73,7 +74,7 @@ class Newest:
 
 
 def rehearse(
-    session: Any, name: str, graph: dict[str, Any], arguments: argparse.Namespace
+    session: Any, name: str, graph: TaskGraph, arguments: argparse.Namespace
 ) -> str | None:
     """Rehearse a job's query; return the reason if it was skipped or ended early, else None."""
     if any("reader" in node["params"] for node in graph["nodes"]):
@@ -93,23 +94,26 @@ def rehearse(
     return None
 
 
-def without_code(graph: dict[str, Any]) -> dict[str, Any]:
+def without_code(graph: TaskGraph) -> TaskGraph:
     """Return the graph with processors that only forward records."""
     return {**graph, "nodes": [_harmless(node) for node in graph["nodes"]]}
 
 
-def _harmless(node: dict[str, Any]) -> dict[str, Any]:
+def _harmless(node: GraphNode) -> GraphNode:
     if node["op"] not in CODE:
         return node
     params = node["params"]
     types = params.get("output", {})
-    sample = {part: _sample(parse_type(text)) for part, text in types.items() if text}
+    given = (("key", types.get("key")), ("value", types.get("value")))
+    sample = {part: _sample(parse_type(text)) for part, text in given if text}
     code = PROCESSOR.format(body=CODE[node["op"]].format(**{"key": None, "value": None, **sample}))
     for method in params.get("methods", ()):
         if method != "process":
             code += f"    {method} = process\n"
-    given = {"code": code, "class_name": "Rehearsed", "arguments": {}}
-    return {**node, "params": {**params, **given}}
+    rehearsed: StepParams = {
+        **params, "code": code, "class_name": "Rehearsed", "arguments": {},
+    }  # fmt: skip
+    return {**node, "params": rehearsed}
 
 
 def _sample(type_: DataType) -> Any:
@@ -122,7 +126,7 @@ def _sample(type_: DataType) -> Any:
 def _run(
     session: Any,
     name: str,
-    graph: dict[str, Any],
+    graph: TaskGraph,
     arguments: argparse.Namespace,
     run: str,
     scratch: str,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler.program.classes import imports, in_place, own_code
+from millrace_model.graphs import TaskGraph
 
 from millrace_runtime.dsl.places import Place
 from millrace_runtime.processor import Processor
@@ -39,14 +40,14 @@ class ProcessorCode:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """The parameters of the node that runs the class."""
         arguments = dict(self.arguments) or None
         return {"code": self.text, "class_name": self.class_name, "arguments": arguments}
 
 
 def code_of(
-    processor: ProcessorSource, place: Place, arguments: Mapping[str, Any] | None = None
+    processor: ProcessorSource, place: Place, arguments: Mapping[str, object] | None = None
 ) -> ProcessorCode:
     """Return the code of a class, of an instance, or of `"file.py:Class"` beside the program.
 
@@ -65,12 +66,12 @@ def code_of(
     return replace(code, arguments=made)
 
 
-def _arguments(processor: Processor) -> dict[str, Any]:
+def _arguments(processor: Processor) -> dict[str, object]:
     """Return the arguments with which an instance was created, by name."""
     args, keywords = processor.created_with
     signature = inspect.signature(type(processor).__init__)
     bound = signature.bind(processor, *args, **keywords).arguments
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, parameter in list(signature.parameters.items())[1:]:
         if name not in bound:
             continue
@@ -126,14 +127,15 @@ def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
     return ProcessorCode(code, name, found, lines, beside(Path(found), lines))
 
 
-def placed(graph: Mapping[str, Any], codes: Mapping[str, ProcessorCode]) -> dict[str, Any]:
+def placed(graph: TaskGraph, codes: Mapping[str, ProcessorCode]) -> TaskGraph:
     """Return a task graph whose processors run with the lines of their files; `codes` by node."""
     nodes = []
     for node in graph["nodes"]:
         found = codes.get(node["node"]) if "class_name" in node["params"] else None
         if found is not None:
-            changed = {"code": found.in_place, "file": Path(found.file).name}
-            node = {**node, "params": {**node["params"], **changed}}  # noqa: PLW2901
+            params = node["params"].copy()
+            params["code"], params["file"] = found.in_place, Path(found.file).name
+            node = {**node, "params": params}  # noqa: PLW2901
         nodes.append(node)
     return {**graph, "nodes": nodes}
 

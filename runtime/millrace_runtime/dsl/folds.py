@@ -32,7 +32,7 @@ class Fold:
     by: Mapping[str, Any] | None
     window: str | None
 
-    def reduced(self, given: Mapping[str, Any], about: About) -> dict[str, Any]:
+    def reduced(self, given: Mapping[str, object], about: About) -> dict[str, object]:
         """The parameters of a reduction: expressions over `agg` and `value`."""
         value = self._columns()["value"]
         # Overlapping sessions are reduced as well, and may have been deleted.
@@ -46,12 +46,12 @@ class Fold:
         }
 
     def aggregated(
-        self, type: str, given: Mapping[str, Any], about: About, *, method: str = "aggregate"
-    ) -> dict[str, Any]:
+        self, type: str, given: Mapping[str, object], about: About, *, method: str = "aggregate"
+    ) -> dict[str, object]:
         """The parameters of an aggregation into a type."""
         expects = _parsed(type)
         node = about.get("name")
-        made: dict[str, Any] = {"type": type}
+        made: dict[str, object] = {"type": type}
         for name, each in given.items():
             if name == "initializer":
                 site = Site(method, name, {}, INITIALIZER, expects)

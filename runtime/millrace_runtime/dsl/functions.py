@@ -23,6 +23,7 @@ from millrace_compiler.program.functions import (
     class_name_of,
 )
 from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_model.documents import DocumentEdge, DocumentNode
 
 from millrace_runtime.dsl.code import ProcessorCode, beside
 from millrace_runtime.dsl.places import calling
@@ -79,8 +80,8 @@ class Runs:
 class Nodes(Protocol):
     """The nodes and edges of a topology so far."""
 
-    nodes: list[dict[str, Any]]
-    edges: list[dict[str, str]]
+    nodes: list[DocumentNode]
+    edges: list[DocumentEdge]
 
     def free_id(self, base: str) -> str:
         """The id that a node of this name gets by default."""
@@ -113,10 +114,10 @@ class Functions:
             self._ports = (count, self._inferred(self._nodes.nodes, self._nodes.edges))
         return self._ports[1].get((end.node, end.port)) or Port("stream", None, None)
 
-    def source(self, params: Mapping[str, Any]) -> Columns:
+    def source(self, params: Mapping[str, object]) -> Columns:
         """The columns of a source's records."""
         given = {name: each for name, each in params.items() if name in ("key", "value")}
-        node = {"id": "a", "kind": "source.table", "params": {"topic": "a", **given}}
+        node: DocumentNode = {"id": "a", "kind": "source.table", "params": {"topic": "a", **given}}
         port = self._inferred([node], []).get(("a", "out")) or Port("stream", None, None)
         return record(port)
 

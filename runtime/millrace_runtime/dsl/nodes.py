@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
+from millrace_model.documents import DocumentEdge, DocumentNode
 
 from millrace_runtime.dsl.functions import Functions
 from millrace_runtime.dsl.places import Comment, Place, calling, comments
@@ -46,8 +47,8 @@ class Nodes:
     """
 
     dataframe: Callable[..., Any]
-    nodes: list[dict[str, Any]] = field(default_factory=list)
-    edges: list[dict[str, str]] = field(default_factory=list)
+    nodes: list[DocumentNode] = field(default_factory=list)
+    edges: list[DocumentEdge] = field(default_factory=list)
     places: dict[str, list[Place]] = field(default_factory=dict)
     outside: Outside = field(default_factory=Outside)
     _ids: Identities = field(default_factory=Identities)
@@ -110,14 +111,14 @@ class Nodes:
         return self._stores[id(store)]
 
     def _edge(self, end: End, target: str, port: str) -> None:
-        edge = {"source": end.node, "target": target}
+        edge: DocumentEdge = {"source": end.node, "target": target}
         if end.port != "out":
             edge["source_port"] = end.port
         if port != "in":
             edge["target_port"] = port
         self.edges.append(edge)
 
-    def documented(self, *, labels: bool) -> list[dict[str, Any]]:
+    def documented(self, *, labels: bool) -> list[DocumentNode]:
         """Return the nodes with labels and descriptions taken from comments.
 
         `labels`: without a comment, the name or the variable of a node becomes its label.
@@ -129,8 +130,8 @@ class Nodes:
         return [_documented(node, found[node["id"]], labels=labels) for node in self.nodes]
 
 
-def _node(id_: str, kind: str, params: Mapping[str, Any], about: About) -> dict[str, Any]:
-    node: dict[str, Any] = {"id": id_, "kind": kind, "params": dict(params)}
+def _node(id_: str, kind: str, params: Mapping[str, object], about: About) -> DocumentNode:
+    node: DocumentNode = {"id": id_, "kind": kind, "params": dict(params)}
     if about.get("label") is not None:
         node["label"] = about["label"]
     if about.get("description"):
@@ -138,9 +139,11 @@ def _node(id_: str, kind: str, params: Mapping[str, Any], about: About) -> dict[
     return node
 
 
-def _documented(node: Mapping[str, Any], found: Comment, *, labels: bool) -> dict[str, Any]:
+def _documented(node: DocumentNode, found: Comment, *, labels: bool) -> DocumentNode:
     implied = implied_label(node["kind"], node["id"], found.variable) if labels else None
     texts = {"label": found.label or implied, "description": found.description}
     order = ("id", "kind", "label", "description", "params")
     made = {**texts, **node}
-    return {name: made[name] for name in order if name == "params" or made[name]}
+    return cast(
+        DocumentNode, {name: made[name] for name in order if name == "params" or made[name]}
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from millrace_model.documents import DocumentSettings, TopologyDocument
 
 from millrace_runtime.dsl.readers import Outside
 
@@ -14,13 +15,12 @@ class Runnable:
     """A topology's name, its document, and the DataFrames and functions that the document names."""
 
     name: str
-    document: Mapping[str, Any]
+    document: TopologyDocument
     outside: Outside
     #: the place in the program of each node, and of the topology (None), such as "job.py, line 3"
     places: Mapping[str | None, str]
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> DocumentSettings:
         """The settings of the document."""
-        settings: Mapping[str, Any] = self.document.get("settings", {})
-        return settings
+        return self.document.get("settings", {})

@@ -95,7 +95,7 @@ class Records(Writable):
         self,
         processor: ProcessorSource,
         *,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str],
@@ -107,7 +107,7 @@ class Records(Writable):
         self,
         processor: ProcessorSource,
         *,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
@@ -133,7 +133,7 @@ class Records(Writable):
         self,
         processor: ProcessorSource,
         *,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: None = None,
@@ -146,7 +146,7 @@ class Records(Writable):
         self,
         processor: ProcessorSource,
         *,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str],
@@ -158,7 +158,7 @@ class Records(Writable):
         self,
         processor: ProcessorSource,
         *,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         key_type: str | None = None,
         value_type: str | None = None,
         outputs: Sequence[str] | None = None,
@@ -303,7 +303,7 @@ class Stream(Records):
 
     def _map(self, function: Callable[..., Any], returns: str | None, about: About) -> Stream:
         functions, node = self._nodes.functions, about.get("name")
-        params: dict[str, Any] = {}
+        params: dict[str, object] = {}
         for element, name in enumerate(("key", "value")):
             site = replace(self._site("map", name), element=element)
             found = functions.text_or_runs(function, site, node)
@@ -445,7 +445,7 @@ class Stream(Records):
         names: Mapping[str, str | None],
         about: About,
     ) -> Stream:
-        params: dict[str, Any] = {"grace": in_milliseconds(grace), **names}
+        params: dict[str, object] = {"grace": in_milliseconds(grace), **names}
         if type != "inner":
             params["type"] = type
         if isinstance(other, Stream):
@@ -610,7 +610,7 @@ class Table(Records):
             "right": Column("right", right.value, none=type != "inner"),
             "timestamp": row["timestamp"],
         }
-        params: dict[str, Any] = {
+        params: dict[str, object] = {
             "joiner": functions.text(joiner, Site(kind, "joiner", columns, JOINER), node),
             "foreign_key": functions.text(foreign_key, site, node),
             "repartition": repartition,
@@ -693,7 +693,7 @@ class GroupedStream(Checked):
         return CogroupedStream([(port, self, aggregator)])
 
     def _aggregate(
-        self, kind: str, params: dict[str, Any], store: Store | None, about: About
+        self, kind: str, params: dict[str, object], store: Store | None, about: About
     ) -> Table:
         window = self._window.parts if self._window else None
         node = {
@@ -754,9 +754,9 @@ class GroupedTable(Checked):
         return Fold(self._table._nodes.functions, self._table._end, self._by, None)
 
     def _aggregate(
-        self, kind: str, params: dict[str, Any], store: Store | None, about: About
+        self, kind: str, params: dict[str, object], store: Store | None, about: About
     ) -> Table:
-        node: dict[str, Any] = {**params, "group_by": self._by, "repartition": self._repartition}
+        node: dict[str, object] = {**params, "group_by": self._by, "repartition": self._repartition}
         made = self._table._add(kind, node, about, stores=[store], places=self._places)
         return Table(self._table._nodes, made)
 
@@ -802,7 +802,7 @@ class CogroupedStream(Checked):
                 about,
                 method="cogroup",
             )
-            by: dict[str, Any] = {"group_by": grouped._by} if grouped._by else {}
+            by: dict[str, object] = {"group_by": grouped._by} if grouped._by else {}
             if grouped._repartition:
                 by["repartition"] = grouped._repartition
             listed.append({"port": port, "aggregator": own["aggregator"], **by})

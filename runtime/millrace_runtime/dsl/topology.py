@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from millrace_compiler.document import FORMAT
 from millrace_compiler.program.functions import RECORD
+from millrace_model.documents import DocumentSettings, TopologyDocument
 
 from millrace_runtime.dsl.code import ProcessorSource, code_of
 from millrace_runtime.dsl.functions import Expression, Site
@@ -158,7 +159,7 @@ class Topology(Checked):
         *,
         key: Format,
         value: Format,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object] | None = None,
         **about: Unpack[About],
     ) -> None:
         """Read a topic with a class that keeps its contents in a store, whole on every task.
@@ -180,7 +181,7 @@ class Topology(Checked):
         invalid_timestamp: str,
         start: str,
         about: About,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The parameters of a source of records."""
         functions = self._nodes.functions
         columns = functions.source({"key": key, "value": value}) if timestamp is not None else {}
@@ -256,7 +257,7 @@ class Topology(Checked):
 
         return dataframe(self.runnable(), node, spark, **options)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TopologyDocument:
         """Return the topology document, which the canvas shows and a server deploys.
 
         Raises ProgramError for parts that cannot be in a document: `document_dataframe` for a
@@ -320,15 +321,16 @@ class Topology(Checked):
             found[node] = str(places[-1])
         return found
 
-    def _compilable(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"format": FORMAT, "name": self.name}
+    def _compilable(self) -> TopologyDocument:
+        # In the order in which the fields are written.
+        document = cast(TopologyDocument, {"format": FORMAT, "name": self.name})
         if self.description and self.description.strip():
             document["description"] = self.description.strip()
         if self.settings:
-            document["settings"] = dict(self.settings)
+            document["settings"] = cast(DocumentSettings, dict(self.settings))
         if self.partitions:
             counts = self.partitions.items()
             document["topics"] = {topic: {"partitions": count} for topic, count in counts}
         document["nodes"] = self._nodes.documented(labels=self._labels)
-        document["edges"] = [dict(edge) for edge in self._nodes.edges]
+        document["edges"] = [edge.copy() for edge in self._nodes.edges]
         return document

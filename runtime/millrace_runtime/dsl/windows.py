@@ -22,14 +22,14 @@ class Window:
 class JoinWindow:
     """The time window of a join of two streams."""
 
-    parts: dict[str, Any]
+    parts: dict[str, object]
 
 
 @dataclass(frozen=True)
 class Suppressed:
     """The condition under which `suppress` emits updates."""
 
-    parts: dict[str, Any]
+    parts: dict[str, object]
 
 
 def _window(type: str, **parts: Duration | None) -> Window:

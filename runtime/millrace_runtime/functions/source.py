@@ -46,7 +46,7 @@ class Source:
         return (*needed, *(each.arg for each, default in pairs if default is None))
 
     @property
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> dict[str, object]:
         """The values of the parameters with a default."""
         args = self.node.args
         named = [each.arg for each in (*args.posonlyargs, *args.args)]
@@ -67,7 +67,7 @@ class Source:
         return names[name] if name in names else vars(builtins)[name]
 
     @property
-    def captured(self) -> dict[str, Any]:
+    def captured(self) -> dict[str, object]:
         """The values of names of enclosing functions."""
         found = {}
         for name in self.function.__code__.co_freevars:
@@ -161,6 +161,6 @@ def dedented(source: Source) -> str:
     return textwrap.dedent("".join(source.lines[first - 1 : node.end_lineno]))
 
 
-def named(values: Mapping[str, Any]) -> str:
+def named(values: Mapping[str, object]) -> str:
     """Assignments of captured values, which are literals."""
     return "".join(f"{name} = {value!r}\n" for name, value in values.items())

@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.local_services import LONGEST_LINE
+from millrace_services.line_server import LineConnection, LineServer
+from millrace_services.local_services import LONGEST_LINE
 
 from millrace_runtime import columns
 from millrace_runtime.checkpoint import storage
-from millrace_runtime.services.line_server import LineConnection, LineServer
 from millrace_runtime.session import session
 
 SOCKET = "jvm.sock"
@@ -57,7 +57,7 @@ class Guest(LineConnection):
     def handle(self) -> None:
         """Answer one request; a driver that has joined stays connected until it ends."""
         with contextlib.suppress(ConnectionError):
-            request = self.request_in(self.rfile.readline(LONGEST_LINE))
+            request: Any = self.request_in(self.rfile.readline(LONGEST_LINE))
             if request is None:
                 return
             keeper = self.server.keeper
@@ -118,7 +118,7 @@ class Keeper:
         server.serve_forever(poll_interval=60)
         return 0
 
-    def open(self, run: str) -> dict[str, Any]:
+    def open(self, run: str) -> dict[str, object]:
         """Open a run in the JVM and return the port and secret of its gateway."""
         _, home = self.guests[run]
         log = str(home / "driver.log")

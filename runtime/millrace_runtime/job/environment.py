@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
+from millrace_model.documents import DocumentSettings
+from millrace_model.graphs import TaskGraph
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -55,7 +57,7 @@ class Environment(Protocol):
         ...
 
     def into(
-        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
+        self, writer: DataStreamWriter, graph: TaskGraph, settings: DocumentSettings
     ) -> DataStreamWriter:
         """Set the sink for the rows of the task graph's sink nodes, and return the writer."""
         ...

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from millrace_compiler import ExpressionRequest
+from millrace_model.graphs import GraphNode
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -39,10 +40,11 @@ from millrace_runtime.job.reader_places import ALLOWED, check_allowed
 if TYPE_CHECKING:
     from millrace_runtime.dsl.readers import Frame
 
+_PARTS: tuple[Literal["key", "value"], ...] = ("key", "value")
 _OPTIONAL = ("headers", "topic", "partition", "offset")
 
 
-def records(session: SparkSession, node: Mapping[str, Any], frame: Frame | None) -> DataFrame:
+def records(session: SparkSession, node: GraphNode, frame: Frame | None) -> DataFrame:
     """Return the records of a source node, with the columns of `Environment.read`.
 
     `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_…` at the
@@ -59,15 +61,15 @@ def records(session: SparkSession, node: Mapping[str, Any], frame: Frame | None)
 
 
 class _Source:
-    def __init__(self, node: Mapping[str, Any]) -> None:
+    def __init__(self, node: GraphNode) -> None:
         self.node, self.params = node, node["params"]
-        self.topic: str = self.params["topics"][0]
+        self.topic = self.params["topics"][0]
 
     def records(self, session: SparkSession, frame: Frame | None) -> DataFrame:
         df = self._read(session) if frame is None else frame
         try:
             df = self._selected(df(session) if callable(df) else df)
-            for part in ("key", "value"):
+            for part in _PARTS:
                 df = self._encoded(df, part)
             df = self._placed(df)
             # Spark reports some errors of expressions and types only here.
@@ -87,13 +89,14 @@ class _Source:
         check_allowed(self.node, os.environ.get(ALLOWED))
         stream = session.readStream.format(reader["format"]).options(**reader["options"])
         try:
-            return (stream.schema(reader["schema"]) if reader.get("schema") else stream).load()
+            schema = reader.get("schema")
+            return (stream.schema(schema) if schema else stream).load()
         except (PySparkException, Py4JJavaError) as error:
             raise self._refused(error) from None
 
     def _selected(self, df: DataFrame) -> DataFrame:
         """Select the columns of a record: computed by expressions, or existing ones by name."""
-        given: Mapping[str, str] = self.params["reader"]["columns"]
+        given = self.params["reader"]["columns"]
         self._check(df, given)
         found = {name: F.expr(text) for name, text in given.items()}
         wanted = ("key", "value", "timestamp", *_OPTIONAL)
@@ -167,7 +170,7 @@ class _Source:
             )
         )
 
-    def _encoded(self, df: DataFrame, part: str) -> DataFrame:
+    def _encoded(self, df: DataFrame, part: Literal["key", "value"]) -> DataFrame:
         """Encode key or value in the source's format; bytes stay as they are.
 
         Fields of structs are matched by name.
@@ -214,7 +217,7 @@ class _Source:
 
 
 def _node_error(
-    node: Mapping[str, Any],
+    node: GraphNode,
     code: str,
     message: str,
     parameter: str = "reader",

@@ -8,9 +8,10 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Literal, cast
 
 from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_model.graphs import GraphNode, Limits, OperatorOptions, ReadingJson, TaskGraph
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
@@ -25,6 +26,13 @@ from millrace_runtime.job.kafka import Kafka
 from millrace_runtime.job.readings import Reading, addressed, addressed_to, ticks, timed, union
 from millrace_runtime.kafka import topics
 
+_LIMITS: tuple[
+    tuple[Literal["python_timeout_ms", "python_memory_mb", "store_memory_mb"], str, int], ...
+] = (
+    ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS", 1),
+    ("python_memory_mb", "MILLRACE_PROCESSOR_MEMORY_MB", 1),
+    ("store_memory_mb", "MILLRACE_STORE_MEMORY_MB", 0),
+)
 _SOURCES = ("stream", "table", *GLOBAL_STEPS)
 
 
@@ -33,7 +41,7 @@ class Query:
     """The query of a job: a DataFrame of envelope rows for the sinks, and the task graph."""
 
     rows: DataFrame
-    graph: dict[str, Any]
+    graph: TaskGraph
     shuffle_partitions: int
 
 
@@ -49,7 +57,7 @@ class Job:
         self,
         session: SparkSession,
         environment: Environment,
-        graph: Mapping[str, Any],
+        graph: TaskGraph,
         *,
         name: str,
         run: str = "run",
@@ -59,13 +67,13 @@ class Job:
     ) -> None:
         self.session = session
         self.environment = environment
-        self.graph = dict(graph)
+        self.graph = graph.copy()
         self.name = name
         self.run = run
         self.updates = updates
         self.state = state
         self.outside = outside or Outside()
-        self.settings: dict[str, Any] = dict(graph["settings"])
+        self.settings = graph["settings"].copy()
         columns.gateway().Registry.sign(os.environ.get("MILLRACE_REGISTRY_PASSWORDS"))
         self._readings = [
             self._reading(index, node)
@@ -78,7 +86,7 @@ class Job:
         #: The topics that each read lists by name, without those that match a pattern.
         self.read_topics: list[tuple[str, ...]] = []
 
-    def _reading(self, index: int, node: Mapping[str, Any]) -> Reading:
+    def _reading(self, index: int, node: GraphNode) -> Reading:
         params = node["params"]
         return Reading(
             dest=index,
@@ -241,20 +249,19 @@ class Job:
         return one and self._assigned[0] is not None
 
     @property
-    def readings(self) -> list[dict[str, Any]]:
+    def readings(self) -> list[ReadingJson]:
         """The source nodes and the topics that they read, as the operator takes them."""
         return [each.as_json() for each in self._readings]
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> OperatorOptions:
         """The options of the operator (runtime/scala/tasks/StreamTasks.scala)."""
-        return {
+        options: OperatorOptions = {
             "shuffle_partitions": self.shuffle_partitions,
             "run": self.run,
             "application": "app" if self.environment.simulation else self.name,
             "python": sys.executable,
             "python_path": os.pathsep.join(path for path in sys.path if path),
-            **_limits(os.environ),
             "simulation": self.environment.simulation,
             "real_time": self.environment.real_time,
             "wall_clock": self.uses_wall_clock,
@@ -262,8 +269,9 @@ class Job:
             "state_changes": self.state.changes if self.state else [],
             "record_handlers": [each.as_json() for each in self.environment.record_handlers],
         }
+        return cast(OperatorOptions, {**options, **_limits(os.environ)})
 
-    def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
+    def _attach(self, rows: DataFrame, graph: TaskGraph) -> DataFrame:
         options = self.options
         if self.reads_directly:
             options["direct_tasks"] = self._assigned[0]
@@ -273,14 +281,10 @@ class Job:
         return DataFrame(java, self.session)
 
 
-def _limits(environment: Mapping[str, str]) -> dict[str, int]:
+def _limits(environment: Mapping[str, str]) -> Limits:
     """Return the limits of processors and stores: MILLRACE_PROCESSOR_TIMEOUT_MS and others."""
-    found = {}
-    for option, name, least in (
-        ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS", 1),
-        ("python_memory_mb", "MILLRACE_PROCESSOR_MEMORY_MB", 1),
-        ("store_memory_mb", "MILLRACE_STORE_MEMORY_MB", 0),
-    ):
+    found: Limits = {}
+    for option, name, least in _LIMITS:
         text = environment.get(name)
         if text is None:
             continue

@@ -6,8 +6,10 @@ import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from millrace_model.documents import DocumentSettings
+from millrace_model.graphs import TaskGraph
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -195,7 +197,7 @@ class Kafka:
         )
 
     def into(
-        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
+        self, writer: DataStreamWriter, graph: TaskGraph, settings: DocumentSettings
     ) -> DataStreamWriter:
         """Set the operator's Kafka sink: it writes timestamps, headers, partitions, tombstones."""
         return writer.format(columns.gateway().KafkaSink.format()).option(
@@ -214,7 +216,7 @@ class Kafka:
             query = json.loads((stream / "metadata").read_text(encoding="utf-8"))["id"]
             columns.gateway().KafkaSink.open(json.dumps(self.client), query, tasks)
 
-    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> str:
+    def sink(self, graph: TaskGraph, settings: DocumentSettings) -> str:
         """Register a sink for the rows of a task graph, and return its name."""
         options = {
             "bootstrap_servers": self.bootstrap_servers,

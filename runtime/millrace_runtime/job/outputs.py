@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from millrace_model.graphs import TaskGraph
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -69,7 +69,7 @@ def dataframe(plan: Query, node: str) -> DataFrame:
     return _shown(sound, plan.graph, dest)
 
 
-def _shown(rows: DataFrame, graph: Mapping[str, Any], dest: int) -> DataFrame:
+def _shown(rows: DataFrame, graph: TaskGraph, dest: int) -> DataFrame:
     """Return the rows of a sink as records with decoded keys and values."""
     params = graph["nodes"][dest]["params"]
     return rows.where(F.col("dest") == dest).select(
@@ -80,6 +80,6 @@ def _shown(rows: DataFrame, graph: Mapping[str, Any], dest: int) -> DataFrame:
     )
 
 
-def _dest(graph: Mapping[str, Any], node: str) -> int:
+def _dest(graph: TaskGraph, node: str) -> int:
     nodes = enumerate(graph["nodes"])
     return next(i for i, each in nodes if each["node"] == node and each["op"] == "to")

@@ -8,7 +8,8 @@ import os
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from millrace_model.graphs import GraphNode
 
 from millrace_runtime.errors import MillraceError
 
@@ -59,7 +60,7 @@ _WILDCARD = re.compile(r"[*?]")
 _FILTER = re.compile(r"[\w.*?-]+")
 
 
-def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
+def check_allowed(node: GraphNode, allowed: str | None) -> None:
     """Raise MillraceError for a reader that is not allowed.
 
     Codes: `reader_forbidden`, `reader_option_forbidden`, and `reader_forbidden_path` for a path
@@ -90,7 +91,7 @@ def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
 
 
 def _check_options(
-    node: Mapping[str, Any], kind: str, given: Mapping[str, object], known: Sequence[str]
+    node: GraphNode, kind: str, given: Mapping[str, object], known: Sequence[str]
 ) -> None:
     names = {name.lower() for name in known}
     for name, value in given.items():
@@ -150,7 +151,7 @@ def _place(path: str) -> _Place | None:
 
 
 def _node_error(
-    node: Mapping[str, Any],
+    node: GraphNode,
     code: str,
     message: str,
     parameter: str = "reader",

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from millrace_model.graphs import GraphNode, ReadingJson
 from pyspark.sql import DataFrame
 
 from millrace_runtime import columns
@@ -27,7 +28,7 @@ class Reading:
     #: whether the records come from a DataFrame, of a reader or of the program
     framed: bool = False
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ReadingJson:
         """Return the reading as the operator takes it (runtime/scala/sources/SourceRows.scala)."""
         return {
             "dest": self.dest,
@@ -39,7 +40,7 @@ class Reading:
 
 
 def timed(
-    readings: Sequence[Reading], every: Sequence[Reading], nodes: Sequence[dict[str, Any]]
+    readings: Sequence[Reading], every: Sequence[Reading], nodes: Sequence[GraphNode]
 ) -> list[Timed]:
     """Return the sources that extract timestamps, in tasks that choose between several inputs."""
     inputs: dict[int, set[str]] = {}

@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from millrace_model.documents import DocumentSettings
+
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.processor import duration
 
@@ -46,7 +48,7 @@ def batch_ms(text: str) -> int:
     return found
 
 
-def check_settings(settings: Mapping[str, Any]) -> None:
+def check_settings(settings: DocumentSettings) -> None:
     """Raise MillraceError `real_time_exactly_once` for a guarantee that is not supported."""
     if settings.get("processing_guarantee") == "exactly_once":
         raise MillraceError(

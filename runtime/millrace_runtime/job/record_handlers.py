@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from millrace_model.graphs import RecordHandlerJson
+
 from millrace_runtime.errors import MillraceError
 
 _PLACE = re.compile(r"([A-Za-z0-9._-]{1,249}):(\d{1,9}):(\d{1,18})")
@@ -27,7 +29,7 @@ class RecordHandler:
     offset: int
     handler: Literal["continue", "dead_letter"]
 
-    def as_json(self) -> dict[str, str | int]:
+    def as_json(self) -> RecordHandlerJson:
         """Return the form that the operator reads."""
         return {
             "topic": self.topic,

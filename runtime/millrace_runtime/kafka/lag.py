@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from millrace_model.events import LostRecords
+
 Place = tuple[str, int]
 # The offsets of topic-partitions on the broker: the earliest one, and that of the next record.
 Held = dict[Place, tuple[int, int]]
@@ -89,7 +91,7 @@ class Offsets:
         )
 
     @property
-    def lost(self) -> list[dict[str, Any]]:
+    def lost(self) -> list[LostRecords]:
         """The topic-partitions that lost records since the run began, and the number of these."""
         lost = dict(self._given)
         for place, each in self._readings.items():

@@ -99,7 +99,7 @@ def ranges(
 def at_time(
     session: Any,
     client: dict[str, str],
-    places: Mapping[str, Mapping[str, Any]],
+    places: Mapping[str, Mapping[str, object]],
     time_ms: int,
 ) -> dict[str, dict[str, int]]:
     """Return, for each partition, the first offset with this timestamp or a later one.

@@ -11,11 +11,19 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from millrace_compiler import Compilation
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_model.simulations import (
+    OutputLine,
+    PlainComparison,
+    PlainRow,
+    PlainTopic,
+    Scenario,
+    ScenarioResult,
+)
 
 from millrace_runtime.plain.predicting import (
     FAILED,
@@ -34,7 +42,7 @@ from millrace_runtime.simulator.comparing import canonical
 from millrace_runtime.simulator.differences import Difference
 from millrace_runtime.simulator.simulation import Result
 
-Record = dict[str, Any]
+Record: TypeAlias = OutputLine
 #: How a record differs; `missing`: plain Spark does not write it, `extra`: Kafka Streams does not,
 #: `input`: another input line causes it.
 Aspect = Literal["value", "headers", "timestamp", "order", "input", "missing", "extra"]
@@ -55,7 +63,7 @@ class _Pair:
 
 def beside(
     compilation: Compilation, exact: Result, plain: Result, cut: Literal["each", "all"]
-) -> dict[str, Any]:
+) -> PlainComparison:
     """Return both results by topic, with the verdict and the codes that explain differences."""
     verdict_, left = judged(compilation, exact, plain, cut)
     announced = {str(each["code"]) for each in compilation.differences}
@@ -80,12 +88,13 @@ def judged(
 ) -> tuple[Verdict, list[Difference]]:
     """Return the verdict on a plain result, and the differences that no code explains."""
     codes = compilation.differences
-    scenario = {
+    scenario: Scenario = {
+        "inputs": [],
         "compare": "sequence",
-        "topology": {},
+        "topology": {"nodes": [], "edges": []},
         "expected": {"outputs": exact.outputs, "dropped": exact.dropped, "error": exact.error},
     }
-    found = {
+    found: ScenarioResult = {
         "outputs": plain.outputs,
         "dropped": plain.dropped,
         "error": plain.error,
@@ -113,7 +122,7 @@ class _Topic:
         self._replaced = (_replaced(self.exact), _replaced(self.plain))
         self._repeated = (_repeated(self.exact), _repeated(self.plain))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> PlainTopic:
         """Return counts, and the first rows in the order in which Kafka Streams writes them."""
         rows = [self._row(pair) for pair in _pairs(self.exact, self.plain)]
         counts = dict.fromkeys(("equal", "time", "different", "kafka_streams", "spark"), 0)
@@ -126,7 +135,7 @@ class _Topic:
             "rows": rows[:MOST_ROWS],
         }
 
-    def _row(self, pair: _Pair) -> dict[str, Any]:
+    def _row(self, pair: _Pair) -> PlainRow:
         first = None if pair.exact is None else self.exact[pair.exact]
         second = None if pair.plain is None else self.plain[pair.plain]
         differs = list(_aspects(first, second, in_order=pair.in_order))
@@ -165,7 +174,7 @@ class _Topic:
         yield LAST | REPEATED
 
 
-def _group(differs: Sequence[Aspect]) -> str:
+def _group(differs: Sequence[str]) -> str:
     """Return the name of the count to which a row belongs."""
     if "missing" in differs:
         return "kafka_streams"

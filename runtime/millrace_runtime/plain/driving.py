@@ -24,6 +24,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from millrace_model.documents import TopologyDocument
+
 from millrace_runtime.checkpoint import lease, storage
 from millrace_runtime.checkpoint.starting_point import Beginner, Beginning, beginning_of
 from millrace_runtime.checkpoint.storage import write_whole
@@ -116,7 +118,7 @@ class Driver:
     ) -> None:
         self.arguments, self.report, self.stopping = arguments, report, stopping
         self.folder = Path.cwd()
-        self.document: dict[str, Any] = json.loads(_text(self.folder / "topology.json"))
+        self.document: TopologyDocument = json.loads(_text(self.folder / "topology.json"))
         self.queries = queries_of(self.folder)
         self.ended: BaseException | None = None
 

@@ -12,12 +12,13 @@ import json
 from collections.abc import Collection
 from typing import Any, Literal
 
+from millrace_model.simulations import OutputLine, Scenario, ScenarioResult
+
 from millrace_runtime.simulator.comparing import compared
 from millrace_runtime.simulator.differences import Difference
 
 Verdict = Literal["equal", "predicted", "refused", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("equal", "predicted", "refused", "wrong")
-Scenario = dict[str, Any]
 
 #: Codes that announce other records, or none.
 RECORDS = frozenset(
@@ -43,7 +44,7 @@ FAILED = frozenset({"plain_failed_batch"})
 UNCOUNTED = frozenset({"plain_drops", "plain_late", "plain_null_array"})
 
 
-def verdict(scenario: Scenario, result: dict[str, Any], cut: str) -> Verdict:
+def verdict(scenario: Scenario, result: ScenarioResult, cut: str) -> Verdict:
     """Return the verdict on a result of the plain dialect, compared with Kafka Streams."""
     if (result.get("error") or {}).get("kind") == "refused":
         return "refused"
@@ -56,7 +57,7 @@ def verdict(scenario: Scenario, result: dict[str, Any], cut: str) -> Verdict:
 
 
 def unexplained(
-    scenario: Scenario, result: dict[str, Any], cut: str, codes: Collection[str]
+    scenario: Scenario, result: ScenarioResult, cut: str, codes: Collection[str]
 ) -> list[Difference]:
     """Return the differences that none of the codes explains."""
     expected, found = copy.deepcopy(scenario), copy.deepcopy(result)
@@ -92,20 +93,22 @@ def unexplained(
     return [] if elsewhere.intersection(codes) else left
 
 
-def _may_fail(scenario: Scenario, result: dict[str, Any], codes: Collection[str]) -> bool:
+def _may_fail(scenario: Scenario, result: ScenarioResult, codes: Collection[str]) -> bool:
     """Whether a record may stop the program: as in Kafka Streams, or as announced."""
     stopped = result["error"].get("kind") == "stopped"
     wanted = scenario["expected"].get("error")
     return stopped and bool(wanted or "plain_processing_handler" in codes)
 
 
-def _without(wanted: dict[str, Any], found: dict[str, Any], name: str) -> None:
+def _without(
+    wanted: ScenarioResult, found: ScenarioResult, name: Literal["timestamp", "headers"]
+) -> None:
     for outputs in (wanted.get("outputs") or [], found.get("outputs") or []):
         for output in outputs:
             output.pop(name, None)
 
 
-def _last_of_each_line(side: dict[str, Any]) -> None:
+def _last_of_each_line(side: ScenarioResult) -> None:
     """Keep the last update of each key and line, since a line is a micro-batch."""
     last = {
         (output.get("after"), output["topic"], json.dumps(output["key"], sort_keys=True)): output
@@ -114,7 +117,7 @@ def _last_of_each_line(side: dict[str, Any]) -> None:
     side["outputs"] = list(last.values())
 
 
-def _without_deletes_alone(wanted: dict[str, Any], found: dict[str, Any]) -> None:
+def _without_deletes_alone(wanted: ScenarioResult, found: ScenarioResult) -> None:
     """Remove keys that end with a delete on one side, and do not occur on the other."""
     sides = [side.get("outputs") or [] for side in (wanted, found)]
     last = [{_place(output): output["value"] for output in outputs} for outputs in sides]
@@ -126,11 +129,11 @@ def _without_deletes_alone(wanted: dict[str, Any], found: dict[str, Any]) -> Non
         ]
 
 
-def _place(output: dict[str, Any]) -> tuple[str, str]:
+def _place(output: OutputLine) -> tuple[str, str]:
     return output["topic"], json.dumps(output["key"], sort_keys=True)
 
 
-def _without_repeats(side: dict[str, Any]) -> None:
+def _without_repeats(side: ScenarioResult) -> None:
     """Remove outputs that repeat the value of their key."""
     rows: dict[tuple[str, str], Any] = {}
     kept = []
@@ -142,10 +145,10 @@ def _without_repeats(side: dict[str, Any]) -> None:
     side["outputs"] = kept
 
 
-def _sort(side: dict[str, Any], cut: str) -> None:
+def _sort(side: ScenarioResult, cut: str) -> None:
     """Sort the records of each micro-batch, so that their order does not matter."""
 
-    def place(output: dict[str, Any]) -> tuple[Any, str]:
+    def place(output: OutputLine) -> tuple[Any, str]:
         record = {name: value for name, value in output.items() if name != "after"}
         line = output.get("after", 0) if cut == "each" else 0
         return line, json.dumps(record, sort_keys=True)

@@ -10,7 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from millrace_compiler.driver_events import NodeFigures, ProgressEvent
+from millrace_model.documents import TopologyDocument
+from millrace_model.events import NodeFigures, ProgressEvent, QueryProgress
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -29,7 +30,7 @@ _SOURCES = ("source.stream", "source.table")
 _BUSY = "Processing new data"
 
 
-def readers_of(document: Mapping[str, Any], topic: str) -> list[str]:
+def readers_of(document: TopologyDocument, topic: str) -> list[str]:
     """Return the nodes that read a topic as a stream or table."""
     found = []
     for node in document.get("nodes", []):
@@ -53,7 +54,7 @@ class PlainProgress(StreamingQueryListener):
     def __init__(
         self,
         spark: Any,
-        document: Mapping[str, Any],
+        document: TopologyDocument,
         nodes: Mapping[str, str],
         begin: Mapping[str, Mapping[str, int]],
         client: Mapping[str, str],
@@ -68,12 +69,12 @@ class PlainProgress(StreamingQueryListener):
         #: by query and topic-partition: where the run began, and the next offset
         self._read: dict[str, dict[Place, tuple[int, int]]] = {}
         self._written: dict[str, int] = {}
-        self._newest: dict[str, Any] = {}
+        self._newest: QueryProgress = {}
         self._moved = False
         self._ends: dict[Place, int] = {}
         self._due = 0.0
         self._busy: dict[str, tuple[Any, float]] = {}
-        self._batches: dict[str, Any] = {}
+        self._batches: dict[str, int | None] = {}
         #: name and exception of the query that failed first
         self.failed: tuple[str, str] | None = None
         #: whether a micro-batch with records was committed
@@ -101,9 +102,9 @@ class PlainProgress(StreamingQueryListener):
             if event.exception and self.failed is None:
                 self.failed = (self._names.get(str(event.id), ""), event.exception)
 
-    def _take(self, progress: Mapping[str, Any]) -> None:
+    def _take(self, progress: QueryProgress) -> None:
         query = str(progress.get("name") or "")
-        self._newest, self._moved = dict(progress), True
+        self._newest, self._moved = progress, True
         self._batches[query] = progress.get("batchId")
         read = self._read.setdefault(query, {})
         sources = progress.get("sources") or []

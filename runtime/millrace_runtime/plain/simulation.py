@@ -22,13 +22,15 @@ from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias, TypedDict, cast
 
 from millrace_compiler import Compilation
 from millrace_compiler.formats import Format, format_of
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_model.documents import Format as FormatJson
+from millrace_model.simulations import InputLine, OperatorRecord, OutputLine
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
@@ -36,7 +38,7 @@ from millrace_runtime import columns
 from millrace_runtime.session import session
 from millrace_runtime.simulator.simulation import Cut, Result, line_parts
 
-Line = dict[str, Any]
+Line: TypeAlias = InputLine
 _SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp BIGINT, "
     "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
@@ -49,6 +51,16 @@ SETTINGS = session.PLAIN | {
 _UNPACK = {"integer": ">i", "long": ">q", "float": ">f", "double": ">d", "boolean": ">?"}
 
 
+class _Row(TypedDict):
+    """A record that a query wrote."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    partition: int | None
+    headers: list[tuple[str, bytes | None]]
+
+
 @dataclass
 class _Query:
     """One call of `kafka.write`."""
@@ -57,7 +69,7 @@ class _Query:
     name: str
     topic: str | None
     mode: str
-    written: list[dict[str, Any]] = field(default_factory=list)
+    written: list[_Row] = field(default_factory=list)
     running: Any = None
 
 
@@ -97,7 +109,7 @@ class Files:
     def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
         """Do nothing: a simulation does not print records."""
 
-    def add(self, records: list[dict[str, Any]]) -> None:
+    def add(self, records: list[OperatorRecord]) -> None:
         """Make records available, all of them to one micro-batch."""
         self._simulation.hold(self.run, json.dumps(records), "[]", False, False)
         lines = [
@@ -264,7 +276,7 @@ class PlainSimulator:
                     if topic in self._files.read_topics or self._formats(topic):
                         records.append(self._looped(row, topic))
 
-    def _rows(self, query: _Query) -> list[dict[str, Any]]:
+    def _rows(self, query: _Query) -> list[_Row]:
         try:
             query.running.processAllAvailable()
         except Exception as error:
@@ -282,7 +294,7 @@ class PlainSimulator:
                 return source.key, source.value
         return None
 
-    def _records(self, line: Line, number: int) -> Iterator[dict[str, Any]]:
+    def _records(self, line: Line, number: int) -> Iterator[OperatorRecord]:
         topic = str(line["topic"])
         formats = self._formats(topic)
         if formats is None:
@@ -297,8 +309,8 @@ class PlainSimulator:
         timestamp: int,
         key: str | None,
         value: str | None,
-        headers: list[Any],
-    ) -> dict[str, Any]:
+        headers: list[tuple[str, str | None]],
+    ) -> OperatorRecord:
         offset = self._offsets.get((topic, partition), 0)
         self._offsets[topic, partition] = offset + 1
         return {
@@ -306,18 +318,18 @@ class PlainSimulator:
             "merge": 0, "key": key, "value": value, "headers": headers,
         }  # fmt: skip
 
-    def _looped(self, row: dict[str, Any], topic: str) -> dict[str, Any]:
+    def _looped(self, row: _Row, topic: str) -> OperatorRecord:
         key, value = _encoded(row["key"]), _encoded(row["value"])
         partition = row["partition"]
         if partition is None:
             count = self._partitions.get(topic, 1)
             partition = columns.gateway().Partitioner.partition(row["key"], count)
-        headers = [[name, _encoded(raw)] for name, raw in row["headers"]]
+        headers = [(name, _encoded(raw)) for name, raw in row["headers"]]
         return self._record(topic, partition, self._clock, key, value, headers)
 
-    def _shown(self, row: dict[str, Any], query: _Query, number: int) -> dict[str, Any]:
+    def _shown(self, row: _Row, query: _Query, number: int) -> OutputLine:
         key, value = self._sinks[query.name]
-        line = {
+        line: OutputLine = {
             "after": number,
             "topic": row["topic"],
             "key": _decoded(row["key"], key),
@@ -325,7 +337,9 @@ class PlainSimulator:
             "timestamp": self._clock,
         }
         headers = {name: None if raw is None else raw.decode() for name, raw in row["headers"]}
-        return {**line, "headers": headers} if headers else line
+        if headers:
+            line["headers"] = headers
+        return line
 
 
 def _reason(text: str) -> str:
@@ -349,7 +363,7 @@ def _collector(query: _Query) -> Callable[[DataFrame, int], None]:
             found = row.asDict()
             query.written.append(
                 {
-                    "topic": found.get("topic") or query.topic,
+                    "topic": str(found.get("topic") or query.topic),
                     "key": _raw(found["key"]),
                     "value": _raw(found["value"]),
                     "partition": found.get("partition"),
@@ -395,9 +409,9 @@ def _sinks(compilation: Compilation) -> Iterator[tuple[str, tuple[Format, Format
             yield operator.id if not number else f"{operator.id}-{number + 1}", formats
 
 
-def _runtime_format(format_: Format) -> dict[str, object]:
+def _runtime_format(format_: Format) -> FormatJson:
     """Return a format in the form that the runtime uses."""
     properties: dict[str, object] = dict(format_.properties)
     if format_.name == "json" and format_.type is not None:
         properties["schema"] = format_.type.schema
-    return {"format": format_.name, **properties}
+    return cast(FormatJson, {"format": format_.name, **properties})

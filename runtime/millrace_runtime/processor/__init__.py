@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
 
 if TYPE_CHECKING:
+    from millrace_runtime.processor.frames import Frame, Moment
     from millrace_runtime.processor.stores import Store
 
 K = TypeVar("K")
@@ -81,7 +82,7 @@ class Record(Generic[K, V]):
 class Host(Protocol):
     """The interface of the process that runs a processor, for the processor's context."""
 
-    now: dict[str, Any]
+    now: Frame
     task_id: Any
     stores: dict[str, Any]
     schedules: dict[int, Callable[[int], None]]
@@ -135,7 +136,7 @@ class ProcessorContext(Generic[K, V]):
     @property
     def topic(self) -> str | None:
         """Topic of the current record; None in a punctuation."""
-        return self._host.now["topic"]  # type: ignore[no-any-return]
+        return self._host.now["topic"]
 
     @property
     def partition(self) -> int:
@@ -215,12 +216,12 @@ class ProcessorContext(Generic[K, V]):
         return moment["random"]  # type: ignore[no-any-return]
 
     @property
-    def _moment(self) -> dict[str, Any]:
+    def _moment(self) -> Moment:
         """Seed and processing time of the current call."""
         now = self._host.now
         if "moment" not in now:
             now["moment"] = self._host.ask("moment")
-        return now["moment"]  # type: ignore[no-any-return]
+        return now["moment"]
 
 
 class Processor:
@@ -231,7 +232,7 @@ class Processor:
     """
 
     #: The arguments with which the instance was created.
-    created_with: tuple[tuple[Any, ...], dict[str, Any]]
+    created_with: tuple[tuple[Any, ...], dict[str, object]]
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         made = super().__new__(cls)

@@ -97,7 +97,7 @@ class Breakpoints:
         code: str,
         lines: Collection[int],
         most: int,
-        hit: Callable[[dict[str, Any]], None],
+        hit: Callable[[dict[str, object]], None],
     ) -> None:
         self._file = file
         self._hit = hit

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
+from millrace_runtime.processor.frames import End, Frame
 from millrace_runtime.processor.limits import Deadline
 
-Json = dict[str, Any]
 # Maximum number of messages in a frame, which limits the memory of long loops.
 MOST_MESSAGES = 2000
 
@@ -28,7 +28,7 @@ class Channel:
         source: BinaryIO,
         target: BinaryIO,
         deadline: Deadline,
-        serve: Callable[[Json], None],
+        serve: Callable[[Frame], None],
     ) -> None:
         self._source, self._target = source, target
         self._deadline, self._serve = deadline, serve
@@ -59,7 +59,7 @@ class Channel:
         """Whether the calling thread is that of a running call."""
         return self.calls > 0 and threading.get_ident() == self._thread
 
-    def end(self, end: Json) -> None:
+    def end(self, end: End) -> None:
         """Send the end of a call, with the messages before it."""
         self._write(self._encoded(end))
 
@@ -67,13 +67,13 @@ class Channel:
         """Discard messages that have not been sent."""
         self._messages.clear()
 
-    def read(self) -> Json | None:
+    def read(self) -> Frame | None:
         """Return the next frame; ``None`` if the operator has closed the pipe."""
         head = self._source.read(4)
         if len(head) < 4:
             return None
         data = self._source.read(struct.unpack(">i", head)[0])
-        frame: Json = json.loads(data)
+        frame: Frame = json.loads(data)
         return frame
 
     def _check(self) -> None:
@@ -102,7 +102,7 @@ class Channel:
                 return frame["answer"]
             self._serve(frame)
 
-    def _encoded(self, end: Json | None) -> bytes:
+    def _encoded(self, end: End | None) -> bytes:
         messages, self._messages = self._messages, []
         return json.dumps([messages, end], separators=(",", ":"), allow_nan=False).encode()
 

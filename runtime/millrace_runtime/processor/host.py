@@ -21,14 +21,13 @@ from millrace_runtime.processor.values import Struct, decoder, encoder, misfit
 
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
-
-Json = dict[str, Any]
+    from millrace_runtime.processor.frames import BreakpointFrame, Frame
 
 
 class Host:
     """One processor: its class, its context and its types."""
 
-    def __init__(self, channel: Channel, frame: Json) -> None:
+    def __init__(self, channel: Channel, frame: Frame) -> None:
         self.channel = channel
         self.name = frame["name"]
         self.fixed = frame["fixed"]
@@ -45,7 +44,7 @@ class Host:
             store["name"]: open_store(store, self.send, self.ask) for store in frame["stores"]
         }
         self.schedules: dict[int, Callable[[int], None]] = {}
-        self.now: Json = frame
+        self.now: Frame = frame
         self.key: Any = None
         self.file = frame.get("file") or f"<{self.name}>"
         self.closing = False
@@ -56,7 +55,7 @@ class Host:
         self._processor: Any = None
         self._breakpoints = self._stopping(frame.get("breakpoints"))
 
-    def _stopping(self, asked: Json | None) -> Breakpoints | None:
+    def _stopping(self, asked: BreakpointFrame | None) -> Breakpoints | None:
         """Return the breakpoints that a simulation requests; None in a deployment."""
         if asked is None:
             return None
@@ -68,7 +67,7 @@ class Host:
             self.file, self._code, lines, most, lambda stop: self.channel.note("stop", stop)
         )
 
-    def enter(self, frame: Json, body: Callable[[], None]) -> None:
+    def enter(self, frame: Frame, body: Callable[[], None]) -> None:
         """Run `body` with the frame's context of the current record."""
         before, self.now = self.now, frame
         key = self.key
@@ -107,7 +106,7 @@ class Host:
         if init is not None:
             init(self._context)
 
-    def call(self, frame: Json) -> None:
+    def call(self, frame: Frame) -> None:
         """Process a record or run a punctuation."""
         if frame["call"] == "process":
             method, read_key, read_value = self._inputs[frame["input"]]

@@ -6,9 +6,9 @@ import base64
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
+from millrace_runtime.processor.frames import StoreSpec
 from millrace_runtime.processor.values import Struct, decoder, encoder
 
-Json = dict[str, Any]
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -30,7 +30,7 @@ class Windowed(Struct, Generic[K]):
 class Store(Generic[K, V]):
     """Base class of stores. ``send`` and ``ask`` reach the operator's own store."""
 
-    def __init__(self, spec: Json, send: Callable[..., None], ask: Callable[..., Any]) -> None:
+    def __init__(self, spec: StoreSpec, send: Callable[..., None], ask: Callable[..., Any]) -> None:
         self._host_send, self._host_ask = send, ask
         self.name = spec["name"]
         types = spec["types"]
@@ -70,7 +70,7 @@ class Store(Generic[K, V]):
 class ReadOnly(Store[K, V]):
     """Base class of stores of tables, which only their nodes write."""
 
-    def __init__(self, spec: Json, send: Callable[..., None], ask: Callable[..., Any]) -> None:
+    def __init__(self, spec: StoreSpec, send: Callable[..., None], ask: Callable[..., Any]) -> None:
         super().__init__(spec, send, ask)
         self._owner = spec["owner"]
         self._timestamps = spec["timestamps"]
@@ -278,7 +278,9 @@ _GIVEN: tuple[type[Any], ...] = (*KINDS.values(), *READ_ONLY.values(), Window, W
 GIVEN_STORES = {each.__name__: each for each in _GIVEN}
 
 
-def open_store(spec: Json, send: Callable[..., None], ask: Callable[..., Any]) -> Store[Any, Any]:
+def open_store(
+    spec: StoreSpec, send: Callable[..., None], ask: Callable[..., Any]
+) -> Store[Any, Any]:
     """Return a store. One with an `owner`, the node that writes it, can only be read."""
     kinds = READ_ONLY if "owner" in spec else KINDS
     return kinds[spec["kind"]](spec, send, ask)

@@ -29,8 +29,9 @@ if __name__ == "__main__":
     sys.modules.setdefault("millrace_runtime", _package)
     sys.path[:] = [folder for folder in sys.path if Path(folder or ".").resolve() != HERE]
 
-from millrace_runtime.processor.channel import Channel, Ended, Json  # noqa: E402
+from millrace_runtime.processor.channel import Channel, Ended  # noqa: E402
 from millrace_runtime.processor.faults import LogStream, described, lasting, leaked_threads  # noqa: E402
+from millrace_runtime.processor.frames import End, Frame  # noqa: E402
 from millrace_runtime.processor.host import Host  # noqa: E402
 from millrace_runtime.processor.limits import Deadline, limit_memory  # noqa: E402
 
@@ -56,8 +57,8 @@ class PythonWorker:
                 return
             self._serve(frame)
 
-    def _serve(self, frame: Json) -> None:
-        end: Json
+    def _serve(self, frame: Frame) -> None:
+        end: End
         self.channel.calls += 1
         before = self._deadline.begin(frame.get("limit_ms"))
         try:
@@ -80,7 +81,7 @@ class PythonWorker:
             self.channel.discard()
             self.channel.end({"error": described(error, ()), "lost": True})
 
-    def _call(self, frame: Json) -> None:
+    def _call(self, frame: Frame) -> None:
         node, call = frame["node"], frame["call"]
         if call == "process" or call == "punctuate":
             host = self._hosts[node]
@@ -91,7 +92,7 @@ class PythonWorker:
         else:
             self._close(frame)
 
-    def _close(self, frame: Json) -> None:
+    def _close(self, frame: Frame) -> None:
         host = self._hosts[frame["node"]]
         host.enter(frame, host.close)
         for leaked in leaked_threads(host.file):

@@ -9,8 +9,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Literal
 
+from millrace_model.events import Durations, NodeFigures
+
+Kind = Literal["event", "arrival"]
+KINDS: tuple[Kind, ...] = ("event", "arrival")
 #: seconds over which percentiles are computed
 WINDOW_SECONDS = 10.0
 
@@ -20,7 +24,7 @@ Counts = dict[int, int]
 #: Records by bucket, and the sum of their durations in ms.
 Taken = tuple[Counts, int]
 #: A node, and whether latency is measured from the record's own time (`event`) or its `arrival`.
-Of = tuple[str, str]
+Of = tuple[str, Kind]
 
 _NOTHING: Taken = ({}, 0)
 
@@ -31,7 +35,7 @@ class Latencies:
     def __init__(self) -> None:
         self._before: deque[tuple[float, dict[Of, Taken]]] = deque()
 
-    def complete(self, nodes: Mapping[str, dict[str, Any]], now: float) -> None:
+    def complete(self, nodes: Mapping[str, NodeFigures], now: float) -> None:
         """Replace the buckets of the nodes with figures; `now`: a clock in seconds.
 
         `latency` of a node becomes `{"event", "arrival": {"count", "sum", "buckets": [[below ms,
@@ -40,8 +44,11 @@ class Latencies:
         """
         totals: dict[Of, Taken] = {}
         for name, node in nodes.items():
-            for kind, found in (node.get("latency") or {}).items():
-                totals[name, kind] = dict(map(tuple, found["buckets"])), found["sum"]
+            for kind in KINDS:
+                found = node["latency"].get(kind) if "latency" in node else None
+                if found is not None:
+                    counts = {pair[0]: pair[1] for pair in found["buckets"]}
+                    totals[name, kind] = counts, found["sum"]
         self._before.append((now, totals))
         while len(self._before) > 1 and self._before[1][0] <= now - WINDOW_SECONDS:
             self._before.popleft()
@@ -50,7 +57,7 @@ class Latencies:
             base = {}
         for (name, kind), total in totals.items():
             recent = _since(base.get((name, kind), _NOTHING), total)
-            nodes[name]["latency"][kind] = {**_totals(total), **_window(recent)}
+            nodes[name]["latency"][kind] = _durations(total, recent)
 
 
 def _since(before: Taken, now: Taken) -> Taken:
@@ -58,28 +65,24 @@ def _since(before: Taken, now: Taken) -> Taken:
     return {at: n for at, n in counts.items() if n > 0}, now[1] - before[1]
 
 
-def _totals(taken: Taken) -> dict[str, Any]:
+def _durations(taken: Taken, recent: Taken) -> Durations:
     counts, total = taken
     below: Counts = {}
     for at, records in counts.items():
         end = 1 << at.bit_length()
         below[end] = below.get(end, 0) + records
     buckets = [[end, below[end]] for end in sorted(below)]
-    return {"count": sum(counts.values()), "sum": total, "buckets": buckets}
-
-
-def _window(taken: Taken) -> dict[str, Any]:
-    counts, total = taken
-    records = sum(counts.values())
-    if not records:
-        return dict.fromkeys(("avg", "min", "max", "p50", "p99"))
-    order = sorted(counts)
+    now, sum_now = recent
+    records, order = sum(now.values()), sorted(now)
     return {
-        "avg": round(total / records, 1),
-        "min": _middle(order[0]),
-        "max": _middle(order[-1]),
-        "p50": _middle(_percentile(counts, 0.5)),
-        "p99": _middle(_percentile(counts, 0.99)),
+        "count": sum(counts.values()),
+        "sum": total,
+        "buckets": buckets,
+        "avg": round(sum_now / records, 1) if records else None,
+        "min": _middle(order[0]) if records else None,
+        "max": _middle(order[-1]) if records else None,
+        "p50": _middle(_percentile(now, 0.5)) if records else None,
+        "p99": _middle(_percentile(now, 0.99)) if records else None,
     }
 
 

@@ -1,6 +1,6 @@
 """Reports of a running job: events in a Redis stream.
 
-`millrace_compiler.driver_events` defines the events and the names of the keys. Stream and snapshot
+`millrace_model.events` defines the events and the names of the keys. Stream and snapshot
 expire some days after the last event. Reports are best effort: without Redis they are lost, and the
 job continues. For records that pages show, see `millrace_runtime.reports.sampling`.
 
@@ -17,15 +17,17 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Protocol
 
-from millrace_compiler.driver_events import (
+from millrace_model.documents import TopologyDocument
+from millrace_model.events import (
     CauseFields,
     DriverEvent,
     ErrorFields,
     LogEvent,
     ProgressEvent,
+    QueryProgress,
     StateEvent,
     StepEvent,
     encode,
@@ -33,6 +35,8 @@ from millrace_compiler.driver_events import (
     run_snapshot,
     run_stream,
 )
+from millrace_model.graphs import TaskGraph
+from millrace_model.simulations import Statistics
 
 from millrace_runtime import columns
 from millrace_runtime.kafka.lag import Held, Offsets, Place
@@ -94,7 +98,7 @@ class Reporter(Protocol):
         """Report a log line, at a node of the topology if it is about one."""
         ...
 
-    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+    def describe(self, document: TopologyDocument, graph: TaskGraph) -> None:
         """Set the document that runs, by whose edges records are shown, and its task graph."""
         ...
 
@@ -137,7 +141,7 @@ class Silence:
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """Do nothing."""
 
-    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+    def describe(self, document: TopologyDocument, graph: TaskGraph) -> None:
         """Do nothing."""
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
@@ -229,7 +233,7 @@ class RedisReporter:
         """See Reporter."""
         self._send(_line(level, node, message))
 
-    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+    def describe(self, document: TopologyDocument, graph: TaskGraph) -> None:
         """See Reporter."""
         self._sampling.describe(document, graph)
 
@@ -388,7 +392,7 @@ class Progress:
         """Return the totals since the run started. `last`: whether the query has ended."""
         # Read first, so that the statistics contain all that a finished batch has read.
         progress = self._read()
-        statistics = json.loads(self._gateway.Reports.statistics(self._run))
+        statistics: Statistics = json.loads(self._gateway.Reports.statistics(self._run))
         tasks = statistics["tasks"]
         if last or time.monotonic() >= self._due:
             self._due = time.monotonic() + LOOK_AT_BROKER_SECONDS
@@ -421,7 +425,7 @@ class Progress:
             self._busy_after, self._busy_since = done, time.monotonic()
         return int((time.monotonic() - self._busy_since) * 1000) if busy else 0
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> QueryProgress:
         """Return the newest progress; empty before the first."""
         java = self._query._jsq.lastProgress()
         if java is None:
@@ -429,7 +433,7 @@ class Progress:
         if self._first is None:
             oldest = json.loads(self._query._jsq.recentProgress()[0].json())
             self._first = oldest.get("sources") or []
-        found: dict[str, Any] = json.loads(java.json())
+        found: QueryProgress = json.loads(java.json())
         return found
 
     def _held(self, places: list[Place]) -> Held:

@@ -21,10 +21,12 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from millrace_compiler.driver_events import run_records, run_watched
+from millrace_model.documents import DocumentEdge, TopologyDocument
+from millrace_model.events import run_records, run_watched
+from millrace_model.graphs import TaskGraph
+from millrace_model.samples import KeyCounts, SampledRecord, WaySample
 
 from millrace_runtime import columns
 from millrace_runtime.reports.trace import Edges
@@ -43,14 +45,14 @@ TOP_KEYS = 20
 class Ways:
     """Maps connections of the operator's nodes to the edges of a document."""
 
-    def __init__(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+    def __init__(self, document: TopologyDocument, graph: TaskGraph) -> None:
         self._nodes = {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
         self._edges = Edges(document)
         self._names = [edge_name(edge) for edge in document["edges"]]
 
-    def by_edge(self, ways: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    def by_edge(self, ways: list[WaySample]) -> dict[str, list[SampledRecord]]:
         """Return the records of each edge that had some, newest first."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        found: dict[str, list[SampledRecord]] = {}
         for way in ways:
             edge = self._name(way)
             if edge is not None and way["records"]:
@@ -61,16 +63,16 @@ class Ways:
             found[name] = records[:PER_EDGE]
         return found
 
-    def _name(self, way: Mapping[str, Any]) -> str | None:
+    def _name(self, way: WaySample) -> str | None:
         origin, target = self._nodes.get(way["from"]), self._nodes.get(way["to"])
         if target is None:
             return None
         index = self._edges.find(origin, way["port"], target, way["input"])
         return None if index is None else self._names[index]
 
-    def keys(self, ways: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    def keys(self, ways: list[WaySample]) -> dict[str, KeyCounts]:
         """Return the counts of keys of each edge, over all ways that belong to it."""
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, KeyCounts] = {}
         for way in ways:
             name = self._name(way)
             if name is None or "keys" not in way:
@@ -80,22 +82,22 @@ class Ways:
         return found
 
 
-def _together(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _together(one: KeyCounts, other: KeyCounts) -> KeyCounts:
     """Merge two counts of keys."""
 
-    def added(name: str) -> Counter[str]:
+    def added(name: Literal["top", "tasks"]) -> Counter[str]:
         return Counter(dict(one[name])) + Counter(dict(other[name]))
 
     return {
         "since": min(one["since"], other["since"]),
         "records": one["records"] + other["records"],
         "sampled": one["sampled"] + other["sampled"],
-        "top": [list(each) for each in added("top").most_common(TOP_KEYS)],
-        "tasks": [list(each) for each in sorted(added("tasks").items())],
+        "top": added("top").most_common(TOP_KEYS),
+        "tasks": sorted(added("tasks").items()),
     }
 
 
-def edge_name(edge: Mapping[str, Any]) -> str:
+def edge_name(edge: DocumentEdge) -> str:
     """Return the name of an edge of a document: the ports that it connects."""
     source = f"{edge['source']}.{edge.get('source_port') or 'out'}"
     return f"{source}>{edge['target']}.{edge.get('target_port') or 'in'}"
@@ -117,7 +119,7 @@ class Sampling:
         self._on = False
         self._last = ""
 
-    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+    def describe(self, document: TopologyDocument, graph: TaskGraph) -> None:
         """Set the document whose edges are shown; until then, `look` does nothing."""
         self._ways = Ways(document, graph)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-Step = dict[str, Any]
+from millrace_model.documents import TopologyDocument
+from millrace_model.graphs import TaskGraph
+from millrace_model.simulations import Counts, NodeCounts, RawTrace, TraceStep
+
+Step: TypeAlias = TraceStep
 
 
 class Count(NamedTuple):
@@ -52,12 +56,12 @@ class Trace(TypedDict):
     counts: list[Count]
 
 
-def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[int, int]) -> Trace:
+def trace_of(raw: RawTrace, graph: TaskGraph, line_of: Mapping[int, int]) -> Trace:
     """Return the operator's trace in terms of the document and the input lines."""
     node_of = _nodes(graph)
-    steps = []
+    steps: list[Step] = []
     for raw_step in raw["steps"]:
-        step = {**raw_step, "after": line_of.get(raw_step["merge"], 0)}
+        step: Any = {**raw_step, "after": line_of.get(raw_step["merge"], 0)}
         del step["merge"]
         step.pop("at", None)
         if step["event"] == "record":
@@ -75,7 +79,7 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
     }
 
 
-def counted(raw: Iterable[Sequence[Any]], graph: Mapping[str, Any]) -> list[Count]:
+def counted(raw: Iterable[Sequence[Any]], graph: TaskGraph) -> list[Count]:
     """Return the operator's counts in terms of the document."""
     node_of = _nodes(graph)
     return [
@@ -84,7 +88,7 @@ def counted(raw: Iterable[Sequence[Any]], graph: Mapping[str, Any]) -> list[Coun
     ]
 
 
-def _nodes(graph: Mapping[str, Any]) -> dict[str, str]:
+def _nodes(graph: TaskGraph) -> dict[str, str]:
     """Map the nodes of a task graph to those of the document."""
     return {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
 
@@ -92,7 +96,7 @@ def _nodes(graph: Mapping[str, Any]) -> dict[str, str]:
 class Edges:
     """The edges of a document, found by the fields of a step in a trace."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: TopologyDocument) -> None:
         self._between: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
         same = same_sources(document)
         for index, edge in enumerate(document["edges"]):
@@ -115,7 +119,7 @@ class Edges:
         return fitting[number if number < len(fitting) else 0][2]
 
 
-def same_sources(document: Mapping[str, Any]) -> dict[str, str]:
+def same_sources(document: TopologyDocument) -> dict[str, str]:
     """Map each stream source to the first with the same topics: they are read once, by that one."""
     first: dict[tuple[str, ...], str] = {}
     found = {}
@@ -127,8 +131,8 @@ def same_sources(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def counts_of(
-    document: Mapping[str, Any], counts: Iterable[Count], figures: Mapping[str, Any]
-) -> dict[str, Any]:
+    document: TopologyDocument, counts: Iterable[Count], figures: Mapping[str, NodeCounts]
+) -> Counts:
     """Return record counts by edge and node.
 
     `{"edges": [records by index], "nodes": {id: {"in", "out", "dropped": {reason: n}}}}`. A record
@@ -140,10 +144,10 @@ def counts_of(
         index = edges.find(count.origin, count.port, count.node, count.input)
         if index is not None:
             by_edge[index] += count.records
-    nothing = {"in": 0, "out": 0, "dropped": {}}
+    nothing: NodeCounts = {"in": 0, "out": 0, "dropped": {}}
     same = same_sources(document)
-    nodes = {
-        node["id"]: {**nothing, **figures.get(same.get(node["id"], node["id"]), {})}
+    nodes: dict[str, NodeCounts] = {
+        node["id"]: {**nothing, **figures.get(same.get(node["id"], node["id"]), nothing)}
         for node in document["nodes"]
     }
     return {"edges": by_edge, "nodes": nodes}

@@ -1,1 +1,1 @@
-"""Local services: servers on a Unix socket, and processes confined to their own files."""
+"""Processes that are confined to their own files."""

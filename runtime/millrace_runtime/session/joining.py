@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from millrace_compiler.local_services import Connection
+from millrace_services.local_services import Connection
 
 from millrace_runtime.errors import MillraceError
 

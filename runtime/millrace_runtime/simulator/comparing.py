@@ -12,21 +12,30 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeAlias, cast
+
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import (
+    Described,
+    Expected,
+    OutputLine,
+    Scenario,
+    ScenarioResult,
+    StoreEntry,
+)
 
 from millrace_runtime.simulator.differences import Difference
 
-Record = dict[str, Any]
 #: fields of an expected record that are compared only if every expected record has them
 OPTIONAL = ("after", "timestamp")
 
 
-def differences(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[str]:
+def differences(scenario: Scenario, result: ScenarioResult, cut: str) -> list[str]:
     """Return a sentence for each difference; empty if the result is as expected."""
     return [str(each) for each in compared(scenario, result, cut)]
 
 
-def compared(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[Difference]:
+def compared(scenario: Scenario, result: ScenarioResult, cut: str) -> list[Difference]:
     """Return the differences as data.
 
     `cut`: the input line that caused an output is compared only with `each`.
@@ -34,7 +43,7 @@ def compared(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list
     return list(_differences(scenario, result, caused=cut == "each"))
 
 
-def compared_as_test(test: dict[str, Any], result: dict[str, Any], cut: str) -> list[Difference]:
+def compared_as_test(test: Scenario, result: ScenarioResult, cut: str) -> list[Difference]:
     """Like `compared`, but without the parts that the test's `expected` omits.
 
     The records of a topic with conditions are omitted as well, if `outputs` has none of them.
@@ -42,7 +51,7 @@ def compared_as_test(test: dict[str, Any], result: dict[str, Any], cut: str) -> 
     return compared(test, _narrowed(result, test["expected"]), cut)
 
 
-def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+def _narrowed(result: ScenarioResult, expected: Expected) -> ScenarioResult:
     """Return the result without omitted parts: all outputs, or some of their optional fields."""
     if "outputs" not in result or result.get("error"):
         return result
@@ -53,7 +62,7 @@ def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any
     judged = {each.get("topic") for each in expected.get("conditions") or ()}
     apart = judged - {row["topic"] for row in rows}
     kept = [
-        {k: v for k, v in row.items() if k not in dropped}
+        cast(OutputLine, {k: v for k, v in row.items() if k not in dropped})
         for row in result["outputs"]
         if row["topic"] not in apart
     ]
@@ -61,7 +70,7 @@ def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any
 
 
 def _differences(
-    scenario: dict[str, Any], result: dict[str, Any], *, caused: bool
+    scenario: Scenario, result: ScenarioResult, *, caused: bool
 ) -> Iterator[Difference]:
     expected = scenario["expected"]
     mode = scenario.get("compare", "sequence")
@@ -114,20 +123,21 @@ def canonical(value: Any) -> str:
     return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
 
 
-def _shown(record: Record, *, caused: bool) -> str:
+def _shown(record: OutputLine, *, caused: bool) -> str:
     names = ["key", "value", "timestamp", "headers"] + (["after"] if caused else [])
     return canonical({name: record.get(name) or None if name == "headers" else record.get(name)
                   for name in names})  # fmt: skip
 
 
-def _by_topic(outputs: Iterable[Record]) -> dict[str, list[Record]]:
-    topics: dict[str, list[Record]] = defaultdict(list)
+def _by_topic(outputs: Iterable[OutputLine]) -> Topics:
+    topics: Topics = defaultdict(list)
     for output in outputs:
         topics[output["topic"]].append(output)
     return topics
 
 
-Topics = dict[str, list[Record]]
+Topics: TypeAlias = dict[str, list[OutputLine]]
+Stores: TypeAlias = dict[str, list[StoreEntry]]
 
 
 def _sequence(want: Topics, got: Topics, caused: bool) -> Iterator[Difference]:
@@ -173,7 +183,7 @@ def _last(want: Topics, got: Topics, caused: bool) -> Iterator[Difference]:
                 yield Difference.of("last_differs", **at, expected=first, found=second)
 
 
-def _stores(want: Topics, got: Topics) -> Iterator[Difference]:
+def _stores(want: Stores, got: Stores) -> Iterator[Difference]:
     for name, rows in want.items():
         if name not in got:
             yield Difference.of("store_missing", store=name)
@@ -184,7 +194,9 @@ def _stores(want: Topics, got: Topics) -> Iterator[Difference]:
             yield from _row({"store": name, "key": key}, expected.get(key), found.get(key))
 
 
-def _row(at: dict[str, str], want: Record | None, got: Record | None) -> Iterator[Difference]:
+def _row(
+    at: dict[str, str], want: StoreEntry | None, got: StoreEntry | None
+) -> Iterator[Difference]:
     if want is None or got is None:
         yield Difference.of("row_missing" if got is None else "row_unexpected", **at)
         return
@@ -200,19 +212,19 @@ def _row(at: dict[str, str], want: Record | None, got: Record | None) -> Iterato
 
 
 def _described(
-    want: dict[str, Any], got: dict[str, Any], topology: dict[str, Any]
+    want: Described, got: ScenarioResult, topology: TopologyDocument
 ) -> Iterator[Difference]:
     if got.get("error"):
         yield Difference.of("failed", found=canonical(got["error"]))
         return
-    expected, found = (Counter(_shape(each, topology)) for each in (want, got))
+    expected, found = Counter(_shape(want, topology)), Counter(_shape(got, topology))
     for shape in (expected - found).elements():
         yield Difference.of("part_missing", part=shape)
     for shape in (found - expected).elements():
         yield Difference.of("part_unexpected", part=shape)
 
 
-def _shape(described: dict[str, Any], topology: dict[str, Any]) -> list[str]:
+def _shape(described: Described, topology: TopologyDocument) -> list[str]:
     """Return sub-topologies and internal topics without generated names.
 
     Stores without a store node, and their changelogs, have generated names and are only counted.

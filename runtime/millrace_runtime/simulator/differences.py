@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from millrace_model.simulations import DifferenceJson
 
 #: The sentence of each code. Names in braces are filled in with the facts of the difference.
 SENTENCES: dict[str, str] = {
@@ -57,6 +58,6 @@ class Difference:
     def __str__(self) -> str:
         return SENTENCES[self.code].format_map(self.facts)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> DifferenceJson:
         """Return the form in which the API has it."""
         return {"code": self.code, "facts": dict(self.facts), "message": str(self)}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.registries import DEFAULT, read_formats
+from millrace_model.simulations import EncodedBytes, EncodeRequest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
@@ -16,7 +17,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 
 
-def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
+def encode(spark: SparkSession, request: EncodeRequest) -> EncodedBytes:
     """Encode the `texts` of a request in its `format`: `{"bytes": [...]}` in Base64 or null.
 
     Each text is JSON. The schema of a registry is the latest of the subject, cached by `DEFAULT`.
@@ -34,7 +35,9 @@ def encode(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
     typed: Format = {"format": "json", "schema": found.type.schema}
     value = columns.decode(F.col("text").cast("BINARY"), typed)
     try:
-        encoded = columns.encode(value, {**found.to_json(), **_registered(request["format"])})
+        encoded = columns.encode(
+            value, cast(Format, {**found.to_json(), **_registered(request["format"])})
+        )
     except MillraceError as error:
         raise MillraceError("format_unusable", f"{error.message}.", cause=error) from None
     tried = columns.attempt(encoded, "format", "value")
@@ -61,7 +64,7 @@ def _unusable(message: str, cause: str, facts: Mapping[str, object]) -> Millrace
     return MillraceError("format_unusable", message, cause=why)
 
 
-def _registered(format: Mapping[str, str]) -> dict[str, Any]:
+def _registered(format: Format) -> dict[str, object]:
     """Return text and id of a registry's schema, so that it is not requested for each value."""
     if "schema" in format or "registry" not in format:
         return {}

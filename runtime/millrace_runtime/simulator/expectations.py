@@ -5,11 +5,19 @@ Simulations in the page, `test-topology` and pytest all evaluate tests with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TypeAlias, cast
 
 from millrace_compiler import Analyzer, Compilation
 from millrace_compiler.conditions import ANY, EVERY, Checked, Condition, read_conditions
+from millrace_model.simulations import (
+    Expected,
+    InputLine,
+    OutputLine,
+    Scenario,
+    ScenarioResult,
+    StoreEntry,
+)
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled
@@ -21,7 +29,7 @@ from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 #: maximum number of records that a difference lists by their places
 _NAMED = 10
 
-Row = dict[str, Any]
+Row: TypeAlias = OutputLine | StoreEntry
 
 
 class Expectations:
@@ -32,7 +40,7 @@ class Expectations:
         spark: SparkSession,
         analyzer: Analyzer,
         compilation: Compilation,
-        expected: Mapping[str, Any],
+        expected: Expected,
     ) -> None:
         self._spark, self._analyzer, self._expected = spark, analyzer, expected
         try:
@@ -46,7 +54,7 @@ class Expectations:
         self._topology = checked.topology()
 
     def differences(
-        self, test: Mapping[str, Any], result: dict[str, Any], cut: str = "each"
+        self, test: Scenario, result: ScenarioResult, cut: str = "each"
     ) -> list[Difference]:
         """Return the differences; empty if the result is as expected.
 
@@ -58,7 +66,7 @@ class Expectations:
             return found
         return [*found, *self._broken(result)]
 
-    def _broken(self, result: Mapping[str, Any]) -> Iterator[Difference]:
+    def _broken(self, result: ScenarioResult) -> Iterator[Difference]:
         stopped = bool(result.get("error"))
         rows = [_rows(condition, result) for condition in self._conditions]
         met = self._met(rows)
@@ -68,13 +76,13 @@ class Expectations:
 
     def _met(self, rows: list[list[Row]]) -> list[set[int]]:
         """Return, for each condition, the places of the records for which it is true."""
-        lines = [
+        lines: list[tuple[int, int, InputLine]] = [
             (number, place, {
                 "topic": str(number),
                 "key": row.get("key"),
                 "value": row.get("value"),
                 "timestamp": row.get("timestamp") or 0,
-                "headers": row.get("headers") or {},
+                "headers": cast("dict[str, str | None]", row.get("headers") or {}),
             })
             for number, mine in enumerate(rows)
             for place, row in enumerate(mine)
@@ -82,7 +90,7 @@ class Expectations:
         met: list[set[int]] = [set() for _ in rows]
         if not lines:
             return met
-        graph = compiled(self._topology, self._analyzer).task_graph or {}
+        graph = compiled(self._topology, self._analyzer).require_task_graph()
         simulator = UnbatchedSimulator(self._spark.newSession(), graph, name="conditions")
         batch = [(number, line) for number, (_, _, line) in enumerate(lines, 1)]
         judged = simulator.run_batches([batch])
@@ -94,7 +102,7 @@ class Expectations:
         return met
 
 
-def _rows(condition: Condition, result: Mapping[str, Any]) -> list[Row]:
+def _rows(condition: Condition, result: ScenarioResult) -> list[Row]:
     if condition.store is not None:
         return list((result.get("stores") or {}).get(condition.store, []))
     return [row for row in result.get("outputs") or [] if row["topic"] == condition.topic]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
+
+from millrace_model.simulations import InputLine
 
 from millrace_runtime.errors import MillraceError
 
@@ -17,7 +20,7 @@ def invalid_line(where: str, what: str) -> MillraceError:
     return MillraceError("input_invalid", f"{where}: {what}.")
 
 
-def checked_line(line: Any, where: str) -> dict[str, Any]:
+def checked_line(line: Any, where: str) -> InputLine:
     """Return the line if it is valid, else raise MillraceError `input_invalid` with the reason."""
     if not isinstance(line, dict) or not any(name in line for name in KINDS_OF_LINE):
         raise invalid_line(where, f"expected an object with one of {', '.join(KINDS_OF_LINE)}")
@@ -29,9 +32,9 @@ def checked_line(line: Any, where: str) -> dict[str, Any]:
         raise invalid_line(where, 'write "NaN" or "Infinity" as text') from None
     if "advance_wall_clock" in line:
         _whole(line, "advance_wall_clock", where, " (ms)")
-        return line
+        return cast(InputLine, line)
     if "topic" not in line:
-        return line
+        return cast(InputLine, line)
     if not isinstance(line["topic"], str) or not line["topic"]:
         raise invalid_line(where, f"topic must be a name, found {_shown(line['topic'])}")
     _whole(line, "timestamp", where, " (ms)")
@@ -52,10 +55,10 @@ def checked_line(line: Any, where: str) -> dict[str, Any]:
             base64.b64decode(given, validate=True)
         except (TypeError, ValueError):
             raise invalid_line(where, f"{name} must be base64, found {_shown(given)}") from None
-    return line
+    return cast(InputLine, line)
 
 
-def _whole(line: dict[str, Any], name: str, where: str, unit: str) -> None:
+def _whole(line: Mapping[str, object], name: str, where: str, unit: str) -> None:
     value = line.get(name, 0)
     if isinstance(value, bool) or not isinstance(value, int) or not -_LONG <= value < _LONG:
         raise invalid_line(where, f"{name} must be a whole number{unit}, found {_shown(value)}")

@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from millrace_model.documents import DocumentSettings
+from millrace_model.graphs import TaskGraph
+from millrace_model.simulations import (
+    LoggedLine,
+    OperatorRecord,
+    OperatorRow,
+    RawProgress,
+    RawTrace,
+)
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -59,13 +67,13 @@ class Memory:
         return self._frame.where(f"topic = '{CONTROL_TOPIC}'")
 
     def into(
-        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
+        self, writer: DataStreamWriter, graph: TaskGraph, settings: DocumentSettings
     ) -> DataStreamWriter:
         """Set a sink that keeps rows in memory, and return the writer."""
         self.sink(graph, settings)
         return writer.format(columns.gateway().Simulation.format()).option("run", self.run)
 
-    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> None:
+    def sink(self, graph: TaskGraph, settings: DocumentSettings) -> None:
         """Create the buffer in the JVM that keeps rows."""
         described = {"settings": settings, "sinks": {}}
         session = self._frame.sparkSession._jsparkSession
@@ -78,29 +86,29 @@ class Memory:
             self.run, limits.steps, limits.bytes, breakpoints, limits.stops
         )
 
-    def traced(self) -> dict[str, Any]:
+    def traced(self) -> RawTrace:
         """Return the steps so far, as the operator reports them (`Trace.scala`)."""
-        found: dict[str, Any] = json.loads(columns.gateway().Simulation.traced(self.run))
+        found: RawTrace = json.loads(columns.gateway().Simulation.traced(self.run))
         return found
 
-    def progress(self) -> dict[str, Any]:
+    def progress(self) -> RawProgress:
         """Return the record counts so far and, without micro-batches, the finished cuts."""
-        found: dict[str, Any] = json.loads(columns.gateway().Simulation.progress(self.run))
+        found: RawProgress = json.loads(columns.gateway().Simulation.progress(self.run))
         return found
 
-    def add(self, records: Sequence[dict[str, Any]]) -> None:
+    def add(self, records: Sequence[OperatorRecord]) -> None:
         """Make records available, all of them to one micro-batch."""
         columns.gateway().Simulation.add(self.run, json.dumps(records))
 
-    def take(self) -> list[dict[str, Any]]:
+    def take(self) -> list[OperatorRow]:
         """Return the rows since the last call, in the order in which they reached the topics."""
-        rows: list[dict[str, Any]] = json.loads(columns.gateway().Simulation.take(self.run))
+        rows: list[OperatorRow] = json.loads(columns.gateway().Simulation.take(self.run))
         return rows
 
-    def close(self) -> list[dict[str, Any]]:
+    def close(self) -> list[LoggedLine]:
         """End the run's tasks and delete its data; return the log lines of nodes."""
         operator = columns.gateway()
         operator.StreamTasks.release(self.run)
-        lines: list[dict[str, Any]] = json.loads(operator.Reports.logs(self.run))
+        lines: list[LoggedLine] = json.loads(operator.Reports.logs(self.run))
         operator.Simulation.close(self.run)
         return lines

@@ -1,7 +1,7 @@
 """The process that runs simulations: `python -m millrace_runtime.simulator.process`.
 
 It reads requests from standard input and writes responses to standard output, as the compiler's
-processes do (`millrace_compiler.isolated.frames`); the first response says that its session is
+processes do (`millrace_services.frames`); the first response says that its session is
 warm. A request has `document`, `inputs` (input lines, see docs) and `trace` (steps to keep).
 Optional are `expected` (of a test), `breakpoints` (lines by node), `partitions` (their number by
 topic, instead of the document's), `begins` (state of tasks instead of empty stores, see
@@ -28,8 +28,25 @@ from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.isolated import frames
 from millrace_compiler.kinds import python_kinds
+from millrace_model.documents import TopologyDocument
+from millrace_model.graphs import TaskGraph
+from millrace_model.simulations import (
+    Answered,
+    Breakpoint,
+    EncodeRequest,
+    InputLine,
+    PlainResult,
+    ProgramRequest,
+    Reported,
+    RunProgress,
+    Scenario,
+    ScenarioResult,
+    SimulationAnswer,
+    SimulationRequest,
+    SimulationResult,
+)
+from millrace_services import frames
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import session_analyzer
@@ -57,7 +74,7 @@ MOST_DIFFERENCES = 50
 #: seconds between two reports of progress, and between two checks for a request to stop
 REPORTED = 0.25
 
-_WARM_UP: dict[str, Any] = {
+_WARM_UP: TopologyDocument = {
     "format": "millrace.topology/1",
     "name": "warm-up",
     "nodes": [
@@ -77,7 +94,7 @@ _WARM_UP: dict[str, Any] = {
 
 #: Called with the number of input lines that are `done` and of all `lines` and, except for plain
 #: Spark, with counts by edge and node and the number of dropped records.
-Progress = Callable[[dict[str, Any]], None]
+Progress = Callable[[RunProgress], None]
 
 
 class Watch:
@@ -88,7 +105,7 @@ class Watch:
 
     def __init__(
         self,
-        document: Mapping[str, Any],
+        document: TopologyDocument,
         lines: int,
         progress: Progress,
         stop: threading.Event,
@@ -129,10 +146,10 @@ class Watch:
 def simulate(
     spark: SparkSession,
     analyzer: Analyzer,
-    request: Mapping[str, Any],
+    request: SimulationRequest,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
-) -> dict[str, Any]:
+) -> SimulationAnswer:
     """Compile and run a document on input lines: `{"diagnostics", "result", "plain"}`.
 
     If the document is refused, `result` is None. `stop`: set from outside to end the run early.
@@ -180,21 +197,22 @@ def simulate(
     differences = None
     if expects is not None:
         differences = [each.to_json() for each in differing(expects, document, lines, result)]
-    answer = {**shown(document, result), "differences": differences, "breakpoints": stops}
+    answer = shown(document, result)
+    answer["differences"], answer["breakpoints"] = differences, stops
     return {"diagnostics": diagnostics, "result": answer, "plain": plain}
 
 
 def run_plain(
     spark: SparkSession,
     analyzer: Analyzer,
-    document: Mapping[str, Any],
-    graph: Mapping[str, Any],
-    lines: list[dict[str, Any]],
+    document: TopologyDocument,
+    graph: TaskGraph,
+    lines: list[InputLine],
     result: Result,
     cut: Literal["each", "all"],
     progress: Progress | None = None,
     stop: threading.Event | None = None,
-) -> tuple[dict[str, Any] | None, int | None]:
+) -> tuple[PlainResult | None, int | None]:
     """Compare plain Spark with Kafka Streams, or return why it cannot run the document.
 
     `result`: of Kafka Streams with a micro-batch for each line. If the run is stopped, return the
@@ -221,7 +239,8 @@ def run_plain(
         return None, done
     if cut != "each" or done is not None:
         result = run(spark, document, graph, lines[:done], None, Cut(cut))
-    comparison = {**beside(compilation, result, plain, cut), "seconds": seconds}
+    comparison = beside(compilation, result, plain, cut)
+    comparison["seconds"] = seconds
     return {"cut": cut, "diagnostics": diagnostics, "comparison": comparison}, done
 
 
@@ -247,17 +266,20 @@ def apart(spark: SparkSession) -> Iterator[None]:
         jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
 
 
-def partitioned(document: Mapping[str, Any], partitions: Mapping[str, int]) -> dict[str, Any]:
+def partitioned(document: TopologyDocument, partitions: Mapping[str, int]) -> TopologyDocument:
     """Return the document with other numbers of partitions for some topics."""
-    topics = {name: dict(topic) for name, topic in (document.get("topics") or {}).items()}
+    topics = dict(document.get("topics") or {})
     for name, number in partitions.items():
         topics[name] = {**topics.get(name, {}), "partitions": number}
-    return {**document, "topics": topics} if topics else dict(document)
+    changed = document.copy()
+    if topics:
+        changed["topics"] = topics
+    return changed
 
 
 def placed(
-    document: Mapping[str, Any], breakpoints: Mapping[str, list[int]]
-) -> dict[str, list[dict[str, int | None]]]:
+    document: TopologyDocument, breakpoints: Mapping[str, list[int]]
+) -> dict[str, list[Breakpoint]]:
     """Return where breakpoints stop, by node: requested `line`, `at` of the statement or None.
 
     Raises MillraceError `breakpoint_invalid` for a node that is not a Python processor.
@@ -281,26 +303,27 @@ def placed(
 
 def differing(
     expects: Expectations,
-    document: Mapping[str, Any],
-    lines: list[dict[str, Any]],
+    document: TopologyDocument,
+    lines: list[InputLine],
     result: Result,
 ) -> list[Difference]:
     """Return the first differences from what a test expects."""
-    test = {"topology": document, "inputs": lines}
-    found = {
+    test: Scenario = {"topology": document, "inputs": lines}
+    found: ScenarioResult = {
         "outputs": result.outputs,
         "dropped": result.dropped,
         "stores": result.stores,
-        **({"error": result.error} if result.error else {}),
     }
+    if result.error:
+        found["error"] = result.error
     return expects.differences(test, found)[:MOST_DIFFERENCES]
 
 
 def run(
     spark: SparkSession,
-    document: Mapping[str, Any],
-    graph: Mapping[str, Any],
-    lines: list[dict[str, Any]],
+    document: TopologyDocument,
+    graph: TaskGraph,
+    lines: list[InputLine],
     limits: TraceLimits | None,
     cut: Cut | None = None,
     begun: Begun | None = None,
@@ -349,25 +372,24 @@ def run(
         raise explain(error) from None
 
 
-def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
+def shown(document: TopologyDocument, result: Result) -> SimulationResult:
     """Return what the page needs: outputs, counts by edge and node, the trace, stores."""
     edges = Edges(document)
     trace = result.trace or Trace(
         steps=[], truncated=False, stops_truncated=False, stores_truncated=False, counts=[]
     )
-    steps = [
-        {**step, "edge": edges.find(step["from"], step["port"], step["node"], step["input"])}
-        if step["event"] == "record"
-        else step
-        for step in trace["steps"]
-    ]
+    counts = counts_of(document, trace["counts"], result.figures)
+    for step in trace["steps"]:
+        if step["event"] == "record":
+            step["edge"] = edges.find(step["from"], step["port"], step["node"], step["input"])
     return {
         "outputs": result.outputs[:MOST_OUTPUTS],
         "output_count": len(result.outputs),
         "dropped": result.dropped,
-        **counts_of(document, trace["counts"], result.figures),
+        "edges": counts["edges"],
+        "nodes": counts["nodes"],
         "stores": result.stores,
-        "steps": steps,
+        "steps": trace["steps"],
         "truncated": trace["truncated"],
         "stops_truncated": trace["stops_truncated"],
         "stores_truncated": trace["stores_truncated"],
@@ -380,15 +402,15 @@ def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
 def answer(
     spark: SparkSession,
     analyzer: Analyzer,
-    request: Mapping[str, Any],
+    request: SimulationRequest | EncodeRequest | ProgramRequest,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
-) -> dict[str, Any]:
+) -> Answered:
     """Return a frame with the response to a request, or with the error."""
     try:
-        if request.get("do") == "encode":
+        if request["do"] == "encode":
             return {"answer": encode(spark, request)}
-        if request.get("do") == "read_program":
+        if request["do"] == "read_program":
             return {"answer": {"document": document_of(request["name"], request["program"])}}
         return {"answer": simulate(spark, analyzer, request, progress, stop)}
     except MillraceError as error:
@@ -406,14 +428,16 @@ def main() -> int:
         confinement.confine(Path(folder))
     spark = simulation_session(small=True)
     analyzer = session_analyzer(spark)
-    line = {"topic": "in", "key": None, "value": "a", "timestamp": 0}
-    simulate(spark, analyzer, {"document": _WARM_UP, "inputs": [line], "trace": 100})
+    line: InputLine = {"topic": "in", "key": None, "value": "a", "timestamp": 0}
+    simulate(
+        spark, analyzer, {"do": "simulate", "document": _WARM_UP, "inputs": [line], "trace": 100}
+    )
 
-    def send(frame: dict[str, Any]) -> None:
+    def send(frame: Answered | Reported) -> None:
         answers.write(frames.encode(frame))
         answers.flush()
 
-    def progress(reported: dict[str, Any]) -> None:
+    def progress(reported: RunProgress) -> None:
         send({"progress": reported})
 
     stop = threading.Event()

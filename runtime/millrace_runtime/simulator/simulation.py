@@ -16,15 +16,31 @@ import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, cast
 
+from millrace_model.documents import Format
+from millrace_model.events import Fault
+from millrace_model.graphs import TaskGraph
+from millrace_model.simulations import (
+    InputLine,
+    LineParts,
+    LoggedLine,
+    LogLine,
+    NodeCounts,
+    OperatorRecord,
+    OperatorRow,
+    OutputLine,
+    RawProgress,
+    Statistics,
+    StoppedFields,
+    StoreEntry,
+)
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
-from millrace_runtime.formats import Format
 from millrace_runtime.job.job import Job, Query
 from millrace_runtime.reports.trace import Count, Trace, counted, trace_of
 from millrace_runtime.session import session
@@ -33,7 +49,7 @@ from millrace_runtime.stores.task_states import Begun
 
 STOP, DUMP, LAST_LETTER = -1, -3, -5
 
-Line = dict[str, Any]
+Line: TypeAlias = InputLine
 
 # A micro-batch of a simulation has a handful of rows: interpreted expressions and the first
 # compiler tier cost less than the code that would be generated for them.
@@ -79,18 +95,18 @@ def simulation_session(
 class Result:
     """The result of a simulation; see the result files of `conformance`."""
 
-    outputs: list[dict[str, Any]]
+    outputs: list[OutputLine]
     dropped: int = 0
     drops: dict[str, int] = dataclasses.field(default_factory=dict)  # by node
-    stores: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
-    error: dict[str, Any] | None = None
+    stores: dict[str, list[StoreEntry]] = dataclasses.field(default_factory=dict)
+    error: StoppedFields | None = None
     # Log lines of nodes (peek, print, processors): level, node, message, and `after`, the number
     # of the input line that was being processed; 0 if there was none.
-    logs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    logs: list[LogLine] = dataclasses.field(default_factory=list)
     # Every step of every record, if a trace was requested; see `tracing`.
     trace: Trace | None = None
     # By node: `in`, `out` and `dropped` {reason: n}, where `dead_letter` is one of the reasons.
-    figures: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    figures: dict[str, NodeCounts] = dataclasses.field(default_factory=dict)
     # The number of input lines that were processed, if the run was stopped from outside.
     stopped_after: int | None = None
 
@@ -101,7 +117,7 @@ class Progress:
 
     done: int
     counts: list[Count]
-    figures: dict[str, dict[str, Any]]
+    figures: dict[str, NodeCounts]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +165,7 @@ class Simulator:
     def __init__(
         self,
         spark: SparkSession,
-        graph: Mapping[str, Any],
+        graph: TaskGraph,
         *,
         name: str = "simulation",
         partitions: Mapping[str, int] | None = None,
@@ -225,7 +241,7 @@ class Simulator:
             self._finished(found), counted(found["counts"], self._job.graph), self._figures()
         )
 
-    def _finished(self, found: Mapping[str, Any]) -> int:
+    def _finished(self, found: RawProgress) -> int:
         return self._done
 
     def _add_logs(self, result: Result) -> None:
@@ -245,7 +261,7 @@ class Simulator:
                 for line in self.close()
             ]
 
-    def close(self) -> list[dict[str, Any]]:
+    def close(self) -> list[LoggedLine]:
         """End the query and delete its data; return the log lines of nodes."""
         if self._query is not None:
             self._query.stop()
@@ -268,7 +284,7 @@ class Simulator:
         self._query.stop()
         self._start()
 
-    def _process(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _process(self, records: list[OperatorRecord]) -> list[OperatorRow]:
         """Run one micro-batch; return its rows in the order in which they reach the topics."""
         self._memory.add(records)
         try:
@@ -297,7 +313,7 @@ class Simulator:
         if records:
             self._collect(self._process(records), result)
 
-    def _records(self, line: Line, number: int) -> list[dict[str, Any]]:
+    def _records(self, line: Line, number: int) -> list[OperatorRecord]:
         topic = str(line["topic"])
         formats = self._job.formats_of(topic)
         if formats is None:
@@ -314,9 +330,9 @@ class Simulator:
         timestamp: int,
         key: str | None,
         value: str | None,
-        headers: list[list[str | None]],
+        headers: list[tuple[str, str | None]],
         line: int,
-    ) -> dict[str, Any]:
+    ) -> OperatorRecord:
         offset = self._offsets.get((topic, partition), 0)
         self._offsets[(topic, partition)] = offset + 1
         self._sequence += 1
@@ -332,15 +348,15 @@ class Simulator:
             "headers": headers,
         }
 
-    def _control(self, command: dict[str, Any], line: int) -> dict[str, Any]:
+    def _control(self, command: Mapping[str, object], line: int) -> OperatorRecord:
         value = _base64(json.dumps(command).encode())
         return self._record(CONTROL_TOPIC, 0, 0, None, value, [], line)
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _collect(self, rows: list[dict[str, Any]], result: Result) -> None:
+    def _collect(self, rows: list[OperatorRow], result: Result) -> None:
         """Collect outputs and feed back those that the job itself reads, until none are left."""
-        letter: list[dict[str, Any]] = []
+        letter: list[OutputLine] = []
         while rows:
             again = []
             for row in rows:
@@ -350,7 +366,7 @@ class Simulator:
                 topic = row["topic"]
                 if topic is None:  # a print
                     continue
-                output = {"after": line, **shown(row)}
+                output = shown(row, topic, line)
                 if row["dest"] == LAST_LETTER:
                     letter = [output]
                     continue
@@ -359,7 +375,7 @@ class Simulator:
                     again.append(self._looped(row, topic, line))
             rows = self._process(again) if again else []
 
-    def _looped(self, row: dict[str, Any], topic: str, line: int) -> dict[str, Any]:
+    def _looped(self, row: OperatorRow, topic: str, line: int) -> OperatorRecord:
         """Return an output that the job reads again as an input."""
         partition = partition_of(row, self.partitions.get(topic, 1))
         return self._record(
@@ -367,21 +383,21 @@ class Simulator:
             row["headers"], line,
         )  # fmt: skip
 
-    def _dump(self) -> dict[str, Any]:
+    def _dump(self) -> OperatorRecord:
         return self._control({"dump": True}, 0)
 
-    def _finish(self, rows: Iterable[dict[str, Any]], result: Result) -> None:
+    def _finish(self, rows: Iterable[OperatorRow], result: Result) -> None:
         """Add the contents of the named stores and the number of dropped records to the result."""
         self._count(result)
         if self._begun is not None:
             return  # the stores may be as large as the deployment's
-        stores: dict[str, dict[str, dict[str, Any]]] = {}
+        stores: dict[str, dict[str, StoreEntry]] = {}
         for row in rows:
             if row["dest"] != DUMP:
                 continue
-            entry = row["value"]
+            entry: StoreEntry = row["value"]
             key = json.dumps(entry["key"], sort_keys=True, ensure_ascii=False)
-            stores.setdefault(row["topic"], {})[key] = entry
+            stores.setdefault(str(row["topic"]), {})[key] = entry
         for name in _named_stores(self._planned.graph):
             found = stores.get(name, {})
             result.stores[name] = [found[key] for key in sorted(found)]
@@ -395,13 +411,13 @@ class Simulator:
             node: sum(counts["dropped"].values()) for node, counts in result.figures.items()
         }
 
-    def _statistics(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self._run))
+    def _statistics(self) -> Statistics:
+        found: Statistics = json.loads(columns.gateway().Reports.statistics(self._run))
         return found
 
-    def _figures(self, statistics: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+    def _figures(self, statistics: Statistics | None = None) -> dict[str, NodeCounts]:
         """Return the numbers of records of each node: see Result."""
-        found = {}
+        found: dict[str, NodeCounts] = {}
         for node, counts in (statistics or self._statistics())["nodes"].items():
             dead = {"dead_letter": counts["dead_letters"]} if counts["dead_letters"] else {}
             dropped = {**counts["dropped"], **dead}
@@ -415,9 +431,7 @@ class Halted(Exception):
     `letter`: the output of its dead letter, or empty.
     """
 
-    def __init__(
-        self, fault: dict[str, Any], line: int, letter: Sequence[dict[str, Any]] = ()
-    ) -> None:
+    def __init__(self, fault: Fault, line: int, letter: Sequence[OutputLine] = ()) -> None:
         super().__init__(str(fault.get("message")))
         self.fault = fault
         self.line = line
@@ -430,11 +444,13 @@ class Halted(Exception):
         """
         result.outputs = [out for out in result.outputs if out["after"] < self.line]
         result.outputs += self.letter
-        stopped = StreamStopped(self.fault).as_dict()
-        result.error = {"kind": "stopped", **stopped, "after": self.line}
+        error = StreamStopped(self.fault).as_dict()
+        stopped = cast(StoppedFields, {"kind": "stopped", **error})
+        stopped["after"] = self.line
+        result.error = stopped
 
 
-def _named_stores(graph: dict[str, Any]) -> list[str]:
+def _named_stores(graph: TaskGraph) -> list[str]:
     """Return the names of the stores that have a node in the document."""
     names: dict[str, None] = {}
     for node in graph["nodes"]:
@@ -464,24 +480,32 @@ def _header(text: str | None) -> str | None:
         return text
 
 
-def shown(row: dict[str, Any]) -> dict[str, Any]:
+def shown(row: OperatorRow, topic: str, after: int) -> OutputLine:
     """Return the output line of a row; dead letters are shown without their error headers."""
-    line = {name: row[name] for name in ("topic", "key", "value", "timestamp")}
+    line: OutputLine = {
+        "after": after,
+        "topic": topic,
+        "key": row["key"],
+        "value": row["value"],
+        "timestamp": row["timestamp"],
+    }
     headers = {
         name: _header(text)
         for name, text in row["headers"]
         if not name.startswith("__streams.errors.")
     }
-    return {**line, "headers": headers} if headers else line
+    if headers:
+        line["headers"] = headers
+    return line
 
 
-def line_parts(line: Line, formats: tuple[Format, Format], number: int) -> dict[str, Any]:
+def line_parts(line: Line, formats: tuple[Format, Format], number: int) -> LineParts:
     """Return partition, timestamp, key, value and headers of an input line, with bytes in base64.
 
     Raises MillraceError `input_invalid` for a key or value that does not match its format.
     """
-    headers = [
-        [name, None if value is None else _base64(str(value).encode())]
+    headers: list[tuple[str, str | None]] = [
+        (name, None if value is None else _base64(str(value).encode()))
         for name, value in (line.get("headers") or {}).items()
     ]
     return {
@@ -493,8 +517,10 @@ def line_parts(line: Line, formats: tuple[Format, Format], number: int) -> dict[
     }
 
 
-def _line_bytes(line: Line, name: str, format: Format, number: int) -> str | None:
-    given = line.get(f"{name}_bytes")
+def _line_bytes(
+    line: Line, name: Literal["key", "value"], format: Format, number: int
+) -> str | None:
+    given = line.get("key_bytes" if name == "key" else "value_bytes")
     if given is not None:
         return str(given)
     if line.get(name) is None:
@@ -522,7 +548,7 @@ def _encode(format: str, text: str) -> str | None:
 _encoded = functools.lru_cache(maxsize=4_096)(_encode)
 
 
-def partition_of(row: Mapping[str, Any], partitions: int) -> int:
+def partition_of(row: OperatorRow, partitions: int) -> int:
     """Return the partition of an output in a topic with this number of partitions."""
     if row["partition"] is not None:
         return int(row["partition"])

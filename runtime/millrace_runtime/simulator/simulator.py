@@ -3,7 +3,7 @@
     python -m millrace_runtime.simulator --socket PATH
     python -m millrace_runtime.simulator --stores-only --socket PATH
 
-The second form is the store reader. Both are local services (`millrace_compiler.local_services`):
+The second form is the store reader. Both are local services (`millrace_services.local_services`):
 a request is one line of JSON, as is its response. Simulations run code of documents, so they cannot
 reach the store reader: it is a separate service with a secret of its own.
 
@@ -49,20 +49,22 @@ import os
 import sys
 import tempfile
 import threading
-import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import millrace_compiler
-from millrace_compiler.isolated import Limits, Pool
-from millrace_compiler.isolated.pool import Exceeded, Process
 from millrace_compiler.kinds import python_kinds
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import RunProgress
+from millrace_services.line_server import LineServer, serve
+from millrace_services.pool import ProcessPool
+from millrace_services.processes import Exceeded, Limits, Process
 
 from millrace_runtime.checkpoint.storage import S3_ENVIRONMENT
 from millrace_runtime.jars import PACKAGE, operator_jar
 from millrace_runtime.services import confinement
-from millrace_runtime.services.line_server import LineServer, serve
 from millrace_runtime.session import session
 
 #: environment variables that are passed to simulations; they contain no secrets of the server
@@ -172,33 +174,64 @@ class Running:
         self.process.kill()
 
 
-class Simulators(Pool):
-    """Warm processes that simulate: started by the first request, ended when idle."""
+class Request(TypedDict, total=False):
+    """What the simulator itself reads of a request; the process reads the rest."""
 
-    #: the module that a process runs, and the messages for exceeded limits
-    module = "millrace_runtime.simulator.process"
-    messages = _MESSAGES
+    do: str
+    owner: str
+    run: str | None
+    plain: str | None
+    document: TopologyDocument
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of warm processes, and what they are asked.
+
+    `module`: what a process runs; `requests`: those that are passed to it; `messages`: for exceeded
+    limits; `environment`: variables that it gets. `confined`: whether it is confined to a folder of
+    its own, because it runs code of documents.
+    """
+
+    module: str
+    requests: tuple[str, ...]
+    messages: Mapping[str, tuple[str, str, str]]
     environment: tuple[str, ...] = ENVIRONMENT
-    #: requests that are passed to a process
-    requests: tuple[str, ...] = ("simulate", "encode", "read_program")
-    #: whether a process is confined to a folder of its own, because it runs code of documents
-    confined = True
+    confined: bool = True
 
-    def __init__(self, size: int, limits: Limits = LIMITS) -> None:
-        super().__init__(size, limits)
-        self.spare = 1
-        self.patience = PATIENCE_SECONDS
+
+SIMULATING = Kind(
+    "millrace_runtime.simulator.process", ("simulate", "encode", "read_program"), _MESSAGES
+)
+#: Processes that read stores. They access checkpoints, and run no code of documents.
+READING = Kind(
+    "millrace_runtime.stores.reader",
+    ("read_state", "read_batches", "read_task_states", "kept_sizes", "delete_kept"),
+    _READING,
+    # Settings of the file systems of checkpoints, including credentials.
+    (*ENVIRONMENT, "HADOOP_CONF_DIR", *S3_ENVIRONMENT),
+    confined=False,
+)
+
+
+class Simulators:
+    """Warm processes of a kind: started by the first request, ended when idle."""
+
+    def __init__(self, size: int, limits: Limits = LIMITS, kind: Kind = SIMULATING) -> None:
+        self.kind, self.limits = kind, limits
+        self.pool = ProcessPool(self._start, size, limits, spare=1, patience=PATIENCE_SECONDS)
+        self._lock = threading.Lock()
         self._running: dict[str, list[Running]] = {}
 
     def _start(self) -> Process:
-        known = {name: os.environ[name] for name in self.environment if name in os.environ}
+        known = {name: os.environ[name] for name in self.kind.environment if name in os.environ}
         known.setdefault("MILLRACE_SCHEMA_REGISTRIES", "")
         folder = None
-        if self.confined and confinement.version():
+        if self.kind.confined and confinement.version():
             folder = tempfile.mkdtemp(prefix="millrace-simulation-", dir=session.local_dir())
             known |= dict.fromkeys((confinement.FOLDER, session.SCRATCH, "TMPDIR"), folder)
         return Process(
-            [sys.executable, "-m", self.module],
+            [sys.executable, "-m", self.kind.module],
             {
                 **known,
                 **PROCESSORS,
@@ -212,20 +245,20 @@ class Simulators(Pool):
             folder=folder,
         )
 
-    def prepare(self) -> bool:
-        """Return whether a process is warm or busy; if not, start one in the background."""
-        with self._changed:
-            ready = bool(self._idle or self._held)
-            starting = self._started > 0
-        if not ready and not starting:
-            self.warm()
-        return ready
+    @property
+    def pids(self) -> list[int]:
+        """Pids of the idle processes."""
+        return self.pool.pids
 
-    def simulate(self, request: dict[str, Any], owner: str) -> dict[str, Any]:
+    def close(self) -> None:
+        """End all processes; busy ones end after their request."""
+        self.pool.close()
+
+    def simulate(self, request: Request, owner: str) -> Any:
         """Return the response of a process. Raises Exceeded, whose limit may be `cancelled`."""
-        with self._turn(owner, self.limits) as process:
+        with self.pool.turn(owner, self.limits) as process:
             running = Running(process, request.get("run"), bool(request.get("plain")))
-            with self._changed:
+            with self._lock:
                 self._running.setdefault(owner, []).append(running)
             try:
                 return process.ask(request, self.limits)
@@ -236,10 +269,10 @@ class Simulators(Pool):
             finally:
                 if _runs_code(request):
                     process.end()
-                with self._changed:
+                with self._lock:
                     self._running[owner].remove(running)
 
-    def progress(self, owner: str, name: str | None = None) -> dict[str, Any] | None:
+    def progress(self, owner: str, name: str | None = None) -> RunProgress | None:
         """Return the progress of a run of the owner, or None if none reports it."""
         found = [running.process.progress for running in self._found(owner, name)]
         return next((each for each in found if each is not None), None)
@@ -256,39 +289,18 @@ class Simulators(Pool):
         return bool(found)
 
     def _found(self, owner: str, name: str | None) -> list[Running]:
-        with self._changed:
+        with self._lock:
             found = self._running.get(owner, [])
             return [running for running in found if name is None or running.name == name]
 
     def _kill(self, owner: str, running: Running) -> None:
         """Kill a run that has not stopped in time."""
-        with self._changed:
+        with self._lock:
             if any(each is running for each in self._running.get(owner, [])):
                 running.kill()
 
-    def end_idle(self, seconds: float) -> None:
-        """End processes that have been idle for this many seconds."""
-        with self._changed:
-            old = [p for p in self._idle if time.monotonic() - p.idle_since >= seconds]
-            self._idle = [process for process in self._idle if process not in old]
-            self._started -= len(old)
-            self._changed.notify_all()
-        for process in old:
-            process.end()
 
-
-class Readers(Simulators):
-    """Warm processes that read stores. They access checkpoints, and run no code of documents."""
-
-    module = "millrace_runtime.stores.reader"
-    messages = _READING
-    requests = ("read_state", "read_batches", "read_task_states", "kept_sizes", "delete_kept")
-    confined = False
-    # Settings of the file systems of checkpoints, including credentials.
-    environment = (*ENVIRONMENT, "HADOOP_CONF_DIR", *S3_ENVIRONMENT)
-
-
-def _runs_code(request: dict[str, Any]) -> bool:
+def _runs_code(request: Request) -> bool:
     """Whether code of the document runs in the process itself, which must not be reused then.
 
     A plain program contains the classes of its processors.
@@ -299,46 +311,46 @@ def _runs_code(request: dict[str, Any]) -> bool:
     return any(node["kind"] in python_kinds() for node in nodes)
 
 
-def respond(pool: Simulators, request: dict[str, Any]) -> dict[str, Any]:
+def respond(simulators: Simulators, request: Request) -> Any:
     """Return the response to a request."""
     owner, run = str(request.get("owner") or ""), request.get("run")
     do = request.get("do")
     if do == "prepare":
-        ready = {"state": "ready"} if pool.prepare() else _not_ready(pool)
-        return {**ready, "progress": pool.progress(owner, run)}
+        ready = {"state": "ready"} if simulators.pool.prepare() else _not_ready(simulators)
+        return {**ready, "progress": simulators.progress(owner, run)}
     if do == "cancel":
-        return {"cancelled": pool.cancel(owner, run)}
-    if do not in pool.requests:
+        return {"cancelled": simulators.cancel(owner, run)}
+    if do not in simulators.kind.requests:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
-    if not pool.prepare():
-        return _not_ready(pool)
+    if not simulators.pool.prepare():
+        return _not_ready(simulators)
     try:
-        return pool.simulate(request, owner)
+        return simulators.simulate(request, owner)
     except Exceeded as exceeded:
-        return _error(*pool.messages[exceeded.limit])
+        return _error(*simulators.kind.messages[exceeded.limit])
 
 
-def _not_ready(pool: Simulators) -> dict[str, Any]:
-    if not pool.last_failed:
+def _not_ready(simulators: Simulators) -> dict[str, object]:
+    if not simulators.pool.last_failed:
         return {"state": "starting"}
     return _error(*_MESSAGES["start"])
 
 
-def _error(code: str, message: str, hint: str) -> dict[str, Any]:
+def _error(code: str, message: str, hint: str) -> dict[str, object]:
     return {"error": {"code": code, "message": message, "hint": hint}}
 
 
 class Server(LineServer):
     """Handles requests, and ends idle processes."""
 
-    def __init__(self, path: str, pool: Simulators) -> None:
-        self.pool = pool
-        super().__init__(path, lambda request: respond(pool, request))
+    def __init__(self, path: str, simulators: Simulators) -> None:
+        self.simulators = simulators
+        super().__init__(path, lambda request: respond(simulators, request))
 
     def service_actions(self) -> None:
         """Called by the server between requests, a few times a second."""
         super().service_actions()
-        self.pool.end_idle(IDLE_SECONDS)
+        self.simulators.pool.end_idle(IDLE_SECONDS)
 
 
 def most_processes() -> int:
@@ -364,12 +376,11 @@ def main(argv: list[str] | None = None) -> int:
         help="read stores from checkpoints instead of running simulations",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
-    pool = Simulators(arguments.most)
-    if arguments.stores_only:
-        pool = Readers(arguments.most)
-    elif not confinement.version():
+    kind = READING if arguments.stores_only else SIMULATING
+    simulators = Simulators(arguments.most, kind=kind)
+    if kind.confined and not confinement.version():
         print(_NOT_CONFINED, file=sys.stderr, flush=True)
     try:
-        return serve(lambda: Server(arguments.socket, pool), arguments.socket)
+        return serve(lambda: Server(arguments.socket, simulators), arguments.socket)
     finally:
-        pool.close()
+        simulators.close()

@@ -7,9 +7,9 @@ micro-batches that `cut` defines, and are restarted from the state that they wro
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from millrace_model.simulations import OperatorRecord, OperatorRow, OutputLine, RawProgress
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
@@ -41,7 +41,7 @@ class Held(Memory):
 
     def hold(
         self,
-        records: Sequence[dict[str, Any]],
+        records: Sequence[OperatorRecord],
         cuts: Sequence[int],
         *,
         restart_each: bool,
@@ -76,7 +76,7 @@ class UnbatchedSimulator(Simulator):
         self._stopped = True
         self._memory.stop()
 
-    def _finished(self, found: Mapping[str, Any]) -> int:
+    def _finished(self, found: RawProgress) -> int:
         # The last cut is the dump.
         return min(int(found["done"]), self._cuts)
 
@@ -111,7 +111,7 @@ class UnbatchedSimulator(Simulator):
             self._add_logs(result)
         return result
 
-    def _events(self, line: Line, number: int) -> list[dict[str, Any]]:
+    def _events(self, line: Line, number: int) -> list[OperatorRecord]:
         if "restart" in line:
             return []
         if "advance_wall_clock" in line:
@@ -119,8 +119,8 @@ class UnbatchedSimulator(Simulator):
             return [self._control({"wall_clock": self._wall_clock}, number)]
         return self._records(line, number)
 
-    def _note(self, rows: Iterable[dict[str, Any]], result: Result) -> None:
-        letter: list[dict[str, Any]] = []
+    def _note(self, rows: Iterable[OperatorRow], result: Result) -> None:
+        letter: list[OutputLine] = []
         for row in rows:
             if row["dest"] == STOP:
                 raise Halted(json.loads(row["fault"]), self._line_of[row["merge"]], letter)
@@ -128,7 +128,7 @@ class UnbatchedSimulator(Simulator):
                 continue
             if self._job.formats_of(row["topic"]) is not None:
                 raise MillraceError("reads_its_own", f"{row['topic']} is read by the job itself.")
-            output = {"after": self._line_of[row["merge"]], **shown(row)}
+            output = shown(row, row["topic"], self._line_of[row["merge"]])
             if row["dest"] == LAST_LETTER:
                 letter = [output]
             else:

@@ -14,16 +14,19 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from millrace_compiler.steps import GLOBAL_STEPS
+from millrace_model.graphs import GraphNode, TaskGraph
+from millrace_model.notes import Kept, MovedFrom, Notes
+from millrace_model.reading import read
 
 from millrace_runtime.checkpoint.files import Places, places_in, write_notes
 from millrace_runtime.checkpoint.storage import Place, matching, remove_folder, write_whole
 from millrace_runtime.errors import MillraceError
 
 if TYPE_CHECKING:
-    from millrace_compiler.driver_events import CauseFields
+    from millrace_model.events import CauseFields
     from pyspark.sql import SparkSession
 
     from millrace_runtime.checkpoint.starting_point import Beginner
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 #: The file with the notes of a completed move, until the job's first batch.
 WAITING = "stores.next.json"
 PROGRESS_SECONDS = 1.0
+_PLACES: tuple[Literal["tasks", "levels", "clock"], ...] = ("tasks", "levels", "clock")
 SOURCES = ("stream", "table", *GLOBAL_STEPS)
 #: Steps whose children are on a later level because there is a topic in between.
 _HOPS = ("repartition", "group_by", "foreign_key_subscribe", "foreign_key_lookup")
@@ -45,7 +49,7 @@ class Read:
     patterns: tuple[str, ...]
 
 
-def reads_of(nodes: Iterable[Mapping[str, Any]]) -> list[Read]:
+def reads_of(nodes: Iterable[GraphNode]) -> list[Read]:
     """Return the Kafka sources of a task graph, in the query's order: one per start position."""
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for node in nodes:
@@ -55,20 +59,20 @@ def reads_of(nodes: Iterable[Mapping[str, Any]]) -> list[Read]:
         topics, patterns = found.setdefault(params.get("start", "earliest"), ({}, {}))
         named = params.get("topics") or ([params["topic"]] if "topic" in params else [])
         topics.update(dict.fromkeys(named))
-        if params.get("pattern"):
-            patterns[params["pattern"]] = None
+        if pattern := params.get("pattern"):
+            patterns[pattern] = None
     return [
         Read(start, tuple(topics), tuple(patterns)) for start, (topics, patterns) in found.items()
     ]
 
 
-def must_move(before: Mapping[str, Any], now: Mapping[str, Any], *, begins_late: bool) -> bool:
+def must_move(before: Notes, now: Notes, *, begins_late: bool) -> bool:
     """Whether a job looks for state and offsets in other places than the checkpoint has them.
 
     `before`, `now`: notes of checkpoints. `begins_late`: new topics begin at their ends, while
     Spark would read them from the beginning.
     """
-    if any(before.get(what, now[what]) != now[what] for what in ("tasks", "levels", "clock")):
+    if any(before.get(what, now[what]) != now[what] for what in _PLACES):
         return True
     old, new = ({node["id"]: node for node in notes["nodes"]} for notes in (before, now))
     if any(_block(old[id_]) != _block(new[id_]) for id_ in old.keys() & new.keys()):
@@ -90,11 +94,11 @@ def must_move(before: Mapping[str, Any], now: Mapping[str, Any], *, begins_late:
     )
 
 
-def _block(node: Mapping[str, Any]) -> tuple[int, int]:
+def _block(node: GraphNode) -> tuple[int, int]:
     return node["level"], node.get("sub", 0)
 
 
-def _formats(nodes: Mapping[str, Mapping[str, Any]], id_: str) -> set[str]:
+def _formats(nodes: Mapping[str, GraphNode], id_: str) -> set[str]:
     """Return the formats of the keys that assign records to the tasks of a node's sub-topology."""
     return {
         node["params"]["key"]["format"]
@@ -104,12 +108,12 @@ def _formats(nodes: Mapping[str, Mapping[str, Any]], id_: str) -> set[str]:
     }
 
 
-def operators(nodes: Iterable[Mapping[str, Any]]) -> set[int]:
+def operators(nodes: Iterable[GraphNode]) -> set[int]:
     """Return the levels of stream tasks."""
     return {node["level"] for node in nodes}
 
 
-def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:
+def _wires(nodes: Mapping[str, GraphNode]) -> set[tuple[str, str]]:
     """Return edges to a later level of the same task, whose nodes may keep a copy of a table."""
     return {
         (parent, id_)
@@ -135,16 +139,15 @@ def _numbers(folder: Place) -> list[int]:
     return [int(file.name) for file in folder.glob("*") if file.name.isdecimal()]
 
 
-def waiting(folder: Place) -> dict[str, Any] | None:
+def waiting(folder: Place) -> Notes | None:
     """Return the notes of a completed move that waits for the job's first batch, or None."""
     try:
-        found = json.loads((folder / WAITING).read_text(encoding="utf-8"))
+        return read(Notes, json.loads((folder / WAITING).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
 
 
-def arrived(folder: Place, moved: Mapping[str, Any]) -> bool:
+def arrived(folder: Place, moved: Notes) -> bool:
     """Whether the job of a move has completed a batch, so that the checkpoint is its own.
 
     The first batch of a moved state is the move, and Spark may add one without records: what counts
@@ -178,18 +181,17 @@ def new_name() -> str:
     return f"stream-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
 
 
-def kept_with(
-    folder: Place, before: Mapping[str, Any], base: Mapping[str, Any], name: str
-) -> list[Any]:
+def kept_with(folder: Place, before: Notes, base: MovedFrom, name: str) -> list[Kept]:
     """Return the existing folders that versions left, and the one that `name` replaces."""
-    left = {**base, "left": name.removeprefix("stream-")}
-    left.pop("empty", None)
+    left: Kept = {
+        "stream": base["stream"],
+        "batch": base["batch"],
+        "left": name.removeprefix("stream-"),
+    }
     return [*(each for each in before.get("kept", []) if (folder / each["stream"]).is_dir()), left]
 
 
-def forget_unfinished(
-    folder: Place, before: Mapping[str, Any], again: Mapping[str, Any] | None
-) -> None:
+def forget_unfinished(folder: Place, before: Notes, again: Notes | None) -> None:
     """Remove unused moves; the notes list the folders on which jobs have run."""
     (folder / WAITING).unlink(missing_ok=True)
     used = {before.get("stream", "stream")}
@@ -199,16 +201,16 @@ def forget_unfinished(
             remove_folder(left)
 
 
-def empty_stream(folder: Place, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def empty_stream(folder: Place, before: Notes, now: Notes) -> str:
     """Write waiting notes for a query that begins without state, and return its folder's name."""
     source = str(before.get("stream", "stream"))
-    base = {"stream": source, "batch": last_batch(folder / source), "empty": True}
+    base: MovedFrom = {"stream": source, "batch": last_batch(folder / source), "empty": True}
     again = waiting(folder)
-    same = again is not None and all(
-        again.get(what) == value
-        for what, value in (("base", base), ("nodes", now["nodes"]), ("begun", now["begun"]))
-    )
-    if again is not None and same:
+    if again is not None and (again.get("base"), again.get("nodes"), again.get("begun")) == (
+        base,
+        now["nodes"],
+        now["begun"],
+    ):
         return str(again["stream"])
     forget_unfinished(folder, before, again)
     name = new_name()
@@ -279,9 +281,9 @@ class Move:
 
     spark: SparkSession
     folder: Place
-    before: Mapping[str, Any]
-    now: Mapping[str, Any]
-    graph: Mapping[str, Any]
+    before: Notes
+    now: Notes
+    graph: TaskGraph
     client: Mapping[str, str]
     start: str | None
     updates: bool
@@ -303,7 +305,7 @@ class Move:
         if batch is None:
             return source.name
         again = waiting(self.folder)
-        base = {"stream": source.name, "batch": batch}
+        base: MovedFrom = {"stream": source.name, "batch": batch}
         if (
             again is not None
             and (again["base"], again["nodes"]) == (base, self.now["nodes"])
@@ -317,7 +319,7 @@ class Move:
         rows = self._write(source, batch, self.folder / name)
         self._begin_at(self.folder / name, places_in(source / "offsets" / str(batch)))
         kept = kept_with(self.folder, self.before, base, name)
-        noted = {**self.now, "stream": name, "kept": kept, "base": base}
+        noted: Notes = {**self.now, "stream": name, "kept": kept, "base": base}
         write_notes(self.folder / WAITING, noted)
         total = sum(rows.values())
         self.log(

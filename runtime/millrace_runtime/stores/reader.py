@@ -15,10 +15,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping
-from typing import Any
 
-from millrace_compiler.isolated import frames
+from millrace_model.simulations import Answered, ReadRequest
+from millrace_services import frames
 from pyspark.sql import SparkSession
 
 from millrace_runtime.checkpoint import storage
@@ -33,7 +32,7 @@ from millrace_runtime.stores.reading import StateQuery, read_state
 from millrace_runtime.stores.task_states import read_batches, read_task_states
 
 
-def answer(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
+def answer(spark: SparkSession, request: ReadRequest) -> Answered:
     """Return a frame with a page of a store, batches or states of tasks, or with the error."""
     try:
         return {"answer": _read(spark, request)}
@@ -41,7 +40,7 @@ def answer(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
         return {"answer": {"error": explain(error).as_dict()}}
 
 
-def _read(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
+def _read(spark: SparkSession, request: ReadRequest) -> object:
     location = request["checkpoint"]
     match request["do"]:
         case "read_batches":
@@ -58,11 +57,15 @@ def _read(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
             return read_state(spark, location, request["store"], StateQuery(**request["query"]))
 
 
-def _kept(request: Mapping[str, Any]) -> list[StoredPath]:
+def _kept(request: ReadRequest) -> list[StoredPath]:
     """Return the folders of a request that exist, were left by versions and are not used."""
     folder = StoredPath(request["checkpoint"])
     notes, moved = notes_of(str(folder)), waiting(folder) or {}
-    used = {notes.get("stream", "stream"), moved.get("stream"), moved.get("base", {}).get("stream")}
+    used = {
+        notes.get("stream", "stream"),
+        moved.get("stream"),
+        moved["base"]["stream"] if "base" in moved else None,
+    }
     left = {each["stream"] for each in notes.get("kept", [])} - used
     return [
         folder / name for name in sorted(left & {*request["names"]}) if (folder / name).is_dir()

@@ -10,11 +10,15 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from millrace_compiler.state_schema import QUERYABLE
 from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
 from millrace_compiler.windows import Window
+from millrace_model.graphs import GraphNode, GraphStore
+from millrace_model.notes import Notes
+from millrace_model.simulations import RowsOfPage, StatePage
+from millrace_model.state import StoreSchema, Windows
 
 from millrace_runtime.checkpoint import checkpoint, storage
 from millrace_runtime.checkpoint.storage import Place
@@ -57,7 +61,7 @@ class StateQuery:
     after: str | None = None
     limit: int = 100
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the form that the operator reads. Raises MillraceError `query_invalid`."""
         if not 1 <= self.limit <= MOST:
             raise MillraceError(
@@ -68,13 +72,14 @@ class StateQuery:
         return {**fields, "from": fields.pop("start"), "to": fields.pop("end")}
 
 
-def stores_of(notes: Mapping[str, Any]) -> list[dict[str, Any]]:
+def stores_of(notes: Notes) -> list[StoreSchema]:
     """Return the state schemas of the stores in a checkpoint's notes that can be queried."""
-    stores = (notes.get("state") or {}).get("stores") or []
+    state = notes.get("state")
+    stores = [] if state is None else state["stores"]
     return [store for store in stores if store["kind"] in QUERYABLE]
 
 
-def read_state(spark: SparkSession, location: str, store: str, query: StateQuery) -> dict[str, Any]:
+def read_state(spark: SparkSession, location: str, store: str, query: StateQuery) -> StatePage:
     """Return a page of a store, identified by id or name, from the checkpoint in a folder.
 
     `{"store": {"id", "name", "kind"}, "batch", "committed_at" (ms), "tasks": [{"task",
@@ -108,7 +113,7 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
         try:
             commit = stream / "commits" / str(batch)
             committed = storage.modified(commit)
-            page = asked_of("StateReading", session_for(spark, location, commit), asked)
+            page: RowsOfPage = asked_of("StateReading", session_for(spark, location, commit), asked)
         except (MillraceError, OSError) as error:
             # Spark deletes the files of a batch after a hundred others: retry with a newer one.
             known = isinstance(error, MillraceError) and error.code != "state_unreadable"
@@ -116,7 +121,11 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
                 raise
             continue
         return {
-            "store": {name: schema[name] for name in ("id", "name", "kind")},
+            "store": {
+                "id": schema["id"],
+                "name": schema["name"],
+                "kind": schema["kind"],
+            },
             "batch": batch,
             "committed_at": int(committed * 1000),
             **page,
@@ -124,7 +133,7 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
     raise AssertionError("not reached")
 
 
-def folder_with_notes(location: str) -> tuple[Place, dict[str, Any]]:
+def folder_with_notes(location: str) -> tuple[Place, Notes]:
     """Return a checkpoint and its notes.
 
     Raises MillraceError `no_state_yet` or `state_unreadable`.
@@ -142,7 +151,7 @@ def folder_with_notes(location: str) -> tuple[Place, dict[str, Any]]:
     return folder, checkpoint.notes_of(str(folder))
 
 
-def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
+def _find(notes: Notes, store: str) -> StoreSchema:
     if "state" not in notes or "nodes" not in notes:
         raise MillraceError(
             "state_unreadable",
@@ -174,7 +183,7 @@ def session_for(spark: SparkSession, location: str, commit: Place) -> SparkSessi
     return session
 
 
-def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
+def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, object]) -> Any:
     """Return what an object of the operator reads from a checkpoint. Raises MillraceError."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -194,8 +203,7 @@ def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, Any]) -> dict
         raise _unreadable(str(java)) from None
     except PySparkException as error:
         raise _unreadable(str(error)) from None
-    page: dict[str, Any] = json.loads(answer)
-    return page
+    return json.loads(answer)
 
 
 def _unreadable(cause: str) -> MillraceError:
@@ -208,7 +216,7 @@ def _unreadable(cause: str) -> MillraceError:
 # -- location and layout of a store's rows -----------------------------------------------------
 
 
-def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def _place(notes: Notes, schema: StoreSchema) -> dict[str, object]:
     """Return operator, sub-topology and row layout of a store."""
     node, store = _owner(notes, schema)
     levels = sorted(operators(notes["nodes"]))
@@ -229,11 +237,9 @@ def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _owner(
-    notes: Mapping[str, Any], schema: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def _owner(notes: Notes, schema: StoreSchema) -> tuple[GraphNode, GraphStore | None]:
     """Return the step that keeps a store, and the store if the document has a node for it."""
-    unnamed: dict[str, Any] | None = None
+    unnamed: GraphNode | None = None
     for node in notes["nodes"]:
         params = node["params"]
         own = params.get("store")
@@ -247,9 +253,7 @@ def _owner(
     return unnamed, None
 
 
-def _layout(
-    node: Mapping[str, Any], store: Mapping[str, Any], schema: Mapping[str, Any]
-) -> dict[str, Any]:
+def _layout(node: GraphNode, store: GraphStore, schema: StoreSchema) -> dict[str, object]:
     """Return how the operator lays out a store's rows (`StoreLayout` in StateReading.scala)."""
     kind = schema["kind"]
     retention = store.get("retention")
@@ -276,13 +280,11 @@ def _layout(
     return {"kind": "table", "window": windows["type"], **_bounds(windows)}
 
 
-def _windowed(
-    node: Mapping[str, Any], store: Mapping[str, Any], window: Mapping[str, Any]
-) -> dict[str, Any]:
+def _windowed(node: GraphNode, store: GraphStore, window: Windows) -> dict[str, object]:
     type_ = window["type"]
     retention = store.get("retention")
     if retention is None and type_ != "unlimited":
-        retention = Window.of(window).reach
+        retention = Window.of(cast(Mapping[str, int | str | None], window)).reach
     if type_ == "session":
         return {"kind": "session", "retention": retention, "timed": False}
     # Persistent stores of windows that are emitted on close show one millisecond more.
@@ -295,7 +297,7 @@ def _windowed(
     }
 
 
-def _bounds(window: Mapping[str, Any]) -> dict[str, Any]:
+def _bounds(window: Windows) -> dict[str, object]:
     """Return the size of windows in ms, None if they have no end, or the windows themselves."""
     if window["type"] in ("tumbling", "hopping"):
         return {"windows": dict(window)}

@@ -6,8 +6,13 @@ It is read from the checkpoint, which is not changed; the job need not run and d
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from millrace_model.graphs import GraphNode, TaskGraph
+from millrace_model.notes import Notes
+from millrace_model.simulations import CommittedBatch, CommittedBatches, RawTaskStates, TaskStates
+from millrace_model.state import StateSchema
 
 from millrace_runtime.checkpoint.files import places_in
 from millrace_runtime.checkpoint.opening import StateOpening
@@ -22,10 +27,9 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_BYTES = 200_000, 10 << 20
 #: Spark keeps the state of a hundred micro-batches; the newest of these remain for a while.
 MOST_BATCHES = 60
-_TASKS = ("tasks", "levels", "subtopologies")
 
 
-def read_batches(location: str) -> dict[str, Any]:
+def read_batches(location: str) -> CommittedBatches:
     """Return the last committed micro-batches of a checkpoint, the oldest first.
 
     `{"batches": [{"batch", "at" (ms, when it was planned), "places": {topic: {partition: next
@@ -34,7 +38,7 @@ def read_batches(location: str) -> dict[str, Any]:
     """
     folder, notes = folder_with_notes(location)
     stream = folder / str(notes.get("stream", "stream"))
-    found = []
+    found: list[CommittedBatch] = []
     for batch in committed(stream)[-MOST_BATCHES:]:
         file = stream / "offsets" / str(batch)
         try:
@@ -43,13 +47,17 @@ def read_batches(location: str) -> dict[str, Any]:
         except FileNotFoundError:
             continue  # Spark deletes the oldest ones
         found.append({"batch": batch, "at": int(planned["batchTimestampMs"]), "places": places})
-    what = {name: notes.get(name) for name in ("levels", "subtopologies", "clock")}
-    return {"batches": found, **what}
+    return {
+        "batches": found,
+        "levels": notes.get("levels"),
+        "subtopologies": notes.get("subtopologies"),
+        "clock": notes.get("clock"),
+    }
 
 
 def read_task_states(
     spark: SparkSession, location: str, batch: int, tasks: Sequence[int] | None
-) -> dict[str, Any]:
+) -> TaskStates:
     """Return the state after a committed micro-batch, for a simulation that begins with it.
 
     `tasks`: their indexes, None for all. Raises MillraceError `state_unreadable` if the state no
@@ -74,40 +82,45 @@ def read_task_states(
         "most_rows": MOST_ROWS,
         "most_bytes": MOST_BYTES,
     }
-    found = asked_of("TaskStates", session_for(spark, location, commit), request)
+    found: RawTaskStates = asked_of("TaskStates", session_for(spark, location, commit), request)
     return {
         **found,
         "changes": notes.get("changes") or [],
         "names": notes.get("names") or {},
         "nodes": _places(notes["nodes"]),
-        **{name: notes.get(name) for name in _TASKS},
+        "tasks": notes.get("tasks"),
+        "levels": notes.get("levels"),
+        "subtopologies": notes.get("subtopologies"),
     }
 
 
 class Begun:
     """The state with which a simulation begins, from `read_task_states`."""
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
+    def __init__(self, found: TaskStates) -> None:
         self._found = found
-        self.state: str = found["state"]
+        self.state = found["state"]
         #: in ms, 0 if no processor reads it
-        self.wall_clock: int = found["wall_clock"]
+        self.wall_clock = found["wall_clock"]
 
     @property
     def opening(self) -> StateOpening:
         """The names of stores in the state, and the changes that apply to it."""
-        return StateOpening({}, {name: self._found[name] for name in ("changes", "names")}, {})
+        nothing: StateSchema = {"stores": [], "topics": [], "patterns": [], "known": []}
+        notes: Notes = {"changes": self._found["changes"], "names": self._found["names"]}
+        return StateOpening(nothing, notes, {})
 
-    def require(self, graph: Mapping[str, Any]) -> None:
+    def require(self, graph: TaskGraph) -> None:
         """Raise MillraceError `state_of_another_version` if the state does not fit a task graph."""
         own = {node["level"] for node in graph["nodes"]}
-        known = {
-            "nodes": _places(graph["nodes"]),
-            "tasks": graph["tasks"],
-            "levels": max(own, default=0) + 1,
-            "subtopologies": graph["subtopologies"],
-        }
-        if any(self._found[name] != value for name, value in known.items()):
+        known = (
+            _places(graph["nodes"]),
+            graph["tasks"],
+            max(own, default=0) + 1,
+            graph["subtopologies"],
+        )
+        found = self._found
+        if known != (found["nodes"], found["tasks"], found["levels"], found["subtopologies"]):
             raise MillraceError(
                 "state_of_another_version",
                 "The stores in the checkpoint are those of another version, or of topics with "
@@ -115,6 +128,6 @@ class Begun:
             )
 
 
-def _places(nodes: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def _places(nodes: Sequence[GraphNode]) -> dict[str, list[str | int]]:
     """Return where each step of a task graph runs: its level and sub-topology."""
     return {node["id"]: [node["op"], node["level"], node.get("sub", 0)] for node in nodes}

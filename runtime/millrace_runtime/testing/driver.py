@@ -12,6 +12,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import DriverStep, LoggedLine, OperatorRecord, OperatorRow
+
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.dsl.code import placed
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _RAW: Format = {"format": "bytes"}
-Row = dict[str, Any]
 
 
 class Drop(NamedTuple):
@@ -61,7 +63,7 @@ class TopologyTestDriver:
 
     def __init__(
         self,
-        topology: Topology | Mapping[str, Any],
+        topology: Topology | TopologyDocument,
         *,
         initial_wall_clock_time: Time = 0,
         spark: SparkSession | None = None,
@@ -74,14 +76,14 @@ class TopologyTestDriver:
         self._wall_clock = milliseconds(initial_wall_clock_time)
         self._topics = document.get("topics") or {}
         #: rows of the operator or, after the end, records
-        self._queues: dict[str, deque[Row | TestRecord]] = {}
+        self._queues: dict[str, deque[OperatorRow | TestRecord]] = {}
         self._offsets: dict[tuple[str, int], int] = {}
         self._sequence = 0
         self._sinks: dict[int, tuple[SinkValues, SinkValues]] = {}
         self._driver: Any = None
         shared = spark or session()
         places = program.places if program else None
-        graph = compiled(document, analyzer_of(shared), places).task_graph or {}
+        graph = compiled(document, analyzer_of(shared), places).require_task_graph()
         graph = placed(graph, self._codes)
         name = f"test-{uuid.uuid4().hex[:8]}"
         with _explained():
@@ -143,7 +145,7 @@ class TopologyTestDriver:
             key: bytes | None, value: bytes | None, timestamp: int,
             headers: list[tuple[str, bytes | None]], partition: int, record: TestRecord,
         ) -> None:  # fmt: skip
-            pairs = [[name, _base64(raw)] for name, raw in headers]
+            pairs = [(name, _base64(raw)) for name, raw in headers]
             made = self._record(topic, partition, timestamp, _base64(key), _base64(value), pairs)
             self._step([made], record)
 
@@ -166,10 +168,10 @@ class TopologyTestDriver:
         read_key = None if key is None else FormatSerde(key, f"the key of {topic}")
         read_value = None if value is None else FormatSerde(value, f"the value of {topic}")
 
-        def waiting() -> deque[Row | TestRecord]:
+        def waiting() -> deque[OperatorRow | TestRecord]:
             return self._queues.get(topic) or deque()
 
-        def take() -> Row | TestRecord:
+        def take() -> OperatorRow | TestRecord:
             return self._queues[topic].popleft()
 
         def decode(row: Any) -> TestRecord:
@@ -188,7 +190,7 @@ class TopologyTestDriver:
         return set(self._queues)
 
     def _record_of(
-        self, driver: Any, row: Row, key: Serde | None, value: Serde | None
+        self, driver: Any, row: OperatorRow, key: Serde | None, value: Serde | None
     ) -> TestRecord:
         own = self._values(driver, row["dest"])
         return TestRecord(
@@ -226,7 +228,7 @@ class TopologyTestDriver:
 
     advance_wall_clock_time = advance_wall_clock
 
-    def tick(self, command: Mapping[str, Any]) -> None:
+    def tick(self, command: Mapping[str, object]) -> None:
         """Send a control row to all tasks."""
         value = _base64(json.dumps(command).encode())
         self._step([self._record(CONTROL_TOPIC, 0, 0, None, value, [])], None)
@@ -287,8 +289,8 @@ class TopologyTestDriver:
 
     def _record(
         self, topic: str, partition: int, timestamp: int, key: str | None, value: str | None,
-        headers: list[list[str | None]],
-    ) -> Row:  # fmt: skip
+        headers: list[tuple[str, str | None]],
+    ) -> OperatorRecord:  # fmt: skip
         offset = self._offsets.get((topic, partition), 0)
         self._offsets[topic, partition] = offset + 1
         self._sequence += 1
@@ -297,11 +299,11 @@ class TopologyTestDriver:
             "merge": self._sequence, "key": key, "value": value, "headers": headers,
         }  # fmt: skip
 
-    def _step(self, records: list[Row], cause: TestRecord | None) -> None:
+    def _step(self, records: list[OperatorRecord], cause: TestRecord | None) -> None:
         """Process records, and those that they cause in topics that the topology reads itself."""
         driver = self._open()
         driver.mark()
-        written: list[Row] = []
+        written: list[OperatorRow] = []
         drops = len(self.drops)
         while records:
             with _explained():
@@ -313,30 +315,31 @@ class TopologyTestDriver:
                     driver.undo()
                     del self.drops[drops:]
                     raise self._failure(row["fault"])
+                topic = str(row["topic"])
                 if row["dest"] == LAST_LETTER:
-                    self._queues.setdefault(row["topic"], deque()).append(row)
+                    self._queues.setdefault(topic, deque()).append(row)
                 elif row["topic"] is not None:  # else a print
                     written.append(row)
-                    if self._job.formats_of(row["topic"]) is not None:
-                        records.append(self._looped(row))
+                    if self._job.formats_of(topic) is not None:
+                        records.append(self._looped(row, topic))
         for row in written:
-            self._queues.setdefault(row["topic"], deque()).append(row)
+            self._queues.setdefault(str(row["topic"]), deque()).append(row)
 
     def _failure(self, fault: str) -> RecordFailed:
         return failure(json.loads(fault), self._places, self._codes)
 
-    def _looped(self, row: Row) -> Row:
-        count = int(self._topics.get(row["topic"], {}).get("partitions", 1))
+    def _looped(self, row: OperatorRow, topic: str) -> OperatorRecord:
+        count = int(self._topics.get(topic, {}).get("partitions", 1))
         partition = partition_of(row, count)
         parts = (row["timestamp"], row["key_bytes"], row["value_bytes"], row["headers"])
-        return self._record(row["topic"], partition, *parts)
+        return self._record(topic, partition, *parts)
 
-    def _note(self, found: Mapping[str, Any], cause: TestRecord | None) -> None:
+    def _note(self, found: DriverStep, cause: TestRecord | None) -> None:
         for each in found["drops"]:
             self.drops += [Drop(each["node"], each["reason"], cause)] * each["count"]
-        self._print(found["logs"])
+        self._print(found.get("logs") or [])
 
-    def _print(self, logs: list[dict[str, str]]) -> None:
+    def _print(self, logs: list[LoggedLine]) -> None:
         for line in logs:
             stream = sys.stderr if line["level"] == "warning" else sys.stdout
             print(f"{line['node']}: {line['message']}", file=stream)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from millrace_model.events import Fault
 
 from millrace_runtime.dsl.code import ProcessorCode
 from millrace_runtime.errors import StreamStopped
@@ -21,7 +22,7 @@ class RecordFailed(StreamStopped):
     those before the record, as after a restart of a deployment.
     """
 
-    def __init__(self, fault: dict[str, Any], place: str | None, trace: str | None) -> None:
+    def __init__(self, fault: Fault, place: str | None, trace: str | None) -> None:
         super().__init__(fault)
         self.place = place
         self.trace = trace
@@ -33,7 +34,7 @@ class RecordFailed(StreamStopped):
 
 
 def failure(
-    fault: dict[str, Any], places: Mapping[str | None, str], codes: Mapping[str, ProcessorCode]
+    fault: Fault, places: Mapping[str | None, str], codes: Mapping[str, ProcessorCode]
 ) -> RecordFailed:
     """Return the exception for a fault that the operator reported.
 

@@ -8,6 +8,7 @@ from zlib import crc32
 
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.processor import ProcessorContext, Record
+from millrace_runtime.processor.frames import Frame
 from millrace_runtime.testing.memory_stores import MemoryStore, memory_store
 
 
@@ -39,7 +40,7 @@ class _Host:
         self.schedules: dict[int, Callable[[int], None]] = {}
         self.forwards: list[CapturedForward] = []
         self.punctuators: list[CapturedPunctuator] = []
-        self.now: dict[str, Any] = {
+        self.now: Frame = {
             "topic": None, "partition": -1, "offset": -1, "stream_time": -1, "wall_clock": 0,
         }  # fmt: skip
 
@@ -87,7 +88,8 @@ class MockProcessorContext(ProcessorContext[Any, Any]):
 
     def set_record_metadata(self, topic: str, partition: int, offset: int) -> None:
         """Set topic, partition and offset of the current record."""
-        self._mock.now.update(topic=topic, partition=partition, offset=offset)
+        now = self._mock.now
+        now["topic"], now["partition"], now["offset"] = topic, partition, offset
         self._mock.now.pop("moment", None)
 
     def set_current_stream_time(self, ms: int) -> None:

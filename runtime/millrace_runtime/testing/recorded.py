@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from millrace_compiler import compile_document
+from millrace_model.documents import TopologyDocument
+from millrace_model.simulations import InputLine, Scenario
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
@@ -22,13 +22,13 @@ from millrace_runtime.simulator.memory import TraceLimits
 from millrace_runtime.simulator.simulation import Cut, Result
 
 
-def read_test(path: Path) -> dict[str, Any]:
+def read_test(path: Path) -> Scenario:
     """Read a test: `inputs` (lines), `expected` (`outputs`, `stores`, `dropped`, `conditions`)."""
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    found: Scenario = json.loads(path.read_text("utf-8"))
     return found
 
 
-def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]) -> list[str]:
+def differences(spark: SparkSession, topology: Topology, test: Scenario) -> list[str]:
     """Return the differences from the expected results as sentences; empty if the test passes.
 
     Parts that `expected` omits are not compared. Raises MillraceError for a topology that does not
@@ -37,7 +37,7 @@ def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]
     return _run(spark, topology.document(), topology, test)[0]
 
 
-def plain_differences(spark: SparkSession, folder: Path, test: Mapping[str, Any]) -> list[str]:
+def plain_differences(spark: SparkSession, folder: Path, test: Scenario) -> list[str]:
     """Return the differences of an exported plain program, as sentences; empty if it passes.
 
     `folder`: of `job.py` and `topology.json`. The topology must give the expected results, and the
@@ -61,10 +61,10 @@ def plain_differences(spark: SparkSession, folder: Path, test: Mapping[str, Any]
 
 def _run(
     spark: SparkSession,
-    document: dict[str, Any],
+    document: TopologyDocument,
     topology: Topology | None,
-    test: Mapping[str, Any],
-) -> tuple[list[str], list[dict[str, Any]], Result]:
+    test: Scenario,
+) -> tuple[list[str], list[InputLine], Result]:
     """Return the differences from what a test expects, its input lines and the result.
 
     `topology`: the program that the document is from, if there is one.
@@ -74,7 +74,7 @@ def _run(
     expects = Expectations(spark, analyzer, compilation, test["expected"])
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
     codes = topology.outside.codes if topology else {}
-    graph = placed(compilation.task_graph or {}, codes)
+    graph = placed(compilation.require_task_graph(), codes)
     result = process.run(spark, document, graph, lines, TraceLimits(steps=0))
     found = [str(each) for each in process.differing(expects, document, lines, result)]
     return found, lines, result

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from millrace_runtime.processor.frames import DriverStore
 from millrace_runtime.processor.stores import (
     KeyValueStore,
     SessionStore,
@@ -68,7 +69,7 @@ _READS = frozenset({"get", "get_with_timestamp"})
 
 
 def open_store(
-    spec: Mapping[str, Any], operate: Operate, partition: Callable[[Any], int], task: int | None
+    spec: DriverStore, operate: Operate, partition: Callable[[Any], int], task: int | None
 ) -> Any:
     """Return a store. `task`: only its part in this task; None for all.
 
@@ -99,7 +100,7 @@ def open_store(
         ask(*message)
 
     kinds = _OF_TABLES if spec["table"] else _OF_PROCESSORS
-    return kinds[spec["kind"]](dict(spec), send, ask)
+    return kinds[spec["kind"]](spec, send, ask)
 
 
 def _items(operate: Operate, task: int, message: list[Any]) -> list[Any]:

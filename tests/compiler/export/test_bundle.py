@@ -32,6 +32,8 @@ def test_a_bundle_has_the_job_and_all_it_needs() -> None:
         "Dockerfile",
         "millrace_runtime/__init__.py",
         "millrace_compiler/__init__.py",
+        "millrace_model/__init__.py",
+        "millrace_services/__init__.py",
         "millrace_runtime/scala/Core.scala",
     ):
         assert files[path], path

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from millrace_compiler import local_services
+from millrace_services import local_services
 
 from tests.served import running_analyzer, socket_path
 

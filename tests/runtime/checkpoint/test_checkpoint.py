@@ -12,7 +12,7 @@ from millrace_runtime.checkpoint.opening import StateOpening, decisions_of
 from millrace_runtime.errors import MillraceError
 
 
-def graph(level: int = 1) -> dict[str, Any]:
+def graph(level: int = 1) -> Any:
     store = {"name": "counts", "node": "counts-store", "kind": "key_value"}
     return {
         "nodes": [
@@ -91,15 +91,13 @@ def test_a_checkpoint_whose_notes_are_damaged_is_refused(tmp_path: Path, text: s
     assert refused.value.code == "checkpoint_mismatch_notes"
 
 
-def schema(value: str = "long", tasks: int = 4, **more: Any) -> dict[str, Any]:
+def schema(value: str = "long", tasks: int = 4, **more: Any) -> Any:
     store = {"id": "counts-store", "name": "counts", "kind": "key_value", "key": "string",
              "values": {"value": value}, "windows": None, "tasks": tasks}  # fmt: skip
     return {"stores": [{**store, **more}], "topics": ["t"], "patterns": [], "known": []}
 
 
-def opened(
-    folder: Path, new: dict[str, Any], *decisions: str, other: dict[str, Any] | None = None
-) -> StateOpening:
+def opened(folder: Path, new: Any, *decisions: str, other: Any | None = None) -> StateOpening:
     """Open the checkpoint as the job does at its start, up to the first batch."""
     state = StateOpening(new, notes_of(str(folder)), decisions_of(decisions))
     open_checkpoint(str(folder), other or graph(), 4, state=state)
@@ -126,7 +124,7 @@ def test_a_changed_schema_is_noted_when_a_batch_is_done_and_not_before(tmp_path:
     ],
 )
 def test_a_store_that_cannot_be_carried_over_is_refused_with_the_cause_until_it_is_decided(
-    tmp_path: Path, changed: dict[str, Any], cause: str
+    tmp_path: Path, changed: Any, cause: str
 ) -> None:
     opened(tmp_path, schema())
     new = schema(**changed)
@@ -157,8 +155,9 @@ def test_values_of_another_type_are_converted_by_an_expression_and_other_changes
 ) -> None:
     opened(tmp_path, schema())
     state = opened(tmp_path, schema("string"), "counts-store=convert:CAST(old AS STRING)")
-    conversion = {"from": "BIGINT", "to": "STRING", "expression": "CAST(old AS STRING)"}
-    assert state.changes == [{"drop": [], "convert": [{"store": "counts-store", **conversion}]}]
+    conversion: Any = {"from": "BIGINT", "to": "STRING", "expression": "CAST(old AS STRING)"}
+    changes: Any = state.changes
+    assert changes == [{"drop": [], "convert": [{"store": "counts-store", **conversion}]}]
     with pytest.raises(MillraceError, match="cannot be converted: its keys were") as refused:
         opened(tmp_path, schema(key="integer"), "counts-store=convert:old")
     assert refused.value.code == "state_not_convertible"

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from millrace_runtime.checkpoint import lease, storage
@@ -146,11 +146,11 @@ class TestOnSpark:
         (folder / "stores.json").write_text(json.dumps(notes))
         answer = reader.answer
         asked = {"checkpoint": str(folder), "names": ["stream", "stream-2", "owners", "nothing"]}
-        sizes = answer(changing.spark, {"do": "kept_sizes", **asked})
+        sizes = answer(changing.spark, cast(Any, {"do": "kept_sizes", **asked}))
         assert sizes == {"answer": {"bytes": {"stream": 8}}}
-        assert answer(changing.spark, {"do": "delete_kept", **asked}) == {"answer": {}}
+        assert answer(changing.spark, cast(Any, {"do": "delete_kept", **asked})) == {"answer": {}}
         assert {each.name for each in folder.glob("*")} == {"stream-2", "owners", "stores.json"}
-        away = {**asked, "checkpoint": "nowhere://bucket/x", "do": "kept_sizes"}
+        away: Any = {**asked, "checkpoint": "nowhere://bucket/x", "do": "kept_sizes"}
         assert answer(changing.spark, away)["answer"]["error"]["code"] == "storage_unreachable"
 
     def test_a_change_keeps_refuses_moves_and_resets_state_as_in_a_folder(

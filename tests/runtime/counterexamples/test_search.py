@@ -12,10 +12,10 @@ from millrace_runtime.counterexamples import Searched, search
 from millrace_runtime.testing.sessions import analyzer_of, session
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-Change = Callable[[dict[str, Any]], None]
+Change = Callable[[Any], None]
 
 
-def visits() -> dict[str, Any]:
+def visits() -> Any:
     """Return a document that counts large orders by customer and minute."""
     return {
         "format": "millrace.topology/1",
@@ -52,7 +52,7 @@ def compared(change: Change, seconds: float = 20.0, **options: Any) -> Searched:
 
 
 def param(node: str, name: str, value: Any) -> Change:
-    def change(document: dict[str, Any]) -> None:
+    def change(document: Any) -> None:
         found = next(each for each in document["nodes"] if each["id"] == node)
         *way, last = name.split(".")
         place = found["params"]
@@ -85,7 +85,7 @@ def test_other_windows_give_a_difference(name: str, value: int, most: int) -> No
 
 
 def test_other_words_and_names_give_no_difference() -> None:
-    def change(document: dict[str, Any]) -> None:
+    def change(document: Any) -> None:
         param("large", "predicate", "NOT (value.amount <= 100)")(document)
         document["nodes"][3]["id"] = "stream"
         for edge in document["edges"]:
@@ -121,7 +121,7 @@ def test_a_topic_that_one_version_writes_is_named_and_not_compared() -> None:
 
 def test_a_version_that_stops_at_a_record_differs() -> None:
     change = param("large", "predicate", "value.amount > 100 AND 10 / (value.amount - 150) < 1")
-    given = [{"topic": "orders", "key": "a", "value": {"amount": 150.0}, "timestamp": 0}]
+    given: Any = [{"topic": "orders", "key": "a", "value": {"amount": 150.0}, "timestamp": 0}]
     found = compared(change, seeds=[given]).found
     assert found is not None
     assert (found.old_stopped, found.new_stopped) == (None, 1)
@@ -131,7 +131,7 @@ def test_a_search_ends_when_it_is_told_and_refuses_what_does_not_fit() -> None:
     assert compared(param("large", "predicate", "true"), stop=lambda: True).inputs == 0
     raw = visits()
     param("in", "key", {"format": "bytes"})(raw)
-    given = [{"topic": "orders", "key": "no Base64!", "value": None, "timestamp": 0}]
+    given: Any = [{"topic": "orders", "key": "no Base64!", "value": None, "timestamp": 0}]
     spark = session()
     with pytest.raises(MillraceError, match="Input 1: the key must be base64"):
         search(spark, analyzer_of(spark), raw, raw, seeds=[given], most=1)

@@ -17,8 +17,8 @@ import pyspark
 import pytest
 from millrace_compiler.export.kubernetes import Profile, executor_template, spark_settings, text_of
 from millrace_runtime.jars import java
-from tests.compiler.test_kubernetes import validate
 
+from tests.compiler.export.test_kubernetes import validate
 from tests.runtime import topics
 from tests.runtime.drivers import ROOT, kill, started
 from tests.runtime.kubelet import Kubelet, serving

@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from millrace_runtime import testing
@@ -135,12 +135,12 @@ def test_a_text_is_read_in_a_folder_of_its_own() -> None:
         document_of("shop.py", HEAD + "\n\n1 / 0")
     with pytest.raises(MillraceError, match=r"shop\.py, line 1: ModuleNotFoundError"):
         document_of("../../shop.py", "import limits")
-    assert _runs_code({"do": "read_program", "program": PROCESSOR})
+    assert _runs_code(cast(Any, {"do": "read_program", "program": PROCESSOR}))
 
 
 @pytest.mark.spark
 def test_lines_of_a_failing_processor_are_those_of_the_program(tmp_path: Path, warm: Any) -> None:
-    test = {
+    test: Any = {
         "inputs": [{"topic": "lines", "key": "k", "value": "v", "timestamp": 1}],
         "expected": {"outputs": []},
     }

@@ -42,13 +42,13 @@ def raw(key: bytes | None, value: bytes | None) -> Raw:
     return Raw(0, 0, 5, False, key, value, [])
 
 
-def avro(order: dict[str, Any]) -> bytes:
+def avro(order: Any) -> bytes:
     out = io.BytesIO()
     fastavro.schemaless_writer(out, fastavro.parse_schema(AVRO), order)
     return out.getvalue()
 
 
-def reader(value: dict[str, str], key: dict[str, str] = STRING) -> Reader:
+def reader(value: Any, key: Any = STRING) -> Reader:
     return Reader(User(pk=1), key, value)
 
 

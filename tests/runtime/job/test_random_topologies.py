@@ -34,7 +34,7 @@ def text(value: Any) -> str:
     return json.dumps(plain(value))
 
 
-def records(outputs: list[dict[str, Any]], scenario: dict[str, Any]) -> dict[str, list[str]]:
+def records(outputs: list[Any], scenario: Any) -> dict[str, list[str]]:
     """Return the records of each topic, sorted if Kafka Streams defines no order."""
     found: dict[str, list[str]] = {}
     for output in outputs:
@@ -46,7 +46,7 @@ def records(outputs: list[dict[str, Any]], scenario: dict[str, Any]) -> dict[str
     return found
 
 
-def rows(stores: dict[str, list[dict[str, Any]]]) -> dict[str, list[str]]:
+def rows(stores: dict[str, list[Any]]) -> dict[str, list[str]]:
     return {name: sorted(text(row) for row in found) for name, found in stores.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from millrace_runtime import MillraceError
@@ -12,7 +13,7 @@ from millrace_runtime.job.reader_places import check_allowed
 
 def refusal(allowed: str | None, kind: str, **options: str) -> str | None:
     """Return the code with which a reader is refused."""
-    node = {"node": "orders", "params": {"reader": {"format": kind, "options": options}}}
+    node: Any = {"node": "orders", "params": {"reader": {"format": kind, "options": options}}}
     with contextlib.suppress(MillraceError):
         check_allowed(node, allowed)
         return None

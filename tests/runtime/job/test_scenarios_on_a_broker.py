@@ -47,7 +47,7 @@ FOLDER = Path(__file__).parents[2] / "conformance" / "scenarios"
 SAMPLE = ["A06", "C01", "D10", "E05", "F02", "G03", "H02", "I08", "J01", "K52", "L03", "M02"]
 
 
-def spreadable(scenario: dict[str, Any]) -> bool:
+def spreadable(scenario: Any) -> bool:
     """Whether a scenario's tasks differ only in the partitions of its inputs."""
     document = scenario["topology"]
     read = set(formats_by_topic(document))
@@ -61,11 +61,11 @@ def spreadable(scenario: dict[str, Any]) -> bool:
     )
 
 
-def _writes(node: dict[str, Any]) -> bool:
+def _writes(node: Any) -> bool:
     return bool(node["kind"] == "sink.topic" and node["params"].get("topic"))
 
 
-def scenarios() -> dict[str, dict[str, Any]]:
+def scenarios() -> dict[str, Any]:
     read = (json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json")))
     found = {scenario["id"]: scenario for scenario in read if spreadable(scenario)}
     wanted = os.environ.get("MILLRACE_SCENARIOS", ",".join(SAMPLE))
@@ -78,7 +78,7 @@ SCENARIOS = scenarios()
 class Jobs(Engines):
     """Runs documents in micro-batches."""
 
-    def run(self, document: dict[str, Any], kept: Path | None = None) -> dict[str, Any]:
+    def run(self, document: Any, kept: Path | None = None) -> Any:
         """Run a document over all records of its topics; return its task graph and figures.
 
         `kept`: a checkpoint to continue.
@@ -87,9 +87,9 @@ class Jobs(Engines):
         from millrace_runtime.job.job import Job
         from millrace_runtime.job.kafka import Kafka
 
-        graph = compiled(document, self.analyzer).task_graph or {}
+        graph = compiled(document, self.analyzer).require_task_graph()
         run = uuid.uuid4().hex
-        settings = document.get("settings") or {}
+        settings: Any = document.get("settings") or {}
         spark = self.spark.newSession()
         kafka = Kafka(spark, self.address, run=run)
         # A processor may schedule by the wall clock, which does not advance in these scenarios.
@@ -219,7 +219,7 @@ def test_a_batch_that_is_processed_again_draws_the_same_values(
 
 def check(
     engines: Jobs,
-    scenario: dict[str, Any],
+    scenario: Any,
     time: Callable[[Line], int] = operator.itemgetter("timestamp"),
 ) -> None:
     """Compare a scenario with several keys through Kafka with the oracle, by partition."""
@@ -248,11 +248,11 @@ def check(
         own = [
             (line, at) for line, at, *_ in placed if at == partition or line["topic"] in everywhere
         ]
-        reported = {**scenario, "topology": document, "inputs": in_order(own, time)}
+        reported: Any = {**scenario, "topology": document, "inputs": in_order(own, time)}
         result = engines.oracle.run(reported)
         stopped = stopped or bool(result["error"])
         dropped += result["dropped"] or 0
-        by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        by_topic: dict[str, list[Any]] = defaultdict(list)
         for record in result["outputs"]:
             by_topic[record["topic"]].append(record)
         expected.append(by_topic)
@@ -283,9 +283,7 @@ def check(
         assert ours["dropped"] == dropped
 
 
-def compare(
-    address: str, topic: str, tasks: list[list[dict[str, Any]]], formats: tuple[Any, Any]
-) -> None:
+def compare(address: str, topic: str, tasks: list[list[Any]], formats: tuple[Any, Any]) -> None:
     """Check that each partition of a topic has the records of the tasks, in each task's order."""
     found: dict[int, list[tuple[Seen, bool]]] = defaultdict(list)
     places: dict[str, int] = {}

@@ -7,7 +7,7 @@ from typing import Any
 from millrace_runtime.plain.comparing import _aspects, _longest_rise, _pairs, _repeated, _replaced
 
 
-def records(*given: tuple[int | None, str, Any]) -> list[dict[str, Any]]:
+def records(*given: tuple[int | None, str, Any]) -> list[Any]:
     """Return outputs of one topic from (causing line, key, value)."""
     found = []
     for line, key, value in given:
@@ -16,7 +16,7 @@ def records(*given: tuple[int | None, str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def paired(exact: list[dict[str, Any]], plain: list[dict[str, Any]]) -> list[Any]:
+def paired(exact: list[Any], plain: list[Any]) -> list[Any]:
     """Return for each pair its indexes on both sides, and how it differs."""
     found = []
     for pair in _pairs(exact, plain):

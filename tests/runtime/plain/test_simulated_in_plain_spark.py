@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -69,16 +69,16 @@ EXPLAINED = {
 }
 
 
-def scenario(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((SCENARIOS / f"{name}.json").read_text("utf-8"))
+def scenario(name: str) -> Any:
+    found: Any = json.loads((SCENARIOS / f"{name}.json").read_text("utf-8"))
     return found
 
 
-def beside(simulators: Any, name: str, cut: str) -> dict[str, Any]:
+def beside(simulators: Any, name: str, cut: str) -> Any:
     given = scenario(name)
     answer = ask(simulators, given["topology"], given["inputs"], plain=cut)
     assert "error" not in answer, answer
-    found: dict[str, Any] = answer["plain"]
+    found: Any = answer["plain"]
     return found
 
 
@@ -155,7 +155,7 @@ def test_progress_is_reported_while_plain_spark_runs_and_only_to_its_owner(
     given = scenario("C01")
     lines = given["inputs"] * 20
     ask(simulators, given["topology"], lines[:1])
-    answers: list[dict[str, Any]] = []
+    answers: list[Any] = []
     running = threading.Thread(
         target=lambda: answers.append(ask(simulators, given["topology"], lines, plain="each"))
     )
@@ -185,14 +185,14 @@ def test_a_comparison_that_is_cancelled_is_that_of_the_records_before(simulators
     ask(simulators, given["topology"], lines[:1])
     (process,) = simulators.pids
     running = Asked(simulators, given["topology"], lines, plain="each", run="mine")
-    last: dict[str, Any] = {"done": 0}
+    last: Any = {"done": 0}
     until = time.monotonic() + 60
     while last["done"] < 3 or "edges" in last:
         assert running.runs
         assert time.monotonic() < until
         time.sleep(0.1)
-        last = respond(simulators, {"do": "prepare", **mine})["progress"] or last
-    assert respond(simulators, {"do": "cancel", **mine})["cancelled"]
+        last = respond(simulators, cast(Any, {"do": "prepare", **mine}))["progress"] or last
+    assert respond(simulators, cast(Any, {"do": "cancel", **mine}))["cancelled"]
     answer = running.answer()
     done = answer["result"]["stopped_after"]
     assert last["done"] <= done < len(lines)
@@ -258,7 +258,7 @@ def test_a_plain_run_that_does_not_end_is_cancelled_with_all_its_processes(
 
     ask(simulators, scenario("C01")["topology"], [])
     (process,) = simulators.pids
-    answers: list[dict[str, Any]] = []
+    answers: list[Any] = []
     looping = threading.Thread(
         target=lambda: answers.append(
             ask(simulators, processing(ENDLESS, "Endless"), [LINE], "you", plain="each")

@@ -50,16 +50,16 @@ def test_code_that_is_none_has_no_statements() -> None:
     assert place("import os\n", 1) is None
 
 
-def stops(code: str, lines: set[int], call: Any, most: int = 200) -> list[dict[str, Any]]:
+def stops(code: str, lines: set[int], call: Any, most: int = 200) -> list[Any]:
     """Run `call` on the names of a module and return the stops at its breakpoints."""
-    found: list[dict[str, Any]] = []
-    space: dict[str, Any] = {"__name__": "seen"}
+    found: list[Any] = []
+    space: Any = {"__name__": "seen"}
     exec(compile(code, "<code>", "exec"), space)
     Breakpoints("<code>", code, lines, most, found.append).run(lambda: call(space))
     return found
 
 
-def shown(stop: dict[str, Any]) -> dict[str, str]:
+def shown(stop: Any) -> dict[str, str]:
     return {each["name"]: each["value"] for each in stop["locals"]}
 
 
@@ -161,7 +161,7 @@ def test_values_are_short_and_none_of_their_code_runs() -> None:
 # -- through a simulation --------------------------------------------------------------------------
 
 
-def document(code: str = CODE) -> dict[str, Any]:
+def document(code: str = CODE) -> Any:
     text = {"format": "string"}
     return {
         "format": "millrace.topology/1",
@@ -185,11 +185,11 @@ LINES = [
 ]
 
 
-def simulated(warm: Any, **request: Any) -> dict[str, Any]:
+def simulated(warm: Any, **request: Any) -> Any:
     from millrace_runtime.simulator.process import simulate
 
-    asked = {"document": document(), "inputs": LINES, "trace": 1000, **request}
-    result: dict[str, Any] = simulate(warm.spark, warm.analyzer, asked)["result"]
+    asked: Any = {"document": document(), "inputs": LINES, "trace": 1000, **request}
+    result: Any = simulate(warm.spark, warm.analyzer, asked)["result"]
     return result
 
 

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from millrace_compiler.driver_events import ProgressEvent
+from millrace_model.events import ProgressEvent
 from millrace_runtime import (
     Topology,
     json,

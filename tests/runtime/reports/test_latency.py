@@ -11,7 +11,7 @@ from millrace_runtime.reports.latency import WINDOW_SECONDS, Latencies
 def reported(latencies: Latencies, now: float, counts: dict[int, int], total: int) -> Any:
     """Return the latencies that are reported for one node's buckets."""
     buckets = [[lowest, n] for lowest, n in sorted(counts.items())]
-    nodes: dict[str, dict[str, Any]] = {
+    nodes: dict[str, Any] = {
         "out": {"latency": {"event": {"sum": total, "buckets": buckets}}},
         "between": {},
     }

@@ -17,7 +17,7 @@ TEMPLATE = REPOSITORY / "backend/catalog/documents/purchases-per-hour.json"
 DOCUMENT = json.loads(TEMPLATE.read_text(encoding="utf-8"))["document"]
 
 
-def order(item: str | None, quantity: int, ordered_at: int) -> dict[str, Any]:
+def order(item: str | None, quantity: int, ordered_at: int) -> Any:
     value = {"item": item, "quantity": quantity, "ordered_at": ordered_at}
     return {"topic": "orders", "key": "customer", "value": value, "timestamp": 0}
 
@@ -37,7 +37,7 @@ def simulated(warm: Any, *, batches: bool = False, steps: int = 1000) -> Any:
     from millrace_runtime.simulator.simulation import Simulator
     from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 
-    graph = compiled(DOCUMENT, warm.analyzer).task_graph or {}
+    graph = compiled(DOCUMENT, warm.analyzer).require_task_graph()
     simulator = Simulator if batches else UnbatchedSimulator
     limits = TraceLimits(steps=steps)
     return simulator(warm.spark.newSession(), graph, trace=limits).run(LINES)
@@ -81,7 +81,7 @@ def test_the_drops_of_a_trace_are_those_that_are_counted(warm: Any) -> None:
 
 def test_the_writes_of_a_trace_lead_to_the_contents_of_the_store(warm: Any) -> None:
     result = simulated(warm)
-    rows: dict[str, Any] = {}
+    rows: Any = {}
     for step in result.trace["steps"]:
         if step["event"] == "store":
             rows[json.dumps(step["row"]["key"], sort_keys=True)] = step["row"]

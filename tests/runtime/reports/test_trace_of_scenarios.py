@@ -44,7 +44,7 @@ def traced(warm: Any) -> Any:
     @cache
     def simulated(name: str) -> Any:
         document, lines = scenario(name)["topology"], scenario(name)["inputs"]
-        graph = compiled(document, warm.analyzer).task_graph or {}
+        graph = compiled(document, warm.analyzer).require_task_graph()
         return shown(document, run(warm.spark, document, graph, lines, TraceLimits(steps=20_000)))
 
     return simulated

@@ -17,10 +17,9 @@ from typing import Any
 
 import psutil
 import pytest
-from millrace_compiler import local_services
-from millrace_compiler.local_services import Connection, secret_file, short_path
-from millrace_runtime.services import line_server
-from millrace_runtime.services.line_server import LineServer
+from millrace_services import line_server, local_services
+from millrace_services.line_server import LineServer
+from millrace_services.local_services import Connection, secret_file, short_path
 
 from tests.served import running, serving, socket_path
 

@@ -8,7 +8,7 @@ import pytest
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.simulation import Cut
 
-LINES: list[tuple[int, dict[str, Any]]] = [
+LINES: list[tuple[int, Any]] = [
     (1, {"topic": "a"}),
     (2, {"topic": "a"}),
     (3, {"advance_wall_clock": 5}),

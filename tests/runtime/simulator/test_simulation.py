@@ -37,7 +37,7 @@ def warm() -> Iterator[Any]:
     session.close()
 
 
-def simulate(warm: Any, topology: Any, lines: list[dict[str, Any]], **options: Any) -> Any:
+def simulate(warm: Any, topology: Any, lines: list[Any], **options: Any) -> Any:
     from millrace_runtime.simulator.simulation import Cut, Simulator
 
     cut = Cut.parse(options.pop("cut", "each"))

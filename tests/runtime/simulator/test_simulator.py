@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from millrace_runtime.services import confinement
@@ -52,7 +53,7 @@ class Curious(Processor):
 """
 
 
-def processing(code: str, class_name: str) -> dict[str, Any]:
+def processing(code: str, class_name: str) -> Any:
     """Return a document with a processor of this class."""
     text = {"format": "string"}
     return {
@@ -125,25 +126,23 @@ class Attacking(Processor):
 
 
 def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
-    from millrace_runtime.simulator.simulator import Readers, Simulators, respond
+    from millrace_runtime.simulator.simulator import READING, Simulators, respond
 
     simulators = Simulators(1)
     assert respond(simulators, {"do": "cancel", "owner": "a"}) == {"cancelled": False}
     assert respond(simulators, {"do": "dance"})["error"]["code"] == "request_invalid"
-    simulate = {"do": "simulate", "owner": "a", "document": {}, "inputs": [], "trace": 0}
-    readers = Readers(1)
+    simulate: Any = {"do": "simulate", "owner": "a", "document": {}, "inputs": [], "trace": 0}
+    readers = Simulators(1, kind=READING)
     assert respond(readers, simulate)["error"]["code"] == "request_invalid"
     assert respond(simulators, {"do": "read_state"})["error"]["code"] == "request_invalid"
     assert [simulators.pids, readers.pids] == [[], []]
 
 
 def test_a_process_that_does_not_start_is_reported() -> None:
-    from millrace_runtime.simulator.simulator import Simulators, respond
+    from millrace_runtime.simulator.simulator import SIMULATING, Simulators, respond
 
-    class Broken(Simulators):
-        module = "millrace_runtime.no_such_module"
-
-    simulators = Broken(1)
+    broken = dataclasses.replace(SIMULATING, module="millrace_runtime.no_such_module")
+    simulators = Simulators(1, kind=broken)
     assert respond(simulators, {"do": "prepare"})["state"] == "starting"
     until = time.monotonic() + 60
     while "error" not in (answer := respond(simulators, {"do": "prepare"})):
@@ -172,16 +171,14 @@ def test_a_simulation_runs_with_a_cache_that_is_new(
         simulators.close()
 
 
-def ask(
-    simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **more: Any
-) -> dict[str, Any]:
+def ask(simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **more: Any) -> Any:
     """Return the answer as the page gets it, retrying while the simulator is starting."""
     from millrace_runtime.simulator.simulator import respond
 
     request = {"do": "simulate", "owner": owner, "document": document, "inputs": inputs}
     until = time.monotonic() + 180
     while time.monotonic() < until:
-        answer = respond(simulators, {**request, "trace": 2000, **more})
+        answer = respond(simulators, cast(Any, {**request, "trace": 2000, **more}))
         if answer.get("state") != "starting":
             return answer
         time.sleep(0.5)
@@ -204,7 +201,7 @@ def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> N
         assert answer["result"] is not None, (path.name, answer["diagnostics"])
         if scenario.get("compare", "sequence") == "sequence":
             assert answer["result"]["differences"] == [], path.name
-        found += differences({"id": path.stem, **scenario}, answer["result"], "each")
+        found += differences(cast(Any, {"id": path.stem, **scenario}), answer["result"], "each")
         counted: dict[str, int] = {}
         for step in answer["result"]["steps"]:
             if step["event"] == "drop":
@@ -226,12 +223,12 @@ def text(value: Any) -> str:
     return json.dumps(plain(value))
 
 
-def contents(steps: list[dict[str, Any]], inputs: int) -> dict[str, list[str]]:
+def contents(steps: list[Any], inputs: int) -> dict[str, list[str]]:
     """Return the rows of each store after this many inputs, read from the steps as the page does.
 
     Of a versioned store only the newest version of each key, as in Kafka Streams' test driver.
     """
-    written: dict[str, dict[str, dict[str, Any]]] = {}
+    written: dict[str, Any] = {}
     for step in steps:
         if step["event"] == "store" and step["after"] <= inputs:
             row = step["row"]
@@ -242,7 +239,7 @@ def contents(steps: list[dict[str, Any]], inputs: int) -> dict[str, list[str]]:
                 rows[text(row["key"])] = row
     found = {}
     for name, rows in written.items():
-        newest: dict[str, dict[str, Any]] = {}
+        newest: Any = {}
         for row in sorted(rows.values(), key=version):
             key = row["key"]["key"] if version(row) else row["key"]
             newest[text(key)] = {**row, "key": key}
@@ -251,7 +248,7 @@ def contents(steps: list[dict[str, Any]], inputs: int) -> dict[str, list[str]]:
     return found
 
 
-def version(row: dict[str, Any]) -> int:
+def version(row: Any) -> int:
     """Return the time from which a row of a versioned store is valid, in ms."""
     key = row["key"]
     return key["valid_from"] if isinstance(key, dict) and "valid_from" in key else 0
@@ -271,7 +268,9 @@ def test_the_stores_at_every_step_are_those_of_kafka_streams(simulators: Any) ->
     compared = 0
     with Oracle() as oracle:
         for scenario in kept[:: max(1, len(kept) // SAMPLE)]:
-            expected = oracle.run({**scenario, "stores_after_each": True})["stores_after"]
+            question: Any = {**scenario, "stores_after_each": True}
+            answered: Any = oracle.run(question)
+            expected = answered["stores_after"]
             answer = ask(simulators, scenario["topology"], scenario["inputs"], trace=100_000)
             if answer["result"] is None:
                 # a topic that the topology writes and reads: the page refuses it
@@ -336,9 +335,9 @@ def test_code_of_a_document_sees_no_secret_and_can_be_cancelled(
         assert looping.runs
         assert time.monotonic() < until
         time.sleep(0.1)
-        progress = respond(simulators, {"do": "prepare", **of})["progress"]
+        progress = respond(simulators, cast(Any, {"do": "prepare", **of}))["progress"]
     # A run that does not stop between two records is killed.
-    assert respond(simulators, {"do": "cancel", **of})["cancelled"]
+    assert respond(simulators, cast(Any, {"do": "cancel", **of}))["cancelled"]
     assert looping.answer()["error"]["code"] == "simulation_cancelled"
 
 
@@ -346,7 +345,7 @@ class Asked:
     """A request that runs in a thread."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
-        self._answers: list[dict[str, Any]] = []
+        self._answers: list[Any] = []
         self._thread = threading.Thread(
             target=lambda: self._answers.append(ask(*given, **more)), daemon=True
         )
@@ -357,7 +356,7 @@ class Asked:
         """Whether the request is still unanswered."""
         return self._thread.is_alive()
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> Any:
         """Wait for the answer and return it."""
         self._thread.join(60)
         return self._answers[0]
@@ -387,17 +386,21 @@ def test_a_run_says_how_far_it_is_and_gives_what_it_has_when_it_is_cancelled(
     ask(simulators, document, [LINE])
     given = [{**LINE, "timestamp": n} for n in range(1_500)]
     running = Asked(simulators, document, given, run="mine")
-    seen: list[dict[str, Any]] = []
+    seen: list[Any] = []
     until = time.monotonic() + 60
     while not seen or seen[-1]["done"] < 20:
         assert running.runs
         assert time.monotonic() < until
         of = {"owner": "me", "run": "mine"}
-        found = respond(simulators, {"do": "prepare", **of})["progress"]
+        found = respond(simulators, cast(Any, {"do": "prepare", **of}))["progress"]
         seen += [] if found is None else [found]
-        other = respond(simulators, {"do": "prepare", **of, "run": "another"})["progress"]
+        other = respond(simulators, cast(Any, {"do": "prepare", **of, "run": "another"}))[
+            "progress"
+        ]
         assert other is None
-        assert not respond(simulators, {"do": "cancel", **of, "run": "another"})["cancelled"]
+        assert not respond(simulators, cast(Any, {"do": "cancel", **of, "run": "another"}))[
+            "cancelled"
+        ]
         time.sleep(0.1)
     last = seen[-1]
     assert last["lines"] == len(given)
@@ -461,7 +464,7 @@ def test_ten_simulations_of_one_person_leave_a_process_for_others() -> None:
         for each in threads:
             each.start()
         until = time.monotonic() + 180
-        while not simulators._held and time.monotonic() < until:
+        while not simulators.pool.busy and time.monotonic() < until:
             time.sleep(0.1)
         for owner in ("viewer", "operator"):
             answer = ask(simulators, processing(CURIOUS, "Curious"), [LINE], owner=owner)

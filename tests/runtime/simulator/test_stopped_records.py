@@ -12,16 +12,16 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 STRING = {"format": "string"}
 
 
-def simulated(warm: Any, document: dict[str, Any], lines: list[dict[str, Any]]) -> Any:
+def simulated(warm: Any, document: Any, lines: list[Any]) -> Any:
     from millrace_runtime.analyzer.compiling import compiled
     from millrace_runtime.simulator.memory import TraceLimits
     from millrace_runtime.simulator.process import run, shown
 
-    graph = compiled(document, warm.analyzer).task_graph or {}
+    graph = compiled(document, warm.analyzer).require_task_graph()
     return shown(document, run(warm.spark, document, graph, lines, TraceLimits(steps=1000)))
 
 
-def waiting() -> dict[str, Any]:
+def waiting() -> Any:
     """Numbers that wait, behind a repartition, for a versioned table."""
     text = {"key": STRING, "value": STRING}
     join = {"grace": "1 second", "type": "left", "joiner": "CAST(left AS INT)"}

@@ -14,7 +14,7 @@ from millrace_runtime.checkpoint.opening import StateOpening
 from millrace_runtime.stores import moving
 from millrace_runtime.stores.moving import WAITING, Read, arrived, must_move, reads_of, waiting
 
-Raw = dict[str, Any]
+Raw = Any
 
 
 def node(id_: str, op: str, level: int, sub: int, *parents: str, **params: Any) -> Raw:
@@ -25,7 +25,7 @@ def node(id_: str, op: str, level: int, sub: int, *parents: str, **params: Any) 
 
 
 def notes(*nodes: Raw, tasks: int = 4, clock: bool = False) -> Raw:
-    graph = {"nodes": list(nodes), "subtopologies": {"0": tasks}}
+    graph: Any = {"nodes": list(nodes), "subtopologies": {"0": tasks}}
     return checkpoint.metadata_of(graph, tasks, clock=clock)
 
 
@@ -89,7 +89,7 @@ def start(folder: Path, *nodes: Raw, tasks: int = 4) -> tuple[str, StateOpening]
         write_notes(folder / WAITING, moved)
         return "stream-2"
 
-    graph = {"nodes": list(nodes), "subtopologies": {"0": tasks}}
+    graph: Any = {"nodes": list(nodes), "subtopologies": {"0": tasks}}
     location = checkpoint.open_checkpoint(str(folder), graph, tasks, state=state, move=move)
     return Path(location).name, state
 
@@ -146,7 +146,7 @@ def commit(stream: Path, batch: int, offsets: str) -> None:
 
 
 def test_a_folder_without_state_is_the_job_s_once_it_has_read_something(tmp_path: Path) -> None:
-    moved = {"stream": "stream-2", "base": {"stream": "stream", "batch": 3, "empty": True}}
+    moved: Any = {"stream": "stream-2", "base": {"stream": "stream", "batch": 3, "empty": True}}
     stream = tmp_path / "stream-2"
     assert not arrived(tmp_path, moved)
     (stream / "sources" / "0").mkdir(parents=True)

@@ -332,7 +332,7 @@ def kafka_streams() -> Iterator[Streams]:
                 for topic, key, value, at in lines
             ]
             plain = {**raw, "settings": {}}
-            scenario = {"id": "change", "topology": plain, "inputs": inputs, "cuts": ["all"]}
+            scenario: Any = {"id": "change", "topology": plain, "inputs": inputs, "cuts": ["all"]}
             answer = oracle.run(scenario)
             assert answer.get("error") is None
             return [

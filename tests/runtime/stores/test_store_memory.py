@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 FOLDER = Path(__file__).parents[2] / "conformance"
 
 
-def loops(scenario: dict[str, Any]) -> bool:
+def loops(scenario: Any) -> bool:
     """Whether the topology reads a topic that it writes, which needs Spark's micro-batches."""
     params = [node["params"] for node in scenario["topology"]["nodes"]]
     return bool({p.get("topic") for p in params} & {t for p in params for t in p.get("topics", [])})
@@ -101,7 +101,7 @@ def test_a_topology_gives_what_kafka_streams_gives(name: str, unbatched: Warm) -
 LINES = 4_500
 
 
-def join_of_streams() -> tuple[dict[str, Any], Counter[tuple[str, str]]]:
+def join_of_streams() -> tuple[Any, Counter[tuple[str, str]]]:
     """Return a scenario whose stores expire again and again, and the pairs that it has to find.
 
     Records are late by at most 30 ms, and found for at least 50 ms longer than the window.
@@ -119,7 +119,7 @@ def join_of_streams() -> tuple[dict[str, Any], Counter[tuple[str, str]]]:
         node("out", "sink.topic", topic="out"),
     ]  # fmt: skip
     edges = [*chain("left", "join.left"), *chain("right", "join.right"), *chain("join", "out")]
-    inputs: list[dict[str, Any]] = [
+    inputs: list[Any] = [
         {
             "topic": chance.choice("lr"),
             "key": f"k{chance.randrange(12)}",

@@ -74,7 +74,7 @@ def tables(left: Pair, right: Pair, known: Pair) -> Raw:
              "in > counted", "counted > slow"]  # fmt: skip
     kept = ["versions > history.store", "rows > sum.store", "recent > sum.store",
             "visits > sum.store"]  # fmt: skip
-    raw = document(nodes, wires, topics={each.source: 1 for each in (left, right, known)})
+    raw: Any = document(nodes, wires, topics={each.source: 1 for each in (left, right, known)})
     raw["edges"] += [edge(each) for each in kept]
     for name in ("both", "asked", "slow"):
         raw["nodes"].append(node(f"{name}-updates", "to_stream"))
@@ -103,7 +103,7 @@ def lines_of(pair: Pair, since: Sequence[int], partitions: int) -> tuple[list[Ra
     """Return input lines for a topic's records from these offsets on, and its end offsets."""
     found = topics.consume(pair.address, pair.source, topics.size(pair.address, pair.source))
     ends = [0] * partitions
-    lines = []
+    lines: Any = []
     for record in found:
         ends[record.partition()] = max(ends[record.partition()], record.offset() + 1)
         if record.offset() >= since[record.partition()]:
@@ -129,17 +129,17 @@ def begun(changing: Changing, folder: Path, tasks: Sequence[int] | None = None) 
     from millrace_runtime.stores.task_states import Begun, read_batches, read_task_states
 
     location = changing.location(folder)
-    batch = read_batches(location)["batches"][-1]["batch"]
+    batch: Any = read_batches(location)["batches"][-1]["batch"]
     found = read_task_states(changing.spark, location, batch, tasks)
     return Begun(json.loads(json.dumps(found)))
 
 
-def simulated(changing: Changing, raw: Raw, lines: list[Raw], begins: Any) -> Any:
+def simulated(changing: Changing, raw: Raw, lines: Any, begins: Any) -> Any:
     from millrace_compiler import compile_document
     from millrace_runtime.simulator.memory import TraceLimits
     from millrace_runtime.simulator.process import run
 
-    graph = compile_document(raw, changing.analyzer).require().task_graph or {}
+    graph = compile_document(raw, changing.analyzer).require_task_graph()
     return run(changing.spark, raw, graph, lines, TraceLimits(), begun=begins)
 
 
@@ -217,7 +217,7 @@ def test_states_are_those_of_their_batch_tasks_and_version(
     for second in range(2):
         pair.write([(key, str(second)) for key in KEYS], BEGIN + second * SECOND)
         changing.run(raw, tmp_path)
-    read = task_states.read_batches(location)
+    read: Any = task_states.read_batches(location)
     assert (read["levels"], set(read["subtopologies"].values())) == (1, {2})
     first, last = read["batches"][0], read["batches"][-1]
     assert sum(first["places"][pair.source].values()) == len(KEYS)

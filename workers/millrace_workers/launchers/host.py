@@ -1,7 +1,7 @@
 """Parent of a host: starts its keeper and its drivers, and does for each driver what a shim does.
 
 Usage: ``python -m millrace_workers.launchers.host FOLDER MEMORY_MB``. Launchers connect to the
-socket ``host.sock`` in FOLDER (`millrace_compiler.local_services`) and request the start of a
+socket ``host.sock`` in FOLDER (`millrace_services.local_services`) and request the start of a
 driver, which is forked: the modules that all drivers use are loaded once. Notes, lock and log of a
 driver are those of `shim`. Its lock is kept until the keeper has ended what its run did in the JVM.
 
@@ -26,12 +26,12 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from millrace_compiler.local_services import LONGEST_LINE, secret_file, short_path
+from millrace_model.drivers import DriverNote, HostAnswer, HostRequest
+from millrace_services.local_services import LONGEST_LINE, secret_file, short_path
 
 from millrace_workers.launchers.hosts import HOST_SOCKET
 from millrace_workers.launchers.shim import LOCK_SECONDS, born, locked, opened, rotate, write
@@ -84,7 +84,7 @@ class Host:
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     drivers: dict[int, Driver] = field(default_factory=dict)
     #: requests that wait for a lock: deadline, request and connection
-    waiting: list[tuple[float, dict[str, Any], socket.socket]] = field(default_factory=list)
+    waiting: list[tuple[float, HostRequest, socket.socket]] = field(default_factory=list)
     keeper: int = 0
     #: open as long as this process lives; the keeper watches the other end
     alive: int = -1
@@ -226,7 +226,7 @@ class Host:
                 connection.sendall(json.dumps(answer).encode() + b"\n")
             connection.close()
 
-    def _start(self, request: Mapping[str, Any], listening: socket.socket) -> Any:
+    def _start(self, request: HostRequest, listening: socket.socket) -> HostAnswer | None:
         """Start a driver and return its note; None if another one holds the checkpoint."""
         directory, log = Path(request["directory"]), Path(request["log"])
         lock_path, later = Path(request["lock"]), request["when"] == "later"
@@ -254,11 +254,11 @@ class Host:
         if not later:
             os.truncate(lock, 0)
             os.pwrite(lock, f"process {pid} on {os.uname().nodename}".encode(), 0)
-        note = {
+        note: DriverNote = {
             "pid": pid, "born": born(pid), "group": pid, "shim": os.getpid(),
             "command": request["command"], "host": self.folder.name,
         }  # fmt: skip
-        write(directory / "process.json", note)
+        write(directory / "process.json", dict(note))
         self.drivers[pid] = Driver(
             pid, request["run"], directory, log, int(request["log_bytes"]), lock, scratch
         )

@@ -9,12 +9,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import cast
 
-from millrace_compiler.local_services import Connection
+from millrace_model.drivers import HostAnswer, HostRequest
+from millrace_services.local_services import Connection
 
 from millrace_workers.launchers.environment import of_driver
 
@@ -23,7 +23,7 @@ HOST_SOCKET = "host.sock"
 #: default heap of a host's JVM
 MEMORY_MB = 1024
 #: packages that a staged job contains
-PACKAGES = ("millrace_runtime", "millrace_compiler")
+PACKAGES = ("millrace_runtime", "millrace_compiler", "millrace_model", "millrace_services")
 #: note in a deployment's folder: it has filled the heap of a host, or has not ended there
 ALONE = "alone"
 WORKERS = Path(__file__).parents[2]
@@ -60,9 +60,7 @@ class Hosts:
         self._memory_mb = memory_mb
         self._processes: list[subprocess.Popen[bytes]] = []
 
-    def start(
-        self, group: str, job: Path, request: Mapping[str, Any], deadline: float
-    ) -> dict[str, Any]:
+    def start(self, group: str, job: Path, request: HostRequest, deadline: float) -> HostAnswer:
         """Have a host start a driver, and return its response: `note`, or `refused`.
 
         Raises OSError if no host has responded at `deadline` (monotonic seconds).
@@ -73,7 +71,7 @@ class Hosts:
             try:
                 connection = Connection(str(folder / HOST_SOCKET), ANSWER_SECONDS)
                 try:
-                    return connection.ask({"do": "start", **request})
+                    return cast(HostAnswer, connection.ask({"do": "start", **request}))
                 finally:
                     connection.close()
             except (OSError, ValueError) as error:
@@ -130,7 +128,9 @@ def _packages(folder: Path, job: Path) -> Path:
     if not target.exists():
         partial = folder / f"packages.{os.getpid()}"
         for package in PACKAGES:
-            shutil.copytree(job / package, partial / package)
+            # A job that was staged by an earlier version may have fewer.
+            if (job / package).is_dir():
+                shutil.copytree(job / package, partial / package)
         with suppress(OSError):  # another worker was faster
             partial.rename(target)
         shutil.rmtree(partial, ignore_errors=True)

@@ -12,9 +12,10 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psutil
+from millrace_model.drivers import DriverNote, HostRequest, ListedProcess
 
 from millrace_workers.launchers import hosts
 from millrace_workers.launchers.base import (
@@ -127,7 +128,7 @@ class LocalLauncher:
 
     def _launch(
         self, spec: JobSpec, directory: Path, when: str, arguments: tuple[str, ...]
-    ) -> dict[str, Any]:
+    ) -> DriverNote:
         """Start a driver under a shim that keeps its notes in `directory`; return its note."""
         home = spec.log_file.parent
         home.mkdir(parents=True, exist_ok=True)
@@ -166,9 +167,9 @@ class LocalLauncher:
         when: str,
         command: list[str],
         environment: dict[str, str],
-    ) -> dict[str, Any]:
+    ) -> DriverNote:
         """Have a host start the driver, and list the host among what ends with the system."""
-        request = {
+        request: HostRequest = {
             "directory": str(directory),
             "log": str(spec.log_file),
             "lock": str(_lock_of(spec.log_file.parent)),
@@ -183,15 +184,19 @@ class LocalLauncher:
         answer = self.hosts.start(group, spec.job_directory, request, deadline)
         if "note" not in answer:
             raise CheckpointInUse(answer["refused"] or "–")
-        note: dict[str, Any] = answer["note"]
-        parent = {"pid": note["shim"], "born": born(note["shim"]), "group": note["shim"]}
+        note = answer["note"]
+        parent: ListedProcess = {
+            "pid": note["shim"],
+            "born": born(note["shim"]),
+            "group": note["shim"],
+        }
         self._list(f"host-{note['host']}", parent)
         return note
 
-    def _list(self, name: str, note: dict[str, Any]) -> None:
+    def _list(self, name: str, note: ListedProcess) -> None:
         """List a driver among those that end with the whole system."""
         self.drivers.mkdir(parents=True, exist_ok=True)
-        listed = {each: note[each] for each in ("pid", "born", "group")}
+        listed = {"pid": note["pid"], "born": note["born"], "group": note["group"]}
         self._note(name).write_text(json.dumps(listed), encoding="utf-8")
 
     @staticmethod
@@ -264,7 +269,7 @@ class LocalLauncher:
     def _lives(self, process: Process) -> bool:
         return process.host == self.host and born(process.pid) == process.born
 
-    def _process(self, note: dict[str, Any]) -> Process | None:
+    def _process(self, note: DriverNote) -> Process | None:
         """Return the driver in a shim's note; None if it had ended before the note was written."""
         return None if note["born"] is None else Process(self.host, note["pid"], note["born"])
 
@@ -280,15 +285,15 @@ class LocalLauncher:
         return self.drivers / f"{name}.json"
 
     @staticmethod
-    def _wait_for(directory: Path, shim: int) -> dict[str, Any]:
+    def _wait_for(directory: Path, shim: int) -> DriverNote:
         """Wait for a shim's note. Raises CheckpointInUse, or NotStarted after the deadline."""
         deadline = time.monotonic() + START_DEADLINE_SECONDS
         while time.monotonic() < deadline:
             for name in ("process.json", "refused.json"):
                 with suppress(FileNotFoundError):
-                    note: dict[str, Any] = json.loads((directory / name).read_text("utf-8"))
+                    note = json.loads((directory / name).read_text("utf-8"))
                     if note["shim"] == shim and name == "process.json":
-                        return note
+                        return cast(DriverNote, note)
                     if note["shim"] == shim:
                         raise CheckpointInUse(note["holder"] or "–")
             time.sleep(0.02)
@@ -302,7 +307,7 @@ def _folders(deployment_directory: Path) -> list[Path]:
     return [deployment_directory, *(deployment_directory / STANDBYS).glob("*")]
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> Any:
     """Return a shim's note; empty if there is none."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))

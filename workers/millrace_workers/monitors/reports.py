@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import redis
-from millrace_compiler.driver_events import (
+from millrace_model.events import (
     DriverEvent,
     ErrorFields,
     StepEvent,

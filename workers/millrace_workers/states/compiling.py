@@ -1,6 +1,10 @@
 """Compile the requested version; if it is refused, the running job is not affected."""
 
-from millrace_workers.model import Deployment, Failure
+from contextlib import suppress
+
+from millrace_compiler.needs import topics_of, with_partitions
+
+from millrace_workers.model import Deployment, Failure, Rejected, Unanswered
 from millrace_workers.outages import CODES, Away
 from millrace_workers.states.tools import Tools
 
@@ -14,13 +18,29 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         # The change was canceled before anything stopped.
         return "running"
     tools.record.step("compile", "running")
-    failure = deployment.forbidden or tools.compiler.check(
-        deployment.document, real_time=deployment.real_time, plain=deployment.plain
-    )
+    failure = deployment.forbidden or _failure(deployment, tools)
     if failure is not None:
         return refuse(deployment, tools, "compile", failure)
     tools.record.step("compile", "done")
     return "checking"
+
+
+def _failure(deployment: Deployment, tools: Tools) -> Failure | None:
+    """Return why the document does not compile, regardless of the cluster.
+
+    What is compiled is what the checks and staging need, which then need not compile it again: the
+    document with the partitions that its topics have, or will have when they are created.
+    """
+    document = deployment.document
+    needed = {need.topic: need.partitions for need in topics_of(document)}
+    # Without the cluster, the checks wait for it.
+    with suppress(Unanswered, Rejected):
+        there = tools.topics.ensure(needed, create=False)
+        document = with_partitions(document, needed | there)
+    real_time, plain = deployment.real_time, deployment.plain
+    if tools.compiler.check(document, real_time=real_time, plain=plain) is None:
+        return None
+    return tools.compiler.check(deployment.document, real_time=real_time, plain=plain)
 
 
 def refuse(deployment: Deployment, tools: Tools, name: str, failure: Failure) -> str:

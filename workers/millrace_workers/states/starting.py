@@ -6,7 +6,8 @@ import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from millrace_model.drivers import BeginRequest, DecidedRecord, DeploymentSettings
 
 from millrace_workers.launchers import CheckpointInUse, JobSpec
 from millrace_workers.model import Deployment, Failure, Follows, Process, plain_state
@@ -42,7 +43,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if report is not None and report.state in {"running", "paused"}:
         tools.record.step("start", "done")
         forget_old_jobs(deployment, tools.jobs_kept)
-        if (deployment.failure or {}).get("code") != FELL_BACK:
+        if deployment.failure is None or deployment.failure["code"] != FELL_BACK:
             tools.record.clear_failure()
         return report.state
     if report is not None and report.detail is not None:
@@ -196,7 +197,7 @@ def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ..
     return tuple(f"--decide={store}={text}" for store, text in texts.items())
 
 
-def beginning_of(beginning: Mapping[str, Any] | None) -> tuple[str, ...]:
+def beginning_of(beginning: BeginRequest | None) -> tuple[str, ...]:
     """Return the job's command line arguments for the requested beginning."""
     return () if beginning is None else (f"--begin={json.dumps(beginning, sort_keys=True)}",)
 
@@ -209,7 +210,7 @@ def follows_of(follows: Follows | None) -> tuple[str, ...]:
     return ("--follow", str(follows.checkpoint), *begin)
 
 
-def records_of(decisions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def records_of(decisions: Iterable[DecidedRecord]) -> tuple[str, ...]:
     """Return the job's command line arguments for decisions about single records."""
     return tuple(
         f"--{each['decision'].replace('_', '-')}-record="
@@ -218,7 +219,7 @@ def records_of(decisions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     )
 
 
-def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
+def arguments_of(settings: DeploymentSettings) -> tuple[str, ...]:
     """Return the job's command line arguments for the deployment's settings."""
     found: list[str] = []
     if settings.get("real_time_ms"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
+
+from millrace_model.documents import TopologyDocument
 
 from millrace_workers.launchers import Launcher
 from millrace_workers.model import Cause, Deployment, Failure, Outage, Process, Run
@@ -84,17 +86,17 @@ class CompileJob(Protocol):
     """Compiles documents and writes jobs; a refused document results in a failure."""
 
     def check(
-        self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
+        self, document: TopologyDocument, *, real_time: bool = False, plain: bool = False
     ) -> Failure | None:
         """Return the first error, or None if the document compiles."""
         ...
 
-    def between(self, document: dict[str, Any]) -> list[str]:
+    def between(self, document: TopologyDocument) -> list[str]:
         """Topics that the plain program of a document needs between its queries."""
         ...
 
     def write(
-        self, document: dict[str, Any], directory: Path, *, plain: bool = False
+        self, document: TopologyDocument, directory: Path, *, plain: bool = False
     ) -> Failure | None:
         """Write everything the job needs into the directory; return the failure, if any."""
         ...

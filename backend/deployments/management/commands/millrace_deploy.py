@@ -9,6 +9,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import filesizeformat
 from millrace_backend.errors import ApiError
+from millrace_model.changes import PlannedPlace, PlannedStore, StartPlanJson
+from millrace_model.documents import TopologyDocument
 from rest_framework.exceptions import ValidationError
 from topologies.actions import save_version
 from topologies.api.fields import LARGEST_DOCUMENT, DocumentField
@@ -99,12 +101,12 @@ class Command(DeploymentCommand):
         return Version(topology=row.topology, number=newest + 1, document=document)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> TopologyDocument:
     try:
         text = path.read_bytes()
         if len(text) > 2 * LARGEST_DOCUMENT:
             raise CommandError(f"{path} is too large for a topology document.")
-        document: dict[str, Any] = DocumentField().run_validation(json.loads(text))
+        document: TopologyDocument = DocumentField().run_validation(json.loads(text))
     except (OSError, ValueError, RecursionError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
@@ -124,7 +126,7 @@ def _decisions(options: dict[str, Any]) -> Decisions:
     return found
 
 
-def lines_of(plan: dict[str, Any], row: Deployment) -> list[str]:
+def lines_of(plan: StartPlanJson, row: Deployment) -> list[str]:
     """Return the lines of a plan as readable text."""
     lines = [f"{row.topology.name}: version {plan['before']} -> {plan['version']}"]
     stores = [
@@ -148,17 +150,17 @@ def lines_of(plan: dict[str, Any], row: Deployment) -> list[str]:
         return [*lines, "No driver runs."]
     if how["warm"]:
         return [*lines, "The new driver is prepared while the old one runs, then takes over."]
-    return [*lines, how["message"]]
+    return [*lines, str(how["message"])]
 
 
-def _size(store: dict[str, Any]) -> str:
+def _size(store: PlannedStore) -> str:
     if store["rows"] is None:
         return ""
     size = "" if store["bytes"] is None else f", {filesizeformat(store['bytes'])}"
     return f"{store['rows']:,} rows{size}".replace("\xa0", " ")
 
 
-def _places(partitions: list[dict[str, Any]]) -> str:
+def _places(partitions: list[PlannedPlace]) -> str:
     """Return the first offset to read of each partition, and how many records follow."""
     found = []
     for each in partitions:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.core.management.base import CommandError, CommandParser
 from millrace_backend.errors import ApiError
+from millrace_model.drivers import DeploymentSettings
 
 from deployments import handover
 from deployments.actions import request_scale
@@ -58,7 +59,8 @@ def _planned(row: Deployment, wanted: dict[str, int]) -> list[str]:
         f"{TITLES[name]}: {row.settings.get(name, DEFAULTS[name])} -> {value}"
         for name, value in wanted.items()
     ]
-    how = handover.shown(row, {**row.settings, **wanted})
+    settings = cast(DeploymentSettings, {**row.settings, **wanted})
+    how = handover.shown(row, settings)
     if how is None:
         return [*lines, "No driver runs."]
     if how["warm"]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from millrace_backend.commands import ProjectCommand
-from millrace_compiler import local_services
+from millrace_services import local_services
 
 from records.writing import Writer
 

@@ -6,6 +6,7 @@ from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation, Folding, aggregate_columns
 from millrace_compiler.parameters import Expression, optional
 from millrace_compiler.program.words import Call, call
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import DataType
 
 
@@ -83,5 +84,5 @@ class Aggregate(Folding, Aggregation):
             merger=self.merger,
         )
 
-    def summary(self) -> str:
-        return f"{self.aggregator}{self.how()}"
+    def summary(self) -> Sentence:
+        return self.described("{what}", what=self.aggregator)

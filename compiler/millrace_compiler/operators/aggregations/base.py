@@ -14,8 +14,9 @@ from millrace_compiler.parts import GroupBy, TypeOf
 from millrace_compiler.ports import Columns, InPort, OutPort, Port, table_of
 from millrace_compiler.program.words import Call, call, window_words
 from millrace_compiler.steps import Handle, Partitions, Writes
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import TIMESTAMP, DataType
-from millrace_compiler.windows import WindowOf
+from millrace_compiler.windows import Window, WindowOf
 
 GROUP_HELP = (
     "What records are grouped by. For a stream, the new key (default: the record's key). For a "
@@ -230,10 +231,18 @@ class Aggregation(Windowed):
         """The last call in a program, whose result is the table."""
         return Call(self.kind)
 
-    def how(self) -> str:
-        """Grouping and window in words for summaries, such as " by word, per 1 hour"."""
-        by = f" by {self.group_by.key}" if self.group_by else " by key"
-        return by + (f", {self.window.sentence()}" if self.window else "")
+    def described(self, form: str, **values: str) -> Sentence:
+        """The sentence with the grouping and the window, such as "counts by word, per 1 hour"."""
+        if self.group_by is None:
+            return by_window(self.window, f"{form} by key", **values)
+        return by_window(self.window, form + " by {key}", key=self.group_by.key, **values)
+
+
+def by_window(window: Window | None, form: str, **values: str) -> Sentence:
+    """The sentence with the window, if there is one."""
+    if window is None:
+        return Sentence(form, **values)
+    return Sentence(form + ", {window}", **values, window=window.sentence())
 
 
 def grouped(

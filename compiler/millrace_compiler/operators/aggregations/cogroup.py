@@ -6,13 +6,19 @@ from collections.abc import Mapping
 
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
-from millrace_compiler.operators.aggregations.base import Folding, aggregate_columns, grouped
+from millrace_compiler.operators.aggregations.base import (
+    Folding,
+    aggregate_columns,
+    by_window,
+    grouped,
+)
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice
 from millrace_compiler.parts import CogroupInputs
 from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.words import Call, Chain, Input, call, window_words
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class Cogroup(Folding):
@@ -114,6 +120,6 @@ class Cogroup(Folding):
         last = call("aggregate", self.raw("type"), initializer=self.initializer, merger=self.merger)
         return [*calls, self.with_store(last)]
 
-    def summary(self) -> str:
-        window = f", {self.window.sentence()}" if self.window else ""
-        return f"{', '.join(item.port for item in self.inputs_)} by key{window}"
+    def summary(self) -> Sentence:
+        ports = ", ".join(item.port for item in self.inputs_)
+        return by_window(self.window, "{what} by key", what=ports)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from millrace_compiler.operators.aggregations.base import Aggregation
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import BIGINT, DataType
 
 
@@ -32,5 +33,5 @@ class Count(Aggregation):
     def result_type(self, value: DataType | None) -> DataType | None:
         return BIGINT
 
-    def summary(self) -> str:
-        return f"counts{self.how()}"
+    def summary(self) -> Sentence:
+        return self.described("counts")

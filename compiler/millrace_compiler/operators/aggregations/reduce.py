@@ -6,6 +6,7 @@ from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation
 from millrace_compiler.parameters import Expression, optional
 from millrace_compiler.program.words import Call, call
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import DataType
 
 
@@ -58,5 +59,5 @@ class Reduce(Aggregation):
     def final_call(self) -> Call:
         return call("reduce", self.reducer, subtractor=self.subtractor)
 
-    def summary(self) -> str:
-        return f"{self.reducer}{self.how()}"
+    def summary(self) -> Sentence:
+        return self.described("{what}", what=self.reducer)

@@ -12,6 +12,7 @@ from millrace_compiler.parameters import Choice, Expression, Name, optional
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call
 from millrace_compiler.steps import Handle, Keeps, Link, Partitions, Reads, Writes
+from millrace_compiler.summaries import Sentence
 
 
 class JoinForeignKey(Join):
@@ -115,5 +116,5 @@ class JoinForeignKey(Join):
     def words(self) -> list[Call]:
         return self.joining(foreign_key=self.foreign_key, repartition=self.repartition)
 
-    def summary(self) -> str:
-        return f"{self.type} join by {self.foreign_key}"
+    def summary(self) -> Sentence:
+        return Sentence("{type} join by {key}", type=self.type, key=self.foreign_key)

@@ -11,6 +11,7 @@ from millrace_compiler.parameters import Choice, Expression
 from millrace_compiler.ports import InPort, OutPort
 from millrace_compiler.program.words import Call
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class JoinStreamGlobalTable(Join):
@@ -60,5 +61,5 @@ class JoinStreamGlobalTable(Join):
     def words(self) -> list[Call]:
         return self.joining(key=self.key)
 
-    def summary(self) -> str:
-        return f"{self.type} join by {self.key}"
+    def summary(self) -> Sentence:
+        return Sentence("{type} join by {key}", type=self.type, key=self.key)

@@ -14,6 +14,7 @@ from millrace_compiler.parameters import Choice, Duration, Name, optional
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call, call, duration
 from millrace_compiler.steps import Handle, Keeps
+from millrace_compiler.summaries import Sentence
 
 
 class JoinStreamStream(Join):
@@ -118,6 +119,10 @@ class JoinStreamStream(Join):
             window = call("within", before=before, after=after, grace=grace)
         return self.joining(window, repartition=self.repartition, store_name=self.store_name)
 
-    def summary(self) -> str:
-        reach = f"{show_duration(self.before)} before to {show_duration(self.after)} after"
-        return f"{self.type} join, right {reach} left"
+    def summary(self) -> Sentence:
+        return Sentence(
+            "{type} join, right {time1} before to {time2} after left",
+            type=self.type,
+            time1=show_duration(self.before),
+            time2=show_duration(self.after),
+        )

@@ -13,6 +13,7 @@ from millrace_compiler.parameters import Choice, Duration, Name, optional
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call, duration
 from millrace_compiler.steps import Handle, Keeps
+from millrace_compiler.summaries import Sentence
 
 
 class JoinStreamTable(Join):
@@ -84,6 +85,8 @@ class JoinStreamTable(Join):
     def words(self) -> list[Call]:
         return self.joining(grace=duration(self.grace), repartition=self.repartition)
 
-    def summary(self) -> str:
-        wait = f", waits {show_duration(self.grace)}" if self.grace else ""
-        return f"{self.type} join by key{wait}"
+    def summary(self) -> Sentence:
+        if self.grace:
+            time = show_duration(self.grace)
+            return Sentence("{type} join by key, waits {time}", type=self.type, time=time)
+        return Sentence("{type} join by key", type=self.type)

@@ -13,6 +13,7 @@ from millrace_compiler.parameters import Choice
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class JoinTableTable(Join):
@@ -65,5 +66,5 @@ class JoinTableTable(Join):
     def words(self) -> list[Call]:
         return self.joining()
 
-    def summary(self) -> str:
-        return f"{self.type} join by key"
+    def summary(self) -> Sentence:
+        return Sentence("{type} join by key", type=self.type)

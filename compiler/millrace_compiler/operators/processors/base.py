@@ -28,6 +28,7 @@ from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.functions import REKEYING, RESULTS, Called, called_function
 from millrace_compiler.program.words import Call, Input, Processor, call, parts
 from millrace_compiler.steps import Handle, Keeps
+from millrace_compiler.summaries import Sentence
 
 TEMPLATE = """class Forward(Processor):
     def init(self, context):
@@ -215,10 +216,11 @@ class ProcessorNode(Operator):
         }
         return {"process": more, **found} if more else found
 
-    def summary(self) -> str:
+    def summary(self) -> Sentence:
         names = [store.store_name() for store in self.own_stores]
         names += [owner.own_store_name for owner in self.read_tables]
-        return self.class_name + (f" with {', '.join(names)}" if names else "")
+        form = "{class_name} with {stores}" if names else "{class_name}"
+        return Sentence(form, class_name=self.class_name, stores=", ".join(names))
 
 
 def check_class(

@@ -10,6 +10,7 @@ from millrace_compiler.parameters import Text, optional
 from millrace_compiler.ports import InPort
 from millrace_compiler.program.words import Call, Input, with_keywords
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class SinkPrint(Operator):
@@ -48,5 +49,7 @@ class SinkPrint(Operator):
         made = Call("print", (self.label_,) if self.label_ else ())
         return [with_keywords(made, also=others or None)]
 
-    def summary(self) -> str:
-        return f"prints {self.label_}" if self.label_ else "prints each record"
+    def summary(self) -> Sentence:
+        if self.label_:
+            return Sentence("prints {label}", label=self.label_)
+        return Sentence("prints each record")

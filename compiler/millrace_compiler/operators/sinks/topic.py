@@ -14,6 +14,7 @@ from millrace_compiler.parameters import Expression, Topic, optional
 from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.words import Call, Input, format_words, with_keywords
 from millrace_compiler.steps import Handle, Writes
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import INT, STRING, DataType, widens, windowed
 
 
@@ -178,11 +179,13 @@ class SinkTopic(Operator):
             )
         ]
 
-    def summary(self) -> str:
+    def summary(self) -> Sentence:
         if not self.topic and not self.topic_expression:
-            return "writes to a topic"
-        where = self.topic or f"the topic {self.topic_expression}"
+            return Sentence("writes to a topic")
+        where = "{topic}" if self.topic else "the topic {topic}"
         formats = [
             f.name for f in (self.key, self.value) if f and f.name in (*SIMPLE, "avro", "protobuf")
         ]
-        return f"writes {where}" + (f" as {', '.join(formats)}" if formats else "")
+        form = f"writes {where}" + (" as {formats}" if formats else "")
+        topic = self.topic or self.topic_expression or ""
+        return Sentence(form, topic=topic, formats=", ".join(formats))

@@ -13,6 +13,7 @@ from millrace_compiler.parameters import Text, Topic
 from millrace_compiler.parts import Arguments, Code
 from millrace_compiler.program.words import Call, Processor, call, format_words
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class SourceGlobalStore(Source):
@@ -80,5 +81,6 @@ class SourceGlobalStore(Source):
             )
         ]
 
-    def summary(self) -> str:
-        return f"{self.class_name} on all records of {self.topic} on every task"
+    def summary(self) -> Sentence:
+        form = "{class_name} on all records of {topic} on every task"
+        return Sentence(form, class_name=self.class_name, topic=self.topic)

@@ -12,6 +12,7 @@ from millrace_compiler.parameters import Topic
 from millrace_compiler.ports import OutPort
 from millrace_compiler.program.words import Call, call, format_words
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class SourceGlobalTable(Source):
@@ -63,5 +64,5 @@ class SourceGlobalTable(Source):
         )
         return [self.with_store(made)]
 
-    def summary(self) -> str:
-        return f"all rows of {self.topic} on every task"
+    def summary(self) -> Sentence:
+        return Sentence("all rows of {topic} on every task", topic=self.topic)

@@ -14,6 +14,7 @@ from millrace_compiler.parameters import Pattern, Topics, optional
 from millrace_compiler.ports import OutPort
 from millrace_compiler.program.words import Call, call, format_words
 from millrace_compiler.steps import Handle, Reads
+from millrace_compiler.summaries import Sentence
 
 
 class SourceStream(ReadStream):
@@ -90,9 +91,10 @@ class SourceStream(ReadStream):
             )
         ]
 
-    def summary(self) -> str:
+    def summary(self) -> Sentence:
         if self.topic_pattern:
-            return f"reads topics like {self.topic_pattern}"
+            return Sentence("reads topics like {pattern}", pattern=self.topic_pattern)
+        topics = ", ".join(self.topic_names())
         if self.reader:
-            return f"reads {', '.join(self.topic_names())} from {self.reader}"
-        return f"reads {', '.join(self.topic_names())}"
+            return Sentence("reads {topics} from {reader}", topics=topics, reader=self.reader)
+        return Sentence("reads {topics}", topics=topics)

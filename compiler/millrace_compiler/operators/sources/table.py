@@ -12,6 +12,7 @@ from millrace_compiler.parameters import Topic
 from millrace_compiler.ports import OutPort
 from millrace_compiler.program.words import Call, call, format_words
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class SourceTable(TimedSource):
@@ -64,5 +65,5 @@ class SourceTable(TimedSource):
         )
         return [self.with_store(made)]
 
-    def summary(self) -> str:
-        return f"latest value of each key of {self.topic}"
+    def summary(self) -> Sentence:
+        return Sentence("latest value of each key of {topic}", topic=self.topic)

@@ -9,6 +9,7 @@ from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.stateless.base import StreamOrTable
 from millrace_compiler.parameters import Expression
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import BOOLEAN
 
 
@@ -45,5 +46,5 @@ class Filter(StreamOrTable):
         """The condition for records that are kept."""
         return self.predicate
 
-    def summary(self) -> str:
-        return f"keeps {self.predicate}"
+    def summary(self) -> Sentence:
+        return Sentence("keeps {predicate}", predicate=self.predicate)

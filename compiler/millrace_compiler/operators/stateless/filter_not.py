@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from millrace_compiler.operators.stateless.filter import Filter
 from millrace_compiler.parameters import Expression
+from millrace_compiler.summaries import Sentence
 
 
 def negated(predicate: str) -> str:
@@ -34,5 +35,5 @@ class FilterNot(Filter):
         """The condition for records that are kept."""
         return negated(self.predicate)
 
-    def summary(self) -> str:
-        return f"drops {self.predicate}"
+    def summary(self) -> Sentence:
+        return Sentence("drops {predicate}", predicate=self.predicate)

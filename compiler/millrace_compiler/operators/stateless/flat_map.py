@@ -9,6 +9,7 @@ from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class FlatMap(Operator):
@@ -49,5 +50,5 @@ class FlatMap(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": to.step("flat_map", to.input(), records=self.records).rekeyed()}
 
-    def summary(self) -> str:
-        return f"each of {self.records}"
+    def summary(self) -> Sentence:
+        return Sentence("each of {values}", values=self.records)

@@ -9,6 +9,7 @@ from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class FlatMapValues(Operator):
@@ -45,5 +46,5 @@ class FlatMapValues(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": to.step("flat_map_values", to.input(), values=self.values_)}
 
-    def summary(self) -> str:
-        return f"each of {self.values_}"
+    def summary(self) -> Sentence:
+        return Sentence("each of {values}", values=self.values_)

@@ -9,6 +9,7 @@ from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class Map(Operator):
@@ -46,5 +47,5 @@ class Map(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": to.step("map", to.input(), key=self.key, value=self.value).rekeyed()}
 
-    def summary(self) -> str:
-        return f"key {self.key}, value {self.value}"
+    def summary(self) -> Sentence:
+        return Sentence("key {key}, value {value}", key=self.key, value=self.value)

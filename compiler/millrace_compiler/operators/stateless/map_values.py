@@ -9,6 +9,7 @@ from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.stateless.base import StreamOrTable
 from millrace_compiler.parameters import Expression
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class MapValues(StreamOrTable):
@@ -39,5 +40,5 @@ class MapValues(StreamOrTable):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": self.lower_over(to, value=self.value)}
 
-    def summary(self) -> str:
-        return f"value {self.value}"
+    def summary(self) -> Sentence:
+        return Sentence("value {value}", value=self.value)

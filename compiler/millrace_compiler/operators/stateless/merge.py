@@ -12,6 +12,7 @@ from millrace_compiler.operators.tables.updates import same_types, updates
 from millrace_compiler.ports import InPort
 from millrace_compiler.program.words import Call, Input
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class Merge(Operator):
@@ -49,5 +50,5 @@ class Merge(Operator):
         others = self.incoming["in"] - 1
         return [Call("merge", tuple(Input("in", index + 1) for index in range(others)))]
 
-    def summary(self) -> str:
-        return "all records of its inputs"
+    def summary(self) -> Sentence:
+        return Sentence("all records of its inputs")

@@ -10,6 +10,7 @@ from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE, STREAM_O
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.parameters import Expression
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import STRING
 
 
@@ -40,5 +41,5 @@ class Peek(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": to.step("peek", to.stream(), message=self.message)}
 
-    def summary(self) -> str:
-        return f"logs {self.message}"
+    def summary(self) -> Sentence:
+        return Sentence("logs {message}", message=self.message)

@@ -11,6 +11,7 @@ from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Name, Whole, optional
 from millrace_compiler.program.words import Call, call
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class Repartition(Operator):
@@ -54,7 +55,7 @@ class Repartition(Operator):
     def words(self) -> list[Call]:
         return [call("repartition", partitions=self.partitions, topic=self.name)]
 
-    def summary(self) -> str:
+    def summary(self) -> Sentence:
         if self.partitions:
-            return f"{self.partitions} partitions by key"
-        return "by key"
+            return Sentence("{n} partitions by key", n=str(self.partitions))
+        return Sentence("by key")

@@ -9,6 +9,7 @@ from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class SelectKey(Operator):
@@ -41,5 +42,5 @@ class SelectKey(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": to.step("select_key", to.input(), key=self.key).rekeyed()}
 
-    def summary(self) -> str:
-        return f"key {self.key}"
+    def summary(self) -> Sentence:
+        return Sentence("key {key}", key=self.key)

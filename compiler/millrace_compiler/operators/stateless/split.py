@@ -13,6 +13,7 @@ from millrace_compiler.parameters import optional
 from millrace_compiler.parts import Branches, PortName
 from millrace_compiler.program.words import Call, call
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 from millrace_compiler.types import BOOLEAN
 
 
@@ -75,5 +76,5 @@ class Split(Operator):
         branches = {branch.port: branch.predicate for branch in self.branches}
         return [call("split", branches, default=self.default_port)]
 
-    def summary(self) -> str:
-        return f"first match of {', '.join(self.outputs())}"
+    def summary(self) -> Sentence:
+        return Sentence("first match of {ports}", ports=", ".join(self.outputs()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.ports import OutPort
+from millrace_compiler.summaries import Sentence
 
 
 class StoreKeyValue(StoreNode):
@@ -24,5 +25,5 @@ class StoreKeyValue(StoreNode):
     out_ports = (OutPort("out", "same"),)
     stateful = True
 
-    def summary(self) -> str:
-        return f"{self.name}: one value per key"
+    def summary(self) -> Sentence:
+        return Sentence("{name}: one value per key", name=self.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.parameters import Duration, optional
 from millrace_compiler.ports import OutPort
+from millrace_compiler.summaries import Sentence
 
 
 class StoreSession(StoreNode):
@@ -33,5 +34,5 @@ class StoreSession(StoreNode):
         )
     )
 
-    def summary(self) -> str:
-        return f"{self.name}: values per key and session"
+    def summary(self) -> Sentence:
+        return Sentence("{name}: values per key and session", name=self.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.parameters import Duration
 from millrace_compiler.ports import OutPort
+from millrace_compiler.summaries import Sentence
 
 
 class StoreVersioned(StoreNode):
@@ -26,5 +27,5 @@ class StoreVersioned(StoreNode):
 
     history_retention = Duration("History", "How far back values can be looked up and updated.")
 
-    def summary(self) -> str:
-        return f"{self.name}: history of each key"
+    def summary(self) -> Sentence:
+        return Sentence("{name}: history of each key", name=self.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.parameters import Duration, Flag, optional
 from millrace_compiler.ports import OutPort
+from millrace_compiler.summaries import Sentence
 
 
 class StoreWindow(StoreNode):
@@ -37,5 +38,5 @@ class StoreWindow(StoreNode):
         "Keep duplicates", "Keep several values for the same key and window start.", default=False
     )
 
-    def summary(self) -> str:
-        return f"{self.name}: values per key and window"
+    def summary(self) -> Sentence:
+        return Sentence("{name}: values per key and window", name=self.name)

@@ -12,6 +12,7 @@ from millrace_compiler.parameters import Choice, DependsOn, Duration, Whole, opt
 from millrace_compiler.ports import InPort, OutPort
 from millrace_compiler.program.words import Call, call, duration
 from millrace_compiler.steps import Handle, Keeps
+from millrace_compiler.summaries import Sentence
 
 
 class Suppress(Operator):
@@ -111,7 +112,8 @@ class Suppress(Operator):
             return [call("suppress", call("until_window_closes", **limits))]
         return [call("suppress", call("until_time_limit", duration(self.limit), **limits))]
 
-    def summary(self) -> str:
+    def summary(self) -> Sentence:
         if self.until == "window_closes":
-            return "one final result per window"
-        return f"at most one update per key in {show_duration(self.limit or 0)}"
+            return Sentence("one final result per window")
+        time = show_duration(self.limit or 0)
+        return Sentence("at most one update per key in {time}", time=time)

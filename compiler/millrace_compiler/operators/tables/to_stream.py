@@ -10,6 +10,7 @@ from millrace_compiler.operators.stateless.base import STREAM_OUT
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.ports import InPort
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class ToStream(Operator):
@@ -34,5 +35,5 @@ class ToStream(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": to.step("to_stream", to.input())}
 
-    def summary(self) -> str:
-        return "updates of the table"
+    def summary(self) -> Sentence:
+        return Sentence("updates of the table")

@@ -10,6 +10,7 @@ from millrace_compiler.operators.stateless.base import STREAM_IN
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.ports import OutPort, Port
 from millrace_compiler.steps import Handle
+from millrace_compiler.summaries import Sentence
 
 
 class ToTable(Operator):
@@ -51,5 +52,5 @@ class ToTable(Operator):
         )
         return {"out": handle}
 
-    def summary(self) -> str:
-        return "latest value of each key"
+    def summary(self) -> Sentence:
+        return Sentence("latest value of each key")

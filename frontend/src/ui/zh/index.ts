@@ -25,7 +25,7 @@ import { plan } from "./plan";
 import { problems } from "./problems";
 import { reference } from "./reference";
 import { runtime } from "./runtime";
-import { sentences, units, windows } from "./sentences";
+import { sentences, units } from "./sentences";
 import { simulate } from "./simulate";
 import { stores } from "./stores";
 import { topics } from "./topics";
@@ -40,7 +40,7 @@ export { errors } from "./errors";
 
 export const catalog: Readonly<Record<string, string>> = { ...kinds, ...help };
 
-export const forms = { sentences, units, windows };
+export const forms = { sentences, units };
 
 export const rooms = {
   alerts,

@@ -50,7 +50,32 @@ class CauseFields(TypedDict):
     message: str
     facts: NotRequired[dict[str, str]]
     #: the underlying cause, which the sentence quotes
-    cause: NotRequired[CauseFields]
+    cause: NotRequired[CauseFields | None]
+
+
+class CauseJson(TypedDict):
+    """A cause as the database stores it and the API shows it."""
+
+    code: str
+    message: str
+    facts: dict[str, str]
+    cause: CauseJson | None
+
+
+class FailureJson(CauseJson):
+    """Why a deployment does not run, and where in the document."""
+
+    node: NotRequired[str | None]
+    parameter: NotRequired[str | None]
+    record: NotRequired[FailedRecord | None]
+
+
+class OutageJson(CauseJson):
+    """What a deployment waits for, since when, and the time of the next attempt (epoch s)."""
+
+    since: float
+    attempts: int
+    retry_at: float
 
 
 class ErrorFields(TypedDict):
@@ -61,9 +86,33 @@ class ErrorFields(TypedDict):
     parameter: str | None
     message: str
     facts: NotRequired[dict[str, str]]
-    cause: NotRequired[CauseFields]
+    cause: NotRequired[CauseFields | None]
     exception: NotRequired[str | None]
-    record: NotRequired[dict[str, Any] | None]
+    record: NotRequired[FailedRecord | None]
+
+
+class FailedRecord(TypedDict, total=False):
+    """The record that stopped a job."""
+
+    topic: str | None
+    partition: int | None
+    offset: int | None
+    key: Any
+    timestamp: int | None
+
+
+class Fault(TypedDict, total=False):
+    """A failure as the operator reports it; ``cause`` if the message is taken from it."""
+
+    kind: str
+    code: str | None
+    node: str | None
+    parameter: str | None
+    exception: str | None
+    message: str
+    stacktrace: str | None
+    cause: CauseFields | None
+    record: FailedRecord | None
 
 
 class StateEvent(TypedDict):
@@ -95,6 +144,57 @@ class LogEvent(TypedDict):
     message: str
 
 
+class Durations(TypedDict):
+    """Times of records in ms since the start of the run, and in the last seconds.
+
+    ``buckets``: [below, records]. The others are of the last seconds, and null without records.
+    """
+
+    count: int
+    sum: int
+    buckets: list[list[int]]
+    avg: float | None
+    min: int | None
+    max: int | None
+    p50: int | None
+    p99: int | None
+
+
+class Latency(TypedDict):
+    """Times from the timestamp, or from the arrival, of a record to its output."""
+
+    event: NotRequired[Durations]
+    arrival: NotRequired[Durations]
+
+
+class TopicPartition(TypedDict):
+    """A position: the last offset that was read, the end and the records in between, if known."""
+
+    topic: str
+    partition: int
+    offset: int
+    read: NotRequired[int]
+    end_offset: NotRequired[int | None]
+    lag: NotRequired[int | None]
+
+
+class StoreFigures(TypedDict):
+    """The size of a store."""
+
+    name: str
+    node: str
+    rows: int | None
+    bytes: int | None
+
+
+class LostRecords(TypedDict):
+    """Records that the broker deleted before they were read."""
+
+    topic: str
+    partition: int
+    records: int
+
+
 #: Totals of a node since the start of the run. `latency` has histograms by `event` and `arrival`.
 NodeFigures = TypedDict(
     "NodeFigures",
@@ -104,7 +204,7 @@ NodeFigures = TypedDict(
         "dead_letters": NotRequired[int],
         "dropped": NotRequired[dict[str, int]],
         "misses": NotRequired[dict[str, int]],
-        "latency": NotRequired[dict[str, Any]],
+        "latency": NotRequired[Latency],
     },
 )
 
@@ -124,7 +224,7 @@ class TaskFigures(TypedDict):
     stream_time: NotRequired[int | None]
     last_active: NotRequired[int]
     state_rows: NotRequired[int | None]
-    topic_partitions: NotRequired[list[dict[str, Any]]]
+    topic_partitions: NotRequired[list[TopicPartition]]
 
 
 class ProgressEvent(TypedDict):
@@ -144,10 +244,37 @@ class ProgressEvent(TypedDict):
     phases: NotRequired[dict[str, int]]
     nodes: NotRequired[dict[str, NodeFigures]]
     tasks: NotRequired[list[TaskFigures]]
-    stores: NotRequired[list[dict[str, Any]]]
-    lost: NotRequired[list[dict[str, Any]]]
-    topic_partitions: NotRequired[list[dict[str, Any]]]
+    stores: NotRequired[list[StoreFigures]]
+    lost: NotRequired[list[LostRecords]]
+    topic_partitions: NotRequired[list[TopicPartition]]
     state: NotRequired[str]
+
+
+class SourceProgress(TypedDict, total=False):
+    """A source in Spark's progress of a query; offsets by topic and partition, or their JSON."""
+
+    startOffset: Any
+    endOffset: Any
+    latestOffset: Any
+    numInputRows: int
+
+
+class SinkProgress(TypedDict, total=False):
+    """The sink in Spark's progress of a query."""
+
+    numOutputRows: int
+
+
+class QueryProgress(TypedDict, total=False):
+    """Spark's progress of a query (``StreamingQueryProgress.json``); empty before the first."""
+
+    name: str | None
+    batchId: int
+    inputRowsPerSecond: float
+    processedRowsPerSecond: float
+    durationMs: dict[str, int]
+    sources: list[SourceProgress]
+    sink: SinkProgress
 
 
 DriverEvent = StateEvent | StepEvent | LogEvent | ProgressEvent
@@ -174,3 +301,58 @@ def decode(text: bytes | str | None) -> DriverEvent | None:
 def of_entry(fields: Mapping[Any, Any]) -> DriverEvent | None:
     """The event in an entry of the stream, or ``None``."""
     return decode(next(iter(fields.values()), None))
+
+
+#: Figures of a node with rates per second, as the API shows them.
+NodeRates = TypedDict(
+    "NodeRates",
+    {
+        "in": int,
+        "out": int,
+        "dropped": dict[str, int],
+        "misses": dict[str, int],
+        "dead_letters": int,
+        "in_rate": float | None,
+        "out_rate": float | None,
+        "latency": Latency | None,
+    },
+)
+
+
+class TaskRates(TypedDict):
+    """Figures of a task, as the API shows them."""
+
+    task: str
+    subtopology: int
+    level: int
+    partition: int
+    executor: str
+    host: str | None
+    thread: str
+    thread_changes: int
+    topic_partitions: list[TopicPartition]
+    records: int
+    rate: float | None
+    stream_time: int | None
+    last_active: int | None
+    state_rows: int | None
+
+
+class RuntimeJson(TypedDict):
+    """A driver's report with rates, as the API shows it."""
+
+    deployment: int
+    run: str
+    at: int
+    as_of: str
+    stale: bool
+    batch: int | None
+    duration_ms: int | None
+    input_rate: float | None
+    process_rate: float | None
+    phases: dict[str, int]
+    nodes: dict[str, NodeRates]
+    tasks: list[TaskRates]
+    stores: list[StoreFigures]
+    lost: list[LostRecords]
+    topic_partitions: list[TopicPartition]

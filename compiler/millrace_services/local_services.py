@@ -77,7 +77,7 @@ class Connection:
             raise
         self._lines = self._socket.makefile("rb")
 
-    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def ask(self, request: Mapping[str, object]) -> dict[str, Any]:
         """Return the response. Raises OSError or ValueError if the connection cannot be used."""
         line = json.dumps({**request, "secret": self._secret}).encode() + b"\n"
         if len(line) > LONGEST_LINE:
@@ -118,7 +118,7 @@ def _connect(to: socket.socket, name: str, until: float) -> None:
             time.sleep(_RETRY_SECONDS)
 
 
-def ask(path: str, request: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+def ask(path: str, request: Mapping[str, object], timeout: float) -> dict[str, Any]:
     """Return the response to a single request. Raises OSError or ValueError."""
     connection = Connection(path, timeout)
     try:

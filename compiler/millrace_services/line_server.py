@@ -1,6 +1,6 @@
 """A local service on a Unix socket: every request and response is one line of JSON.
 
-The clients are in `millrace_compiler.local_services`. Every service answers `{"do": "awake"}`
+The clients are in `millrace_services.local_services`. Every service answers `{"do": "awake"}`
 itself, and requests with `"probe": true` do not count as its use.
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.local_services import (
+from millrace_services.local_services import (
     LONGEST_LINE,
     Connection,
     idle_seconds,
@@ -32,7 +32,8 @@ from millrace_compiler.local_services import (
     short_path,
 )
 
-Answer = dict[str, Any]
+#: Returns the response to a request, of a shape of its own for each service.
+Handler = Callable[[Any], object]
 #: printed by a service that ends because nobody uses it
 IDLE_LINE = "IDLE"
 #: seconds between two checks for a requested end
@@ -57,15 +58,15 @@ class LineConnection(socketserver.StreamRequestHandler):
                 with self.server.use.during(counts=not request.pop("probe", False)):
                     self.reply(self._answer(request))
 
-    def _answer(self, request: Answer) -> Answer:
+    def _answer(self, request: dict[str, object]) -> object:
         return {"awake": True} if request == {"do": "awake"} else self.server.answer(request)
 
-    def reply(self, answer: Answer) -> None:
+    def reply(self, answer: object) -> None:
         """Send a line to the client. Raises OSError if it has gone."""
         self.wfile.write(json.dumps(answer).encode() + b"\n")
         self.wfile.flush()
 
-    def request_in(self, line: bytes) -> Answer | None:
+    def request_in(self, line: bytes) -> dict[str, object] | None:
         """Return the request in a line, or None if it is not one or lacks the secret."""
         try:
             request = json.loads(line)
@@ -130,7 +131,7 @@ class LineServer(socketserver.ThreadingUnixStreamServer):
     def __init__(
         self,
         path: str,
-        answer: Callable[[Answer], Answer],
+        answer: Handler,
         connection: type[LineConnection] = LineConnection,
     ) -> None:
         self.path, self.answer = path, answer

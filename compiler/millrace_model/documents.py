@@ -1,0 +1,84 @@
+"""The topology document, as its JSON.
+
+These are the shapes of a document that was read by :mod:`millrace_compiler.document` or written by
+this version. One from outside may be anything until the compiler has read it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, Required, TypeAlias, TypedDict
+
+#: Parameters of a node by name. Its operator declares them, with their types.
+Params: TypeAlias = dict[str, Any]
+
+
+class Format(TypedDict, total=False):
+    """How bytes on Kafka become values of a type and back."""
+
+    format: Required[str]
+    schema: str
+    registry: str
+    subject: str
+    #: name of the key's format, for keys with a window
+    inner: object
+    window_size: int | str
+    #: fields of a Protobuf message
+    message: object
+
+
+class Position(TypedDict):
+    """Where the page draws a node."""
+
+    x: float
+    y: float
+
+
+class DocumentNode(TypedDict):
+    """A node."""
+
+    id: str
+    kind: str
+    params: NotRequired[Params]
+    label: NotRequired[str | None]
+    description: NotRequired[str | None]
+    position: NotRequired[Position]
+
+
+class DocumentEdge(TypedDict):
+    """An edge; the ports are `out` and `in` unless stated."""
+
+    source: str
+    target: str
+    source_port: NotRequired[str | None]
+    target_port: NotRequired[str | None]
+
+
+class TopicSettings(TypedDict, total=False):
+    """What a document assumes about a topic."""
+
+    partitions: int
+
+
+class DocumentSettings(TypedDict, total=False):
+    """The settings of a document."""
+
+    processing_guarantee: str
+    deserialization_handler: str
+    processing_handler: str
+    uncaught_exception_handler: str
+    dead_letter_topic: str
+    names: str
+
+
+class TopologyDocument(TypedDict, total=False):
+    """A topology document."""
+
+    format: str
+    name: str
+    description: str | None
+    settings: DocumentSettings
+    topics: dict[str, TopicSettings]
+    nodes: Required[list[DocumentNode]]
+    edges: Required[list[DocumentEdge]]
+    #: groups and notes, which do not affect what runs
+    drawing: object
