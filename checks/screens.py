@@ -25,7 +25,6 @@ LANGUAGES = ("en", "zh")
 THEMES = ("light", "dark")
 #: milliseconds for what a screen loads after it is shown
 SETTLED = 350
-TEMPLATE = "revenue_per_category"
 NAME = "Screens"
 ANSWERS = "**/api/**"
 NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
@@ -110,7 +109,9 @@ SCREENS = (
     Screen("topics", "topics"),
     Screen("topics-failed", "topics", answers="fail"),
     Screen("new-topic", "topics", _click("new-topic")),
-    Screen("topic", "topics", lambda page: page.locator("main table a").first.click()),
+    Screen(
+        "topic", "topics", lambda page: page.locator("main table a").first.click(), running=True
+    ),
     Screen("alerts", "alerts"),
     Screen("new-rule", "alerts", _click("new-rule")),
     Screen("settings", "settings"),
@@ -153,7 +154,7 @@ def a_topology(page: Page, address: str) -> int:
     running = [each for each in full if (each["deployment"] or {}).get("observed") == "running"]
     if full:
         return int((running or full)[0]["id"])
-    [template] = [each for each in _api(page, "GET", "/api/templates") if each["id"] == TEMPLATE]
+    template = _api(page, "GET", "/api/templates")[0]
     made = _api(
         page,
         "POST",
