@@ -7,6 +7,12 @@ import { kindIcons } from "./kindIcons.ts";
 /** Where the API is while the page is developed; `MILLRACE_API=none` runs the page without one. */
 const api = process.env.MILLRACE_API ?? "http://127.0.0.1:8000";
 
+/** The state of the designer, which all its panels share. */
+const STATE = /frontend\/src\/(api|designer)\//;
+/** What several panels share that opens later than the page. */
+const TOOLS = /frontend\/src\/(simulate|topics|generate|stores)\//;
+const SHARED = /frontend\/src\/(?!ui\/zh|simulate|topics|generate|stores)/;
+
 export default defineConfig({
   plugins: [react(), kindIcons(), devCatalog(api === "none"), compressed()],
   server: {
@@ -19,12 +25,14 @@ export default defineConfig({
     chunkSizeWarningLimit: 1600,
     rolldownOptions: {
       output: {
-        // Fewer files compress better and cost fewer headers: one with what every page needs, one
-        // with what at least three parts of the page share.
+        // Fewer files compress better and cost fewer headers: one with what every page needs, and one for each kind of
+        // what at least three parts of the page share.
         codeSplitting: {
           groups: [
-            { name: "start", tags: ["$initial"] },
-            { name: "shared", test: /frontend\/src\/(?!ui\/zh)/, minShareCount: 3 },
+            { name: "start", tags: ["$initial"], priority: 3 },
+            { name: "shared", test: SHARED, minShareCount: 3, priority: 2 },
+            { name: "state", test: STATE, priority: 2 },
+            { name: "tools", test: TOOLS, minShareCount: 3, priority: 1 },
           ],
         },
       },

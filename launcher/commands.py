@@ -203,6 +203,13 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "Build the documentation as a site, and check its links.",
             java=False,
         ),
+        Command(
+            "screens",
+            "checks.screens",
+            "LINK [-o DIR] [--only SCREEN]",
+            "Take pictures of every screen of a running system.",
+            java=False,
+        ),
         Command("bench", "checks.bench", "[NAME...] [-- OPTIONS]", "Run the benchmarks."),
         Command(
             "new-operator",

@@ -331,4 +331,4 @@ def look_into_the_store_of_a_stopped_job(designer: Designer) -> None:
     expect(rows.first.locator("td").first).to_have_text("zürich", timeout=60_000)
     page.get_by_test_id("state-key").fill("nobody")
     page.get_by_test_id("state-find").click()
-    expect(page.get_by_role("heading", name="No rows")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("No rows", exact=True)).to_be_visible(timeout=60_000)

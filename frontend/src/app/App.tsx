@@ -2,11 +2,12 @@ import { MantineProvider } from "@mantine/core";
 import { useNotifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
-import { RouterProvider } from "react-router/dom";
+import { BrowserRouter } from "react-router";
 import { queryClient } from "../frame/queries";
 import { cssVariables, theme } from "../theme/theme";
 import { later } from "../ui/later";
-import { router } from "./router";
+import { Crash } from "./Crash";
+import { Pages } from "./Pages";
 
 const Messages = later(async () => (await import("./Messages")).Messages);
 
@@ -26,7 +27,11 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <MessagesOnceThereAreSome />
-        <RouterProvider router={router} />
+        <BrowserRouter>
+          <Crash>
+            <Pages />
+          </Crash>
+        </BrowserRouter>
       </QueryClientProvider>
     </MantineProvider>
   );

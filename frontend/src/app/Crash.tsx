@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
-import { useEffect } from "react";
-import { useRouteError } from "react-router";
+import { Component, type ReactNode, useEffect } from "react";
+import { useLocation } from "react-router";
 import classes from "../frame/frame.module.css";
 import { t } from "../ui/i18n";
 import { whenReachable } from "../ui/reach";
@@ -14,9 +14,43 @@ function isMissingPart(error: unknown): boolean {
   );
 }
 
-/** Error boundary of the page: shows the crash and that the drawing is not lost. */
-export function Crash() {
-  const error = useRouteError();
+interface BoundaryProps {
+  /** The address of the page, which is tried again at another one. */
+  readonly at: string;
+  readonly children: ReactNode;
+}
+
+interface BoundaryState {
+  readonly crash: { readonly error: unknown; readonly at: string } | null;
+}
+
+class Boundary extends Component<BoundaryProps, BoundaryState> {
+  override state: BoundaryState = { crash: null };
+
+  static getDerivedStateFromError(error: unknown): Partial<BoundaryState> {
+    return { crash: { error, at: location.pathname } };
+  }
+
+  static getDerivedStateFromProps(
+    { at }: BoundaryProps,
+    { crash }: BoundaryState,
+  ): Partial<BoundaryState> | null {
+    return crash === null || crash.at === at ? null : { crash: null };
+  }
+
+  override render() {
+    const { crash } = this.state;
+    return crash === null ? this.props.children : <Crashed error={crash.error} />;
+  }
+}
+
+/** Error boundary of the page. */
+export function Crash({ children }: { children: ReactNode }) {
+  return <Boundary at={useLocation().pathname}>{children}</Boundary>;
+}
+
+/** Shows a crash, and that the drawing is not lost. */
+function Crashed({ error }: { error: unknown }) {
   const missing = isMissingPart(error);
   useEffect(() => {
     if (!missing || sessionStorage.getItem(RELOADED) === location.href) return;

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { Navigate, Outlet, useLocation } from "react-router";
 import { useSession } from "../frame/session";
 import { Waiting } from "../frame/Waiting";
+import { WholePage } from "../frame/WholePage";
 
 /** Requires a session: redirects to the sign-in page and back here afterwards. */
 export function Guard() {
@@ -10,7 +11,13 @@ export function Guard() {
   useEffect(() => {
     document.title = "Millrace";
   }, []);
-  if (session.isPending || session.isError) return <Waiting query={session} />;
+  if (session.isPending || session.isError) {
+    return (
+      <WholePage>
+        <Waiting query={session} />
+      </WholePage>
+    );
+  }
   if (session.data.user === null) {
     const next = location.pathname + location.search;
     return (

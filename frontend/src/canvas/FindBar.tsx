@@ -126,7 +126,7 @@ export function FindBar() {
           value={query}
           placeholder={t("Labels, parameters, notes")}
           aria-label={t("Find in the topology")}
-          aria-controls="find-list"
+          aria-controls={asked ? "find-list" : undefined}
           onChange={(event) => {
             setQuery(event.currentTarget.value);
             setAt(-1);

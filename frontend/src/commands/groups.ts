@@ -4,6 +4,7 @@ import { isStoreKind, type TopologyDocument } from "../graph/document";
 import {
   addNote as addNoteTo,
   ungroup as dissolve,
+  freeNotePlace,
   type Group,
   groupOf,
   groupOfExactly,
@@ -135,7 +136,12 @@ export const addNote: Command = {
   enabled: editable,
   run: ({ canvas, designer }) => {
     const at = canvas?.pointer() ?? canvas?.centre() ?? { x: 0, y: 0 };
-    const place = snap({ x: at.x - NOTE_WIDTH / 2, y: at.y - NOTE_HEIGHT / 2 });
+    const wanted = { x: at.x - NOTE_WIDTH / 2, y: at.y - NOTE_HEIGHT / 2 };
+    const { catalog } = designer;
+    const place =
+      catalog === null
+        ? snap(wanted)
+        : freeNotePlace(designer.document, catalog, foldedOf(designer), wanted);
     let made = "";
     designer.change(t("Add a note"), (document) => {
       const added = addNoteTo(document, place);

@@ -34,9 +34,9 @@ export function DeploymentPill({ operator }: { operator: boolean }) {
           className={classes.pill}
           onClick={() => (opened ? hideSteps() : showSteps())}
           aria-expanded={opened}
-          aria-label={t("Deployment")}
           data-testid="deployment-pill"
         >
+          <span className="m-hidden">{t("Deployment")}</span>
           <StatePill
             state={state}
             version={deployment.version}

@@ -5,7 +5,6 @@ import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { notify, notifyError } from "../frame/notify";
 import { queryClient } from "../frame/queries";
-import { inputOf } from "../simulate/kept";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";
 
@@ -32,11 +31,13 @@ export async function simulateRecord(
   record: Failure["record"],
 ): Promise<void> {
   try {
-    const [input, { useSimulation }, { exactly, newRow, sourcesFor }] = await Promise.all([
-      found(ws, record),
-      import("../simulate/store"),
-      import("../simulate/scenario"),
-    ]);
+    const [input, { useSimulation }, { inputOf }, { exactly, newRow, sourcesFor }] =
+      await Promise.all([
+        found(ws, record),
+        import("../simulate/store"),
+        import("../simulate/kept"),
+        import("../simulate/scenario"),
+      ]);
     if (input === null) return;
     useSimulation.getState().open(topology);
     const { rows, setRows, setView } = useSimulation.getState();
@@ -60,11 +61,13 @@ export async function testOfRecord(
   record: Failure["record"],
 ): Promise<void> {
   try {
-    const [input, { useSimulation }, { exactly, linesOf, newRow, sourcesFor }] = await Promise.all([
-      found(ws, record),
-      import("../simulate/store"),
-      import("../simulate/scenario"),
-    ]);
+    const [input, { useSimulation }, { inputOf }, { exactly, linesOf, newRow, sourcesFor }] =
+      await Promise.all([
+        found(ws, record),
+        import("../simulate/store"),
+        import("../simulate/kept"),
+        import("../simulate/scenario"),
+      ]);
     if (input === null) return;
     const { topic, raw } = input;
     const sources = sourcesFor(useDesigner.getState().document, [input]);

@@ -10,6 +10,7 @@ import type { CompileResult, Diagnostic } from "../api/types";
 import type { Catalog } from "../graph/catalog";
 import { emptyDocument, findNode, type TopologyDocument } from "../graph/document";
 import {
+  expandGroup,
   type Folded,
   type Folds,
   folded,
@@ -298,14 +299,16 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     },
 
     fold: (group, collapsed) => {
-      const { change, folds, readOnly } = get();
+      const { catalog, change, folds, readOnly } = get();
       if (readOnly) {
         set({ folds: { ...folds, [group]: collapsed } });
         return;
       }
       const { [group]: _own, ...others } = folds;
       change(collapsed ? t("Collapse the group") : t("Expand the group"), (document) =>
-        setGroup(document, group, { collapsed }),
+        collapsed || catalog === null
+          ? setGroup(document, group, { collapsed })
+          : expandGroup(document, catalog, group),
       );
       set({ folds: others });
     },

@@ -26,7 +26,7 @@ interface ViewState {
 const KEY = "millrace.view";
 
 /** Up to this width the side panels cover the canvas, one at a time; keep in sync with `designer.css`. */
-const NARROW = "(max-width: 1000px)";
+const NARROW = "(max-width: 1100px)";
 
 function narrow(): boolean {
   return typeof window !== "undefined" && window.matchMedia?.(NARROW).matches === true;

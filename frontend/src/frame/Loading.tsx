@@ -14,7 +14,7 @@ export function Loading({ what }: { what?: string }) {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <output className={classes.loading} aria-live="polite">
+    <output className={classes.loading} aria-live="polite" data-loading>
       <Loader size="sm" type="dots" aria-hidden />
       <span>{slow ? t("The server is slow to respond…") : (what ?? t("Loading…"))}</span>
     </output>

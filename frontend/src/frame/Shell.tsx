@@ -1,10 +1,11 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { Link, NavLink, useNavigation } from "react-router";
+import { Link, NavLink } from "react-router";
 import { t } from "../ui/i18n";
 import { useRest } from "../ui/later";
 import { AlertCount } from "./AlertMark";
 import classes from "./frame.module.css";
 import { Mark } from "./Mark";
+import { usePageLoading } from "./pageLoading";
 import { useWorkspace } from "./session";
 import { UserMenu } from "./UserMenu";
 import { WorkspaceSwitch } from "./WorkspaceSwitch";
@@ -18,7 +19,7 @@ interface ShellProps {
 
 /** Shows that a page is loading if a click on a link takes long. */
 function Waiting() {
-  const loading = useNavigation().state === "loading";
+  const { loading } = usePageLoading();
   const [long, setLong] = useState(false);
   useEffect(() => {
     setLong(false);

@@ -215,3 +215,42 @@ test("arrows treat a collapsed group as one stop", async () => {
   await drawn.run("walk-left");
   expect(useDesigner.getState().selection.nodes).toEqual(["b", "c"]);
 });
+
+test("a new note covers nothing", async () => {
+  const drawn = editor(row());
+  await drawn.run("add-note");
+  await drawn.run("add-note");
+  const boxes = notesOf(drawn.document()).map(noteBox);
+  expect(boxes).toHaveLength(2);
+  const nodes = drawn.document().nodes.map((node) => boxOf(CATALOG, node));
+  for (const note of boxes) {
+    const others = [...nodes, ...boxes.filter((box) => box !== note)];
+    expect(others.filter((box) => overlap(box, note, 0))).toEqual([]);
+  }
+});
+
+test("an expanded group moves what it would cover, and collapsing it again moves nothing", async () => {
+  const drawn = editor(row());
+  drawn.select("b", "c", "d");
+  await drawn.run("group");
+  drawn.select("b", "c", "d");
+  await drawn.run("fold-group");
+  // Beside the collapsed group, where the expanded one needs the place.
+  useDesigner
+    .getState()
+    .change(t("Move"), (document) => moveNodes(document, new Map([["e", { x: 560, y: 0 }]])));
+  drawn.select("b", "c", "d");
+  await drawn.run("fold-group");
+  const [frame] = folded(drawn.document(), CATALOG, NO_FOLDS).frames;
+  const place = (id: string) =>
+    drawn.document().nodes.find((node) => node.id === id)?.position ?? { x: 0, y: 0 };
+  expect(place("e").x).toBeGreaterThan((frame?.box.x ?? 0) + (frame?.box.width ?? 0));
+  expect([place("a"), place("b"), place("d")]).toEqual([
+    { x: 0, y: 0 },
+    { x: 280, y: 0 },
+    { x: 840, y: 0 },
+  ]);
+  const moved = place("e");
+  await drawn.run("fold-group");
+  expect(place("e")).toEqual(moved);
+});

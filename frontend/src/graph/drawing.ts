@@ -15,8 +15,11 @@ import {
   type Box,
   boundsOf,
   FOOTER_HEIGHT,
+  freeBelow,
+  GRID,
   NODE_HEIGHT,
   NODE_WIDTH,
+  overlap,
   portTop,
   sizeOf,
 } from "./geometry";
@@ -63,6 +66,12 @@ function around(groups: readonly Group[], group: Group): Group[] {
     found.push(now);
   }
   return found;
+}
+
+/** The box of a node with its footer. */
+function drawnBox(catalog: Catalog, node: DocumentNode, at: Position): Box {
+  const { height, width } = sizeOf(catalog, node);
+  return { ...at, width, height: height + (isStoreKind(node.kind) ? 0 : FOOTER_HEIGHT) };
 }
 
 /** The group that directly contains a node. */
@@ -149,9 +158,7 @@ export function folded(
     const own = (group.nodes ?? []).flatMap((id) => {
       const node = nodes.get(id);
       if (node === undefined) return [];
-      const size = sizeOf(catalog, node);
-      const foot = isStoreKind(node.kind) ? 0 : FOOTER_HEIGHT;
-      return [{ ...at(node), width: size.width, height: size.height + foot }];
+      return [drawnBox(catalog, node, at(node))];
     });
     const inner = groups
       .filter((each) => each.parent === group.id)
@@ -362,6 +369,68 @@ export function setGroupOf(
     return nodes.length === (group.nodes ?? []).length ? group : { ...group, nodes };
   });
   return pruned(setGroups(document, groups));
+}
+
+/** A place for a note at or below the preferred one, where it covers neither nodes nor notes nor collapsed groups. */
+export function freeNotePlace(
+  document: TopologyDocument,
+  catalog: Catalog,
+  { frames, hidden }: Folded,
+  preferred: Position,
+): Position {
+  const taken = [
+    ...document.nodes
+      .filter((node) => !hidden.has(node.id))
+      .map((node) => drawnBox(catalog, node, positionOf(node))),
+    ...notesOf(document).map(noteBox),
+    ...frames.filter((frame) => frame.collapsed).map((frame) => frame.box),
+  ];
+  return freeBelow(taken, preferred, { width: NOTE_WIDTH, height: NOTE_HEIGHT });
+}
+
+/**
+ * Expands a group. Nodes and notes to the right of its collapsed box that the frame would cover move to the right, those
+ * below it down, all by the same distance.
+ */
+export function expandGroup(
+  document: TopologyDocument,
+  catalog: Catalog,
+  id: string,
+): TopologyDocument {
+  const boxWhile = (collapsed: boolean) =>
+    folded(document, catalog, { [id]: collapsed }).frames.find((each) => each.group.id === id)?.box;
+  const expanded = setGroup(document, id, { collapsed: false });
+  const before = boxWhile(true);
+  const after = boxWhile(false);
+  if (before === undefined || after === undefined) return expanded;
+  const inside = new Set(membersOf(document, id));
+  const others = [
+    ...document.nodes
+      .filter((node) => !inside.has(node.id))
+      .map((node) => ({ id: node.id, box: drawnBox(catalog, node, positionOf(node)) })),
+    ...notesOf(document).map((note) => ({ id: note.id, box: noteBox(note) })),
+  ];
+  const right = (box: Box) => box.x >= before.x + before.width;
+  const below = (box: Box) => !right(box) && box.y >= before.y + before.height;
+  const covered = others.filter(({ box }) => overlap(box, after, GRID));
+  const needed = (sides: (box: Box) => boolean, axis: "x" | "y", end: number) => {
+    const first = Math.min(...covered.flatMap(({ box }) => (sides(box) ? [box[axis]] : [])));
+    return Number.isFinite(first) ? Math.ceil((end + GRID * 2 - first) / GRID) * GRID : 0;
+  };
+  const by = {
+    x: needed(right, "x", after.x + after.width),
+    y: needed(below, "y", after.y + after.height),
+  };
+  const places = new Map<string, Position>();
+  for (const { id: other, box } of others) {
+    if (by.x > 0 && right(box)) places.set(other, { x: box.x + by.x, y: box.y });
+    else if (by.y > 0 && below(box)) places.set(other, { x: box.x, y: box.y + by.y });
+  }
+  const moved = expanded.nodes.map((node) => {
+    const position = places.get(node.id);
+    return position === undefined ? node : { ...node, position };
+  });
+  return moveNotes({ ...expanded, nodes: moved }, places);
 }
 
 export function addNote(

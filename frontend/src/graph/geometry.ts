@@ -74,14 +74,8 @@ export function overlap(one: Box, other: Box, margin: number): boolean {
   );
 }
 
-/** The first free place at or below the preferred one, so that a new node does not cover others. */
-export function freePlace(
-  document: TopologyDocument,
-  catalog: Catalog,
-  preferred: Position,
-  size: Size,
-): Position {
-  const taken = document.nodes.map((node) => boxOf(catalog, node));
+/** The first place at or below the preferred one that keeps a distance from the boxes. */
+export function freeBelow(taken: readonly Box[], preferred: Position, size: Size): Position {
   const place = { ...snap(preferred) };
   for (let tries = 0; tries < 200; tries += 1) {
     const box = { ...place, ...size };
@@ -89,6 +83,20 @@ export function freePlace(
     place.y += GRID * 3;
   }
   return place;
+}
+
+/** The first free place at or below the preferred one, so that a new node does not cover others. */
+export function freePlace(
+  document: TopologyDocument,
+  catalog: Catalog,
+  preferred: Position,
+  size: Size,
+): Position {
+  return freeBelow(
+    document.nodes.map((node) => boxOf(catalog, node)),
+    preferred,
+    size,
+  );
 }
 
 /** The place for a new node next to an existing one: to its right, or below it for a store. */

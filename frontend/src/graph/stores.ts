@@ -9,24 +9,17 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
+import { factsOf, storeOfWindow } from "./kinds";
 
 /** The class of each connected store, by the name by which the code asks for it. */
 export type StoreClasses = Readonly<Record<string, string>>;
-
-const CLASSES: Readonly<Record<string, string>> = {
-  "store.key_value": "KeyValueStore",
-  "store.window": "WindowStore",
-  "store.session": "SessionStore",
-  "store.versioned": "VersionedStore",
-};
 
 /** The kind of a table's own store: that of its store node, or by its window. */
 function ownKind(node: DocumentNode, store: DocumentNode | undefined): string {
   if (store !== undefined) return store.kind;
   const { window } = paramsOf(node);
-  if (window === null || typeof window !== "object" || Array.isArray(window))
-    return "store.key_value";
-  return window.type === "session" ? "store.session" : "store.window";
+  const windowed = window !== null && typeof window === "object" && !Array.isArray(window);
+  return storeOfWindow(windowed ? (window.type ?? null) : undefined);
 }
 
 /** The classes of the stores that are connected to a node. Those of tables can only be read. */
@@ -54,7 +47,7 @@ export function storeClasses(
     const name = store === undefined ? connected.id : String(paramsOf(store).name ?? store.id);
     const kind = table === undefined ? connected.kind : ownKind(table, store);
     const reads = table !== undefined && table.id !== node;
-    found[name] = `${reads ? "ReadOnly" : ""}${CLASSES[kind] ?? "KeyValueStore"}`;
+    found[name] = `${reads ? "ReadOnly" : ""}${factsOf(kind).storeClass ?? "KeyValueStore"}`;
   }
   return found;
 }

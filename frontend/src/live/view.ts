@@ -1,3 +1,4 @@
+import { isSourceKind } from "../graph/kinds";
 /** Figures of a running deployment for the canvas, the assignment and the inspector, from the last report. */
 
 import { describeCause } from "../api/prose";
@@ -133,7 +134,7 @@ function nodeFigures(
 
 function topicsOf(document: TopologyDocument | undefined, node: string): ReadonlySet<string> {
   const found = document?.nodes.find((each) => each.id === node);
-  if (found === undefined || !found.kind.startsWith("source.")) return new Set();
+  if (found === undefined || !isSourceKind(found.kind)) return new Set();
   const params = found.params ?? {};
   const topics = Array.isArray(params.topics) ? params.topics : [params.topic];
   return new Set(topics.filter((topic) => typeof topic === "string"));

@@ -85,14 +85,16 @@ function Name({ editor }: { editor: boolean }) {
     );
   }
   return (
-    <UnstyledButton
-      className={classes.name}
-      disabled={!editor}
-      onClick={() => setTyping(name)}
-      title={editor ? t("Rename") : undefined}
-    >
-      {name}
-    </UnstyledButton>
+    <h1 className={classes.title}>
+      <UnstyledButton
+        className={classes.name}
+        disabled={!editor}
+        onClick={() => setTyping(name)}
+        title={editor ? t("Rename") : undefined}
+      >
+        {name}
+      </UnstyledButton>
+    </h1>
   );
 }
 

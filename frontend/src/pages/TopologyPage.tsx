@@ -10,16 +10,17 @@ import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
+import { topicAddress } from "../frame/addresses";
 import { Loading } from "../frame/Loading";
 import { may, useSession, useWorkspace } from "../frame/session";
 import { useTitle } from "../frame/useTitle";
 import { Waiting } from "../frame/Waiting";
+import { WholePage } from "../frame/WholePage";
 import { emptyDocument, readDocument } from "../graph/document";
 import { useLive } from "../live/store";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
 import { VersionNote } from "../runtime/VersionNote";
-import { topicAddress } from "../topics/records";
 import { useLanguage } from "../ui/i18n";
 import { later, useRest } from "../ui/later";
 import {
@@ -134,7 +135,13 @@ export function TopologyPage() {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
-  if (loaded.isPending || loaded.isError) return <Waiting query={loaded} />;
+  if (loaded.isPending || loaded.isError) {
+    return (
+      <WholePage>
+        <Waiting query={loaded} />
+      </WholePage>
+    );
+  }
   return <Opened key={id} ws={ws} data={loaded.data} role={workspace?.role} />;
 }
 
@@ -192,7 +199,12 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   useGoToFailure();
   useKeepDraft();
 
-  if (!ready) return <Loading />;
+  if (!ready)
+    return (
+      <WholePage>
+        <Loading />
+      </WholePage>
+    );
   return <View key={language} ws={ws} data={data} role={role} />;
 }
 

@@ -119,7 +119,7 @@ export function Palette() {
         {shown.map((group) => (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
           <div key={group.title} role="group" aria-label={group.title}>
-            <h3 className="side-title">{group.title}</h3>
+            <h2 className="side-title">{group.title}</h2>
             {group.kinds.map((kind) => (
               <Entry
                 key={kind.kind}

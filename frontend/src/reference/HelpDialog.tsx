@@ -106,7 +106,7 @@ export function HelpDialog() {
             {topics.map((topic, index) => (
               <div key={topic.id}>
                 {topics[index - 1]?.kind === topic.kind ? null : (
-                  <h4 className="side-title">{t(GROUPS[topic.kind])}</h4>
+                  <h3 className="side-title">{t(GROUPS[topic.kind])}</h3>
                 )}
                 <button
                   type="button"

@@ -2,7 +2,7 @@ import "uplot/dist/uPlot.min.css";
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import type { Figures } from "../api/types";
-import { LINES, tick, times, written } from "./charts";
+import { type Ink, tick, times, written } from "./charts";
 import classes from "./charts.module.css";
 
 function color(token: string): string {
@@ -11,6 +11,7 @@ function color(token: string): string {
 
 function options(
   found: Figures,
+  inks: readonly Ink[],
   width: number,
   height: number,
   onPoint: (index: number | null) => void,
@@ -50,7 +51,8 @@ function options(
       {},
       ...found.series.map((each, index) => ({
         label: each.name,
-        stroke: color(LINES[index % LINES.length] ?? LINES[0]),
+        stroke: color(inks[index]?.token ?? "--m-muted"),
+        dash: [...(inks[index]?.dash ?? [])],
         width: 1.5,
         // A single value between two gaps would be a line of length 0, so it is drawn as a point.
         points: { show: lonely(each.values), size: 4 },
@@ -67,11 +69,12 @@ function lonely(values: readonly (number | null)[]): boolean {
 /** Lines over time, redrawn when the figures, the theme or the size change. */
 export function Chart(props: {
   found: Figures;
+  inks: readonly Ink[];
   theme: string;
   label: string;
   onPoint: (index: number | null) => void;
 }) {
-  const { found, label, onPoint, theme } = props;
+  const { found, inks, label, onPoint, theme } = props;
   const place = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme determines the colors
   useEffect(() => {
@@ -82,7 +85,7 @@ export function Chart(props: {
       times(found),
       ...found.series.map((each) => each.values as (number | null)[]),
     ];
-    const plot = new UPlot(options(found, clientWidth, clientHeight, onPoint), data, element);
+    const plot = new UPlot(options(found, inks, clientWidth, clientHeight, onPoint), data, element);
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: element.clientHeight }),
     );
@@ -91,6 +94,6 @@ export function Chart(props: {
       resized.disconnect();
       plot.destroy();
     };
-  }, [found, onPoint, theme]);
+  }, [found, inks, onPoint, theme]);
   return <div ref={place} className={classes.plot} role="img" aria-label={label} />;
 }

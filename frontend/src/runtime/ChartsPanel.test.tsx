@@ -6,7 +6,7 @@ import { useLive } from "../live/store";
 import { open } from "../testing/rendering";
 import { aDeployment } from "../testing/samples";
 import { ChartsPanel } from "./ChartsPanel";
-import { endsOf, GROUPS, LINES, times, written } from "./charts";
+import { endsOf, GROUPS, inksOf, LINES, times, written } from "./charts";
 
 // Charts draw on a canvas element, which happy-dom does not have.
 vi.mock("./Chart", () => ({ Chart: () => <div data-testid="lines" /> }));
@@ -113,4 +113,16 @@ test("every figure has a title, every line a color, every value a unit", () => {
     ),
   ).toEqual(["1.5 k/s", "1.5 k", "1.5 k", "1.5 kB", "1.5 s", "1.5 k %"]);
   expect(written("ms", null)).toBe("–");
+});
+
+test("lines of nodes have the color of their family, and dashes tell those of one family apart", () => {
+  const hues: Record<string, string> = { lines: "source", words: "stateless", long: "stateless" };
+  const inks = inksOf(["lines", "words", "long", "0_0"], (name) => hues[name] ?? null);
+  expect(inks.map((ink) => ink.token)).toEqual([
+    "--m-hue-source",
+    "--m-hue-stateless",
+    "--m-hue-stateless",
+    "--m-area-3",
+  ]);
+  expect(inks.map((ink) => ink.dash.length > 0)).toEqual([false, false, true, false]);
 });

@@ -1,8 +1,9 @@
 import { Select, useComputedColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense, useState } from "react";
+import { Suspense, useCallback, useMemo, useState } from "react";
 import { getFigures } from "../api/deploymentCalls";
 import type { Figures } from "../api/types";
+import { hueOf } from "../designer/derived";
 import { reasonText } from "../designer/reasons";
 import { useDesigner } from "../designer/store";
 import { Loading } from "../frame/Loading";
@@ -14,7 +15,16 @@ import { Empty, Note, Segments } from "../ui";
 import { moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
-import { endsOf, type FigureName, GROUPS, LINES, RANGES, type RangeName, written } from "./charts";
+import {
+  endsOf,
+  type FigureName,
+  GROUPS,
+  type Ink,
+  inksOf,
+  RANGES,
+  type RangeName,
+  written,
+} from "./charts";
 import classes from "./charts.module.css";
 
 const Chart = later(async () => (await import("./Chart")).Chart);
@@ -123,9 +133,46 @@ function useTitle(of: string): (name: string) => string {
   };
 }
 
+/** A piece of a line, as in the chart. */
+function Swatch({ ink }: { ink: Ink | undefined }) {
+  return (
+    <svg className={classes.swatch} viewBox="0 0 20 4" aria-hidden>
+      <path
+        d="M0 2H20"
+        stroke={`var(${ink?.token ?? "--m-muted"})`}
+        strokeWidth="3"
+        strokeDasharray={ink?.dash.join(" ")}
+      />
+    </svg>
+  );
+}
+
+/** The hue of a series of a node on the canvas; null for other series. */
+function useHue(of: string): (name: string) => string | null {
+  const document = useDesigner((state) => state.document);
+  const catalog = useDesigner((state) => state.catalog);
+  return useCallback(
+    (name) => {
+      const [id = ""] = name.split(": ");
+      const node = of === "node" || of === "reason" ? findNode(document, id) : undefined;
+      return node === undefined || catalog === null ? null : hueOf(catalog, node.kind);
+    },
+    [catalog, document, of],
+  );
+}
+
 function Lines({ found, title }: { found: Figures; title: (name: string) => string }) {
   const theme = useComputedColorScheme("light");
   const [point, setPoint] = useState<number | null>(null);
+  const hue = useHue(found.of);
+  const inks = useMemo(
+    () =>
+      inksOf(
+        found.series.map((each) => each.name),
+        hue,
+      ),
+    [found, hue],
+  );
   const at = point === null ? null : (found.begin + point * found.step) * 1000;
   const figure = GROUPS.flatMap(([, each]) => each).find(([id]) => id === found.figure);
   return (
@@ -134,6 +181,7 @@ function Lines({ found, title }: { found: Figures; title: (name: string) => stri
         <Suspense fallback={<Loading />}>
           <Chart
             found={found}
+            inks={inks}
             theme={theme}
             label={figure === undefined ? "" : t(figure[1])}
             onPoint={setPoint}
@@ -156,11 +204,7 @@ function Lines({ found, title }: { found: Figures; title: (name: string) => stri
               return (
                 <tr key={each.name}>
                   <td className={classes.name} title={title(each.name)}>
-                    <span
-                      className={classes.swatch}
-                      style={{ background: `var(${LINES[index % LINES.length]})` }}
-                      aria-hidden
-                    />
+                    <Swatch ink={inks[index]} />
                     <span className="m-cut">{title(each.name)}</span>
                   </td>
                   <td title={exactly(value)}>{written(found.unit, value)}</td>

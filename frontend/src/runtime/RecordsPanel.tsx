@@ -13,10 +13,12 @@ import { useRecordsView } from "../designer/recordsView";
 import { edgeFigures, edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
+import { recordAddress } from "../frame/addresses";
 import { Failed } from "../frame/Failed";
 import { Loading } from "../frame/Loading";
 import { notify } from "../frame/notify";
 import { type DocumentEdge, edgeId, findNode, labelOf } from "../graph/document";
+import { isSourceKind } from "../graph/kinds";
 import { PlainEmpty } from "../live/PlainEmpty";
 import { isMoving, wordOf } from "../live/states";
 import { useLive } from "../live/store";
@@ -26,7 +28,6 @@ import { FollowButton } from "../simulate/FollowDialog";
 import { follow } from "../simulate/follow";
 import { type RecordColumn, RecordTable } from "../simulate/RecordTable";
 import { useSimulation } from "../simulate/store";
-import { recordAddress } from "../topics/records";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { exact, hour } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -121,7 +122,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
     if (topic === null || partition === null || offset === null) return;
     void follow(ws, topology, deployment, { topic, partition, offset });
   };
-  const reads = findNode(document, edge.source)?.kind.startsWith("source.") === true;
+  const reads = isSourceKind(findNode(document, edge.source)?.kind ?? "");
   return (
     <div className="ui-panel" data-testid="edge-records" data-sampling={found.data?.sampling}>
       <div className="ui-bar">

@@ -96,6 +96,30 @@ export const LINES = [
   "--m-hue-table",
 ] as const;
 
+/** How a series is drawn: the token of its color, and the lengths of its dashes and gaps. */
+export interface Ink {
+  readonly token: string;
+  readonly dash: readonly number[];
+}
+
+/** Dashes that tell lines of one color apart, in order. */
+const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+
+/** The inks of series: nodes have the color of their family on the canvas, everything else the next color. */
+export function inksOf(
+  names: readonly string[],
+  hueOfSeries: (name: string) => string | null,
+): readonly Ink[] {
+  const used = new Map<string, number>();
+  return names.map((name, index) => {
+    const hue = hueOfSeries(name);
+    const token = hue === null ? (LINES[index % LINES.length] ?? LINES[0]) : `--m-hue-${hue}`;
+    const before = used.get(token) ?? 0;
+    used.set(token, before + 1);
+    return { token, dash: DASHES[before % DASHES.length] ?? [] };
+  });
+}
+
 /** The start of each interval, in epoch seconds. */
 export function times(found: Pick<Figures, "begin" | "points" | "step">): number[] {
   return Array.from({ length: found.points }, (_, index) => found.begin + index * found.step);

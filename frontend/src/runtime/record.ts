@@ -1,5 +1,5 @@
 import type { Failure } from "../api/types";
-import { recordAddress } from "../topics/records";
+import { recordAddress } from "../frame/addresses";
 import { moment } from "../ui/format";
 import { t } from "../ui/i18n";
 

@@ -3,8 +3,9 @@ import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
+import type { Way } from "../graph/kinds";
 import { type Phrase, phrase, t } from "../ui/i18n";
-import { type Coverage, coverable, missed, type Way } from "./coverage";
+import { type Coverage, coverable, missed } from "./coverage";
 import classes from "./simulate.module.css";
 
 const WAYS: Readonly<Record<Way, Phrase>> = {

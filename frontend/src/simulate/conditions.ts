@@ -5,6 +5,7 @@ import { compileDocument } from "../api/compileCalls";
 import type { CheckedCondition, Condition, TopologyTest } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { paramsOf, type TopologyDocument } from "../graph/document";
+import { factsOf } from "../graph/kinds";
 
 export type Expected = TopologyTest["expected"];
 
@@ -57,9 +58,8 @@ export function placesOf(document: TopologyDocument, parts: readonly Part[]): re
     if (typeof name === "string" && name !== "") found.set(keyOf({ kind, name }), { kind, name });
   };
   for (const node of document.nodes) {
-    const params = paramsOf(node);
-    if (node.kind === "sink.topic") add("topic", params.topic);
-    if (node.kind.startsWith("store.")) add("store", params.name);
+    const { checked } = factsOf(node.kind);
+    if (checked !== undefined) add(checked.kind, paramsOf(node)[checked.name]);
   }
   for (const { kind, name } of parts) if (kind === "topic" || kind === "store") add(kind, name);
   return [...found.values()].sort((a, b) => b.kind.localeCompare(a.kind));

@@ -5,20 +5,12 @@ import {
   type DocumentNode,
   edgeId,
   isStoreKind,
+  type Parameters,
   paramsOf,
   type TopologyDocument,
   targetPort,
 } from "../graph/document";
-
-/** Ways in which a record ends at a node that are known before a run. */
-export type Way =
-  | "filtered"
-  | "no_branch"
-  | "no_match"
-  | "late"
-  | "null_key"
-  | "skipped_timestamp"
-  | "deserialization";
+import { factsOf, type Way } from "../graph/kinds";
 
 interface WayOf {
   readonly node: string;
@@ -34,26 +26,15 @@ export interface Coverage {
 
 export const NOTHING_COVERED: Coverage = { nodes: new Set(), edges: new Set(), ways: new Set() };
 
-const GROUPS = new Set(["count", "reduce", "aggregate"]);
-const LOOKUPS = new Set(["join.stream_table", "join.stream_global_table"]);
-
 function waysAt(document: TopologyDocument, node: DocumentNode): readonly Way[] {
-  const params = paramsOf(node) as Record<string, unknown>;
-  const settings = (document.settings ?? {}) as Record<string, unknown>;
-  const found: Way[] = [];
-  if (node.kind === "filter" || node.kind === "filter_not") found.push("filtered");
-  if (node.kind === "split" && !params.default_port) found.push("no_branch");
-  if (LOOKUPS.has(node.kind) && params.type !== "left") found.push("no_match");
-  const window = params.window as { type?: unknown } | undefined;
-  if (window !== undefined && window !== null && window.type !== "unlimited") found.push("late");
-  const byKey = params.group_by as { key?: unknown } | undefined;
-  if (GROUPS.has(node.kind) && byKey?.key === undefined) found.push("null_key");
-  if (node.kind.startsWith("source.")) {
-    if (params.invalid_timestamp === "skip") found.push("skipped_timestamp");
-    const handler = settings.deserialization_handler ?? "fail";
-    if (handler !== "fail") found.push("deserialization");
-  }
-  return found;
+  const params = paramsOf(node);
+  const settings = (document.settings ?? {}) as Parameters;
+  const window = params.window as { type?: unknown } | null | undefined;
+  const late = window !== undefined && window !== null && window.type !== "unlimited";
+  return [
+    ...(factsOf(node.kind).ways?.(params, settings) ?? []),
+    ...(late ? ["late" as const] : []),
+  ];
 }
 
 /** The ways in which records can end in a topology. */

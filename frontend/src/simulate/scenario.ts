@@ -2,6 +2,7 @@
 
 import type { Format } from "../generate/recipe";
 import { type DocumentNode, paramsOf, type TopologyDocument } from "../graph/document";
+import { isSourceKind } from "../graph/kinds";
 import { withDefaults } from "../graph/parameters";
 import { readDate } from "../ui/readTime";
 import { headersCell } from "./kept";
@@ -62,7 +63,7 @@ export function newRow(cells: Partial<Omit<InputRow, "id">> = {}): InputRow {
 /** The pattern of a source that reads all topics with a matching name; null for other nodes. */
 function patternOf(node: DocumentNode): RegExp | null {
   const { topic_pattern } = paramsOf(node) as { topic_pattern?: unknown };
-  if (!node.kind.startsWith("source.") || typeof topic_pattern !== "string") return null;
+  if (!isSourceKind(node.kind) || typeof topic_pattern !== "string") return null;
   try {
     return new RegExp(`^(?:${topic_pattern})$`);
   } catch {
@@ -102,7 +103,7 @@ function formatOf(value: unknown): Format {
 /** The topics that the document's sources read by name. */
 export function sourcesOf(document: TopologyDocument): readonly Source[] {
   return withDefaults(document).nodes.flatMap((node) => {
-    if (!node.kind.startsWith("source.")) return [];
+    if (!isSourceKind(node.kind)) return [];
     const params = paramsOf(node) as Record<string, unknown>;
     const topics = Array.isArray(params.topics) ? params.topics : [params.topic];
     return topics

@@ -1,7 +1,7 @@
 /** Windows of a simulation: when they close, and which of them are closed at a step. */
 
 import type { SimulationStep } from "../api/types";
-import { findNode, paramsOf, type TopologyDocument } from "../graph/document";
+import { findNode, isStoreKind, paramsOf, type TopologyDocument } from "../graph/document";
 import { milliseconds } from "../graph/durations";
 import { isStop } from "./steps";
 
@@ -13,9 +13,8 @@ export function closesAt(document: TopologyDocument, step: Step): number | null 
   if (end === null) return null;
   const kept = findNode(document, step.node);
   const users = document.edges.filter((edge) => edge.source === step.node);
-  const operators = kept?.kind.startsWith("store.")
-    ? users.map((edge) => edge.target)
-    : [step.node];
+  const operators =
+    kept !== undefined && isStoreKind(kept.kind) ? users.map((edge) => edge.target) : [step.node];
   for (const id of operators) {
     const node = findNode(document, id);
     const window = node === undefined ? undefined : paramsOf(node).window;

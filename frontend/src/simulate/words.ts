@@ -2,6 +2,7 @@
 
 import type { SimulationStep } from "../api/types";
 import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
+import { factsOf } from "../graph/kinds";
 import { briefTime, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { isRepartitioned } from "./steps";
@@ -105,7 +106,7 @@ export function endingText(document: TopologyDocument, step: SimulationStep, rea
   const node = findNode(document, step.node);
   const text = String((node === undefined ? {} : paramsOf(node)).predicate ?? "");
   return t(
-    node?.kind === "filter_not"
+    node !== undefined && factsOf(node.kind).dropsMatches
       ? phrase("Filtered out: “{text}” is true for it.")
       : phrase("Filtered out: “{text}” is not true for it."),
     { text },

@@ -40,7 +40,11 @@ export const theme = createTheme({
         withAsterisk: false,
       },
     },
-    Menu: { defaultProps: { ...floating, shadow: "float", offset: 4 } },
+    // Not the head of the page.
+    ModalHeader: { defaultProps: { role: "presentation" } },
+    Menu: {
+      defaultProps: { ...floating, shadow: "float", offset: 4, withInitialFocusPlaceholder: false },
+    },
     Modal: {
       defaultProps: { ...floating, centered: true, shadow: "float", radius: 8 },
     },

@@ -4,13 +4,13 @@ import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { asApiError } from "../api/client";
 import { createTopics, listTopicFigures } from "../api/topicCalls";
+import { topicAddress } from "../frame/addresses";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
 import { newTopic, RETENTIONS } from "./newTopic";
-import { topicAddress } from "./records";
 
 /** Asks for a name, partitions and retention, and opens the topic. */
 export function CreateTopicDialog({ ws, onClose }: { ws: string; onClose: () => void }) {

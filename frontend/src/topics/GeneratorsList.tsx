@@ -12,6 +12,7 @@ import {
   stopGenerator,
 } from "../api/topicCalls";
 import type { Generator } from "../api/types";
+import { topicAddress } from "../frame/addresses";
 import { CardTable } from "../frame/CardTable";
 import { Head, ListFrame } from "../frame/ListFrame";
 import { notifyError } from "../frame/notify";
@@ -23,7 +24,6 @@ import { ago, count, exact, moment } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
-import { topicAddress } from "./records";
 import { StartDialog } from "./StartDialog";
 
 const STATES: Readonly<Record<Generator["state"], Phrase>> = {

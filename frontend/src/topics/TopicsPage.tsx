@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useParams } from "react-router";
 import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
+import { topicAddress } from "../frame/addresses";
 import { ListFrame } from "../frame/ListFrame";
 import { usePages } from "../frame/paging";
 import { Shell } from "../frame/Shell";
@@ -16,7 +17,6 @@ import pages from "../ui/pages.module.css";
 import { ClusterAddress } from "./ClusterAddress";
 import { CreateTopicDialog } from "./CreateTopicDialog";
 import { GeneratorsList } from "./GeneratorsList";
-import { topicAddress } from "./records";
 
 /** The topics of the cluster that the workspace may use. */
 export function TopicsPage() {

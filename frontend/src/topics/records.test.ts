@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RecordPart, TopicRecord, TopicUse } from "../api/types";
+import { recordAddress } from "../frame/addresses";
 import {
   addressOf,
   formatsOf,
@@ -9,7 +10,6 @@ import {
   queryOf,
   questionOf,
   readIn,
-  recordAddress,
 } from "./records";
 
 const part = (format: string, text: string | null): RecordPart => ({

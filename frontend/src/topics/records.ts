@@ -226,20 +226,6 @@ export function searchesOn(
 export const placeOf = (record: { partition: number; offset: number }): string =>
   `${record.partition}:${record.offset}`;
 
-/** The address of a topic's page, at one record. */
-export function recordAddress(
-  ws: string,
-  topic: string,
-  partition: number,
-  offset: number,
-): string {
-  const at = `start=offset&partition=${partition}&offset=${offset}`;
-  return `${topicAddress(ws, topic)}?${at}&record=${partition}:${offset}`;
-}
-
-export const topicAddress = (ws: string, topic: string): string =>
-  `/w/${ws}/topics/${encodeURIComponent(topic)}`;
-
 const VALUES: ReadonlySet<string> = new Set([
   ...[
     "json",

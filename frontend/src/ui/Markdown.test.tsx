@@ -9,7 +9,7 @@ test("headings, lists, emphasis, code and links become elements", () => {
     "# Why\nBecause **it** is *late*.\n\n- one `x`\n- two\n\n1. a\n\n```\nb  c\n```",
   );
   expect(found?.innerHTML).toBe(
-    "<h4>Why</h4><p>Because <strong>it</strong> is <em>late</em>.</p>" +
+    "<h2>Why</h2><p>Because <strong>it</strong> is <em>late</em>.</p>" +
       "<ul><li>one <code>x</code></li><li>two</li></ul><ol><li>a</li></ol><pre>b  c</pre>",
   );
   const link = html("[docs](https://example.org/a?b=1)")?.querySelector("a");

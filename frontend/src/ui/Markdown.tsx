@@ -86,7 +86,7 @@ function lines(all: readonly string[]): ReactNode[] {
 
 function block({ kind, lines: all }: Block, key: number): ReactNode {
   if (kind === "code") return <pre key={key}>{all.join("\n")}</pre>;
-  if (kind === "heading") return <h4 key={key}>{inline(all[0] ?? "")}</h4>;
+  if (kind === "heading") return <h2 key={key}>{inline(all[0] ?? "")}</h2>;
   if (kind === "text") return <p key={key}>{lines(all)}</p>;
   const items = all.map((line, index) => <li key={index}>{inline(line)}</li>);
   return kind === "bullets" ? <ul key={key}>{items}</ul> : <ol key={key}>{items}</ol>;

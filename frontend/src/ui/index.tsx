@@ -141,7 +141,7 @@ export function Cut({ children, mono = false }: { children: string; mono?: boole
 export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className="ui-empty">
-      <h3>{props.title}</h3>
+      <p className="ui-empty-title">{props.title}</p>
       {props.children === undefined ? null : <p>{props.children}</p>}
       {props.action}
     </div>

@@ -308,8 +308,8 @@ export function Dialogs() {
       yOffset="14vh"
       padding={0}
       size={560}
-      classNames={{ body: "chooser" }}
-      aria-label={t(finder.label)}
+      classNames={{ body: "chooser", header: "m-hidden" }}
+      title={t(finder.label)}
     >
       <Chooser
         key={open}

@@ -89,7 +89,7 @@ export function Outline() {
       <div className="side-list m-scroll">
         {groups.map((group, index) => (
           <div key={group.title ?? index}>
-            {group.title === null ? null : <h3 className="side-title">{group.title}</h3>}
+            {group.title === null ? null : <h2 className="side-title">{group.title}</h2>}
             {group.nodes.map((node) => (
               <Row key={node.id} node={node} />
             ))}
