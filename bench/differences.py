@@ -1,4 +1,4 @@
-"""How often and how fast `compare-results` finds what a change does.
+"""How often and how fast `differ` finds what a change does.
 
     ./millrace bench differences [-- --changes 200] [--seconds 30]
 

@@ -9,6 +9,8 @@ import argparse
 
 from launcher.commands import COMMANDS
 
+#: of the values of a topology's parameters
+ENVIRONMENTS = ("dev", "test", "prod")
 #: of a search for a difference
 MOST_SECONDS = 3_600
 
@@ -36,6 +38,7 @@ def compile_options(p: argparse.ArgumentParser) -> None:
     )
     _dialect(p)
     _kubernetes(p)
+    _environment(p)
 
 
 def _kubernetes(p: argparse.ArgumentParser) -> None:
@@ -89,6 +92,7 @@ def describe_options(p: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also show how each node runs and what it guarantees",
     )
+    _environment(p)
 
 
 def simulate_options(p: argparse.ArgumentParser) -> None:
@@ -100,6 +104,7 @@ def simulate_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--output", metavar="OUT.jsonl", help="output file (default: standard output)")
     _cutting(p)
     _dialect(p)
+    _environment(p)
 
 
 def conformance_options(p: argparse.ArgumentParser) -> None:
@@ -172,6 +177,7 @@ def run_options(p: argparse.ArgumentParser) -> None:
         "expression computes new values from `old` (repeatable)",
     )
     _dialect(p)
+    _environment(p)
 
 
 def compare_state_options(p: argparse.ArgumentParser) -> None:
@@ -179,10 +185,11 @@ def compare_state_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("old", metavar="OLD_DOC", help="document of the running topology")
     p.add_argument("new", metavar="NEW_DOC", help="document of the topology that replaces it")
     p.add_argument("--json", action="store_true", help="as JSON")
+    _environment(p)
 
 
-def compare_results_options(p: argparse.ArgumentParser) -> None:
-    """Options of `compare-results`."""
+def differ_options(p: argparse.ArgumentParser) -> None:
+    """Options of `differ`."""
     p.add_argument("old", metavar="OLD_DOC", help="a topology document or a program (job.py)")
     p.add_argument("new", metavar="NEW_DOC", help="the version to compare with it")
     p.add_argument(
@@ -196,6 +203,19 @@ def compare_results_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     p.add_argument("--write", metavar="OUT.jsonl", help="write the found input, for `simulate`")
     p.add_argument("--json", action="store_true", help="as JSON")
+    _environment(p)
+
+
+compare_results_options = differ_options
+
+
+def _environment(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--environment",
+        choices=ENVIRONMENTS,
+        help="use the values of this environment for the topology's parameters (default: that in "
+        "MILLRACE_ENVIRONMENT, or the parameters' defaults)",
+    )
 
 
 def _seconds(text: str) -> float:
@@ -254,6 +274,7 @@ def test_topology_options(p: argparse.ArgumentParser) -> None:
         help="folder of the tests, *.json (default: tests beside the document)",
     )
     p.add_argument("--json", action="store_true", help="print results as JSON")
+    _environment(p)
 
 
 def verify_options(p: argparse.ArgumentParser) -> None:
@@ -311,3 +332,4 @@ def verify_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--recorded", metavar="DIR", help="with --kafka: the scenarios in a folder")
     _cutting(p)
     _dialect(p)
+    _environment(p)

@@ -30,7 +30,9 @@ _WORDS = {
 def compare_state_command(arguments: argparse.Namespace) -> int:
     """Print the outcome for each store and source. Exit code 2 if a document is refused."""
     with analyzer() as known:
-        found = [_compiled(path, known) for path in (arguments.old, arguments.new)]
+        found = [
+            _compiled(path, known, arguments.environment) for path in (arguments.old, arguments.new)
+        ]
     refused = [each for one in found if isinstance(one, list) for each in one]
     old, new = found
     if isinstance(old, list) or isinstance(new, list):
@@ -44,10 +46,12 @@ def compare_state_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _compiled(path: str, known: Analyzer) -> Compilation | list[PlacedDiagnostic]:
+def _compiled(
+    path: str, known: Analyzer, environment: str | None
+) -> Compilation | list[PlacedDiagnostic]:
     """Compile a document; return the compilation, or the diagnostics if it is refused."""
     try:
-        return compile_document(read_document(path), known).require()
+        return compile_document(read_document(path, environment), known).require()
     except Refused as refused:
         diagnostics = [each.to_json() for each in refused.diagnostics]
     except DocumentError as error:

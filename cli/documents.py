@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from millrace_compiler import (
     SocketAnalyzer,
     load_document,
 )
+from millrace_compiler.topology_parameters import resolved
 from millrace_model.diagnostics import DiagnosticJson, PlacedDiagnostic
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import InputLine, Scenario, ScenarioResult
@@ -80,21 +82,24 @@ def keep(folder: Path, found: Scenario | ScenarioResult) -> Path:
     return file
 
 
-def read_document(path: str) -> TopologyDocument:
+def read_document(path: str, environment: str | None = None) -> TopologyDocument:
     """Return a topology document; for a scenario file, its topology; for a program, its document.
+
+    Its parameters have the values of the environment; None: that in MILLRACE_ENVIRONMENT, or the
+    defaults. A document with invalid parameters is returned as it is, and compiling it reports
+    them.
 
     Raises DocumentError for text that is not a document, and MillraceError with file and line for
     a program that fails.
     """
-    if is_program(path):
-        return programs.read(path)
-    document = load_document(read_text(path))
+    document = programs.read(path) if is_program(path) else load_document(read_text(path))
     if "topology" in document and "nodes" not in document:
         inner = document["topology"]
         if isinstance(inner, dict):
-            return cast(TopologyDocument, inner)
+            document = inner
     # The compiler reports what is wrong with it.
-    return cast(TopologyDocument, document)
+    chosen = environment or os.environ.get("MILLRACE_ENVIRONMENT")
+    return resolved(cast(TopologyDocument, document), chosen)
 
 
 def read_lines(path: str) -> list[InputLine]:

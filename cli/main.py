@@ -7,14 +7,12 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from millrace_compiler import AnalyzerUnavailable, DocumentError, Refused
+# Neither the compiler nor psutil: usually a resident process does the work, and this one only asks.
 from millrace_runtime.errors import MillraceError, ProgramError, StreamStopped
 
 from cli import resident
 from cli.arguments import parser
-from cli.documents import diagnostics_of, show_diagnostics
 from cli.programs import programs
-from launcher import processes
 from launcher.commands import COMMANDS
 
 
@@ -33,17 +31,9 @@ def main(argv: Sequence[str]) -> int:
             where = f"{place}: {error.node}: " if place else f"{error.node}: "
         print(f"{where}{error.message}", file=sys.stderr)
         return 3 if isinstance(error, StreamStopped) else 2
-    except DocumentError as error:
-        show_diagnostics(diagnostics_of(error), as_json=getattr(arguments, "json", False))
-        return 2
-    except Refused as refused:
-        as_json = getattr(arguments, "json", False)
-        show_diagnostics([each.to_json() for each in refused.diagnostics], as_json=as_json)
-        return 2
-    except AnalyzerUnavailable as error:
-        print(error, file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
+        from launcher import processes
+
         # A Java process that is interrupted during its start would wait for Python forever.
         processes.kill_children()
         return 128 + signal.SIGINT
@@ -53,3 +43,27 @@ def main(argv: Sequence[str]) -> int:
     except OSError as error:  # a full disk, a folder that may not be written
         print(f"{error.filename or 'The output'}: {error.strerror or error}.", file=sys.stderr)
         return 1
+    except Exception as error:
+        code = _of_compiler(error, as_json=getattr(arguments, "json", False))
+        if code is None:
+            raise
+        return code
+
+
+def _of_compiler(error: Exception, *, as_json: bool) -> int | None:
+    """Print an error of the compiler and return the exit code; None for any other error."""
+    from millrace_compiler import AnalyzerUnavailable, DocumentError, Refused
+
+    from cli.documents import diagnostics_of, show_diagnostics
+
+    match error:
+        case DocumentError():
+            show_diagnostics(diagnostics_of(error), as_json=as_json)
+        case Refused():
+            show_diagnostics([each.to_json() for each in error.diagnostics], as_json=as_json)
+        case AnalyzerUnavailable():
+            print(error, file=sys.stderr)
+            return 1
+        case _:
+            return None
+    return 2

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict
 
@@ -31,6 +32,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "compare-state": ("old", "new"),
     "compile": ("document",),
     "describe": ("document",),
+    "differ": ("old", "new"),
     "simulate": ("document",),
     "test-topology": ("document",),
 }
@@ -123,17 +125,19 @@ def key() -> str:
 
 def _code() -> list[Path]:
     """Return the files of the code that a resident process has loaded."""
-    import millrace_compiler
-    import millrace_runtime
-
-    runtime = Path(str(millrace_runtime.__file__)).parent
-    rooms = [Path(__file__).parent, Path(residents.__file__).parent, runtime]
-    compiler = Path(str(millrace_compiler.__file__)).parent
-    rooms += [compiler, *(compiler.parent / f"millrace_{name}" for name in ("model", "services"))]
+    runtime, compiler = _package("millrace_runtime"), _package("millrace_compiler")
+    rooms = [Path(__file__).parent, Path(residents.__file__).parent, runtime, compiler]
+    rooms += [_package("millrace_model"), _package("millrace_services")]
     rooms.append(runtime.parent / "scala")
     return sorted(
         file for room in rooms for kind in ("*.py", "*.scala", "*.jar") for file in room.rglob(kind)
     )
+
+
+def _package(name: str) -> Path:
+    """Return the folder of a package without importing it."""
+    found = find_spec(name)
+    return Path(str(found.origin if found else "")).parent
 
 
 def _started(base: Path) -> socket.socket | None:

@@ -1,4 +1,4 @@
-"""`compare-results`: the shortest input on which two versions give different results."""
+"""`differ`: the shortest input on which two versions give different results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from cli.simulating import Warm
 from cli.topology_tests import find_tests
 
 
-def compare_results_command(arguments: argparse.Namespace) -> int:
+def differ_command(arguments: argparse.Namespace) -> int:
     """Search and print what is found. Exit code 0: no difference; 1: one; 2: refused or invalid."""
-    old, new = (read_document(path) for path in (arguments.old, arguments.new))
+    old, new = (
+        read_document(path, arguments.environment) for path in (arguments.old, arguments.new)
+    )
     seeds = [test["inputs"] for test in find_tests(arguments.new, arguments.tests)] if (
         arguments.tests
     ) else []  # fmt: skip
@@ -73,7 +75,7 @@ def text_of(searched: Searched) -> list[str]:
         lines.append(f"No difference in {tried}.")
     missed = sum(map(len, searched.missed.values()))
     reached = f"{searched.nodes - missed} of {searched.nodes} nodes of both versions got records"
-    lines.append(f"{reached}.")
+    lines.append(f"{reached}; {searched.covered} of {searched.branches} branches are covered.")
     for name, nodes in searched.missed.items():
         if nodes:
             lines.append(f"No record reached, in the {name} version: {', '.join(nodes)}.")

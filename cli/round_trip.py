@@ -24,7 +24,9 @@ def round_trip(document: TopologyDocument, analyzer: Analyzer) -> list[str]:
     first = compile_document(document, analyzer).require()
     with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
         for path, text in (first.code or {}).items():
-            (Path(folder) / path).write_text(text, encoding="utf-8", newline="")
+            file = Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="")
         back = load_program(Path(folder)).document()
     second = compile_document(back, analyzer).require()
     same = {

@@ -47,7 +47,7 @@ def _kafka_config(file: Path) -> list[str]:
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Compile into a temporary folder and run job.py as a deployment would."""
-    document = read_document(arguments.document)
+    document = read_document(arguments.document, arguments.environment)
     name = str(document.get("name") or "topology")
     data = Path(os.environ.get("MILLRACE_DATA") or Path.cwd() / ".millrace")
     # The name may contain characters that a folder's name may not.

@@ -164,14 +164,16 @@ def document_of(compilation: Compilation) -> TopologyDocument:
         raise MillraceError("not_compiled", "The document has errors, so there is no code to run.")
     with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
         for path, text in compilation.code.items():
-            Path(folder, path).write_text(text, encoding="utf-8", newline="")
+            file = Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="")
         return load_program(folder).document()
 
 
 def simulate_command(arguments: argparse.Namespace) -> int:
     """Print output lines; exit code 2 for a refused document, 3 if a record stops the run."""
     cut = Cut.parse(arguments.cut)
-    document = read_document(arguments.document)
+    document = read_document(arguments.document, arguments.environment)
     lines = read_lines(arguments.inputs)
     if arguments.output:  # fails before the work instead of after it
         Path(arguments.output).touch()

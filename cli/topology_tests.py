@@ -32,7 +32,7 @@ CUTS = ("each", "all")
 
 def test_topology_command(arguments: argparse.Namespace) -> int:
     """Run all tests. Exit code 0: all pass; 1: one fails; 2: a refused document or invalid test."""
-    document = read_document(arguments.document)
+    document = read_document(arguments.document, arguments.environment)
     tests = find_tests(arguments.document, arguments.tests)
     warm = Warm()
     results = []

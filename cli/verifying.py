@@ -56,7 +56,9 @@ def verify_command(arguments: argparse.Namespace) -> int:
         return _descriptions(arguments) if arguments.describe else _random(arguments, cut)
     if arguments.document and arguments.program:
         with analyzer() as known:
-            return _outcome(round_trip(read_document(arguments.document), known))
+            return _outcome(
+                round_trip(read_document(arguments.document, arguments.environment), known)
+            )
     if arguments.document and arguments.describe:
         return _description(arguments)
     if not arguments.document or not arguments.inputs:
@@ -65,7 +67,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
         )
     scenario: Scenario = {
         "id": "document",
-        "topology": read_document(arguments.document),
+        "topology": read_document(arguments.document, arguments.environment),
         "inputs": read_lines(arguments.inputs),
     }
     warm = Warm()
@@ -195,7 +197,7 @@ def _programs(arguments: argparse.Namespace) -> int:
 
 def _description(arguments: argparse.Namespace) -> int:
     """Compare both descriptions of one document."""
-    document = read_document(arguments.document)
+    document = read_document(arguments.document, arguments.environment)
     with analyzer() as known:
         compile_document(document, known).require()
         kinds = {node["id"]: node["kind"] for node in document["nodes"]}

@@ -147,10 +147,16 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "Show what happens to each store when NEW replaces OLD.",
         ),
         Command(
-            "compare-results",
-            "cli.results_of_versions:compare_results_command",
+            "differ",
+            "cli.results_of_versions:differ_command",
             "OLD_DOC NEW_DOC [--tests DIR]",
             "Search for the shortest input on which two versions differ.",
+        ),
+        Command(
+            "compare-results",
+            "cli.results_of_versions:differ_command",
+            "OLD_DOC NEW_DOC [--tests DIR]",
+            "The same as differ.",
         ),
         Command(
             "state",

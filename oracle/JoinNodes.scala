@@ -13,8 +13,9 @@ trait JoinNodes extends BuildContext {
       if (Set("join.stream_stream", "join.table_table")(n.kind)) Seq("inner", "left", "outer") else Seq("inner", "left")
     val kind = n.oneOf("type", "inner", types: _*)
     val (l, r) = (in(n, "left"), in(n, "right"))
-    val f =
-      fn(n, "joiner", Seq("key" -> l.key.seen, "left" -> l.value, "right" -> r.value, "timestamp" -> TimestampType))
+    val mapped = if (n.kind == "join.stream_global_table") Seq("mapped_key" -> r.key.seen) else Nil
+    val columns = Seq("key" -> l.key.seen, "left" -> l.value, "right" -> r.value, "timestamp" -> TimestampType)
+    val f = fn(n, "joiner", columns ++ mapped)
     if (n.kind.startsWith("join.stream_")) streamJoin(n, kind, f)
     else {
       val (lt, rt) = (table(n, "left"), table(n, "right"))
@@ -77,7 +78,7 @@ trait JoinNodes extends BuildContext {
     val l = stream(n, "left")
     val late = f.columns("timestamp") // the joiner reads the result's timestamp, so it runs after the join
     val joiner: ValueJoinerWithKey[Any, Any, Any, Any] = (k, a, b) =>
-      if (late) Both(a, b) else f(KeyType.see(k), a, b, null)
+      if (late) Both(a, b) else f(KeyType.see(k), a, b, null, null)
     val name = n.textOpt("repartition").getOrElse(nameOf(if (late) n.id + "-pairs" else n.id))
     val joined: KStream[Any, Any] = n.kind match {
       case "join.stream_stream" =>
@@ -108,7 +109,10 @@ trait JoinNodes extends BuildContext {
         val r = in(n, "right") match { case g: G => g; case _ => n.fail("right", "must be a global table") }
         val key = fn(n, "key", record(l), Some(r.key.seen)); val g = mapper(key)
         val km: KeyValueMapper[Any, Any, Any] = (k, v) => g(k, v)
-        if (kind == "inner")
+        if (f.columns("mapped_key")) {
+          if (late) throw new Unsupported("a joiner of both the mapped key and the timestamp")
+          MappedJoin(l.stream, r.table, km, (k, m, a, b) => f(KeyType.see(k), a, b, null, m), kind, named(n.id))
+        } else if (kind == "inner")
           l.stream.join[Any, Any, Any](r.table, km, joiner, named(if (late) n.id + "-pairs" else n.id))
         else l.stream.leftJoin[Any, Any, Any](r.table, km, joiner, named(if (late) n.id + "-pairs" else n.id))
     }
@@ -121,7 +125,8 @@ trait JoinNodes extends BuildContext {
                 new ContextualFixedKeyProcessor[Any, Any, Any] {
                   override def process(rec: FixedKeyRecord[Any, Any]): Unit = {
                     val b = rec.value.asInstanceOf[Both]
-                    context().forward(rec.withValue(f(KeyType.see(rec.key), b.left, b.right, rec.timestamp * 1000L)))
+                    context()
+                      .forward(rec.withValue(f(KeyType.see(rec.key), b.left, b.right, rec.timestamp * 1000L, null)))
                   }
                 }
           ): FixedKeyProcessorSupplier[Any, Any, Any],

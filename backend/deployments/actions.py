@@ -304,7 +304,7 @@ def request_redeploy(
     decided = dict(decisions or {})
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)
-        _require_possible(deployment, version, beginning, name)
+        _require_possible(deployment, version, beginning, name, settings)
     if beginning is None or not beginning.resets_stores:
         _require_decisions(deployment, version, decided, settings)
     noted: dict[str, object] = {} if settings is None else {"settings": dict(settings)}
@@ -413,12 +413,16 @@ def plan_redeploy(
     version = version_numbered(deployment.topology_id, number)
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)
-        _require_possible(deployment, version, beginning, deployment.topology.name)
+        _require_possible(deployment, version, beginning, deployment.topology.name, settings)
     return start_plan(deployment, version, beginning, settings)
 
 
 def _require_possible(
-    deployment: Deployment, version: Version, beginning: Beginning, name: str
+    deployment: Deployment,
+    version: Version,
+    beginning: Beginning,
+    name: str,
+    settings: DeploymentSettings | None = None,
 ) -> None:
     """Raise ApiError for an invalid beginning, or for a reset without the deployment's name.
 
@@ -428,7 +432,9 @@ def _require_possible(
         refuse_while_followed(deployment)
     require_name(deployment, beginning, name)
     if beginning.offsets:
-        check(beginning, version, read_topics(version, deployment.workspace))
+        wanted = deployment.settings if settings is None else settings
+        topics = read_topics(version, deployment.workspace, wanted)
+        check(beginning, version, topics, wanted)
 
 
 def _require_decisions(

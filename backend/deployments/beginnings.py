@@ -21,6 +21,7 @@ from records.topics import Ends, described, ends_of, offsets_at
 from topologies.models import Version
 
 from deployments.choices import Position, Reset, StartWarning
+from deployments.environments import document_in
 from deployments.models import Deployment
 
 #: offsets by topic and partition
@@ -139,14 +140,16 @@ def whole_topics(document: TopologyDocument) -> set[str]:
     }
 
 
-def check(beginning: Beginning, version: Version, topics: Iterable[str]) -> None:
+def check(
+    beginning: Beginning, version: Version, topics: Iterable[str], settings: DeploymentSettings
+) -> None:
     """Raise ApiError for offsets that cannot be read; `topics`: those that the version reads.
 
-    Raises Unavailable if the cluster does not respond.
+    `settings` name the environment. Raises Unavailable if the cluster does not respond.
     """
     if not beginning.offsets:
         return
-    read, whole = set(topics), whole_topics(version.document)
+    read, whole = set(topics), whole_topics(document_in(version, settings))
     for topic in sorted(beginning.offsets):
         if topic not in read:
             raise _refusal(
@@ -217,7 +220,7 @@ class Place:
 
 def places(
     beginning: Beginning,
-    version: Version,
+    document: TopologyDocument,
     settings: DeploymentSettings,
     topics: Iterable[str],
     stopped: Mapping[str, Mapping[int, tuple[int, int | None]]],
@@ -226,10 +229,10 @@ def places(
 
     `stopped`: the offset of the next record and the lag, by topic and partition.
     """
-    whole = whole_topics(version.document)
+    whole = whole_topics(document)
     read = [topic for topic in topics if topic not in whole]
     held = held_of(read)
-    late = _starting_late(version.document, settings)
+    late = _starting_late(document, settings)
     timed: dict[str, dict[int, int | None]] = {}
     if beginning.time is not None:
         moment = int(beginning.time.timestamp() * 1000)

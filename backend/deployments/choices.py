@@ -61,6 +61,14 @@ class Target(models.TextChoices):
     LOCAL = "local", "This machine"
 
 
+class Environment(models.TextChoices):
+    """The environment whose values the parameters of a topology have."""
+
+    DEV = "dev", "Development"
+    TEST = "test", "Test"
+    PROD = "prod", "Production"
+
+
 class Jvm(models.TextChoices):
     """The JVM of a deployment's driver."""
 

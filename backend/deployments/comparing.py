@@ -35,6 +35,7 @@ from redis.exceptions import RedisError
 
 from deployments import files
 from deployments.choices import ComparisonState
+from deployments.environments import document_in
 from deployments.models import Deployment, Shadow
 from deployments.output_diff import BUCKET, EXAMPLES, RUNNING, SHADOW, Counts, OutputDiff
 from deployments.shadows import shadow_of
@@ -227,7 +228,9 @@ def _held(lane: Lane, ranges: Ranges) -> Ranges:
 def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, object]]:
     """Return an entry for each output topic, with the sinks that write it in either version."""
     found: dict[str, dict[str, Any]] = {}
-    documents = [shadow.of.version.document, shadow.deployment.version.document]
+    documents: list[Mapping[str, Any]] = [
+        document_in(row.version, row.settings) for row in (shadow.of, shadow.deployment)
+    ]
     for lane in lanes:
         entry = found.setdefault(
             lane.topic,

@@ -10,6 +10,7 @@ from millrace_model.events import FailedRecord, FailureJson
 
 from deployments.changing import ChangeByPerson
 from deployments.choices import Observed, RecordDecision
+from deployments.environments import document_in
 from deployments.models import Deployment, waiting_steps
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import last_figures
@@ -123,7 +124,7 @@ def _require(row: Deployment, place: RecordPlace) -> FailureJson:
 
 
 def _require_dead_letters(row: Deployment, failure: FailureJson) -> None:
-    settings = row.version.document.get("settings") or {}
+    settings = document_in(row.version, row.settings).get("settings") or {}
     if failure["code"] not in _KINDS_OF_LETTERS:
         raise Conflict(
             "no_dead_letter",

@@ -27,6 +27,7 @@ from deployments.beginnings import (
     request_of,
 )
 from deployments.choices import RETURNING, STEPS, Desired, Observed, Outcome, StepState
+from deployments.environments import document_in
 from deployments.failed_records import active_decisions
 from deployments.models import Deployment, Run, Shadow
 from deployments.rows import (
@@ -86,18 +87,15 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         return None
     run = live_runs().filter(deployment=row).select_related("version").first()
     last_epoch = row.runs.aggregate(last=Max("epoch"))["last"] or 0
-    forbidden = topic_failure(row.version.document, row.workspace.topic_prefixes)
+    document = document_in(row.version, row.settings)
+    forbidden = topic_failure(document, row.workspace.topic_prefixes)
     outage = row.observation.outage
     shadow = Shadow.objects.select_related("of").filter(deployment=row).first()
     return DeploymentSnapshot(
         id=row.pk,
         name=row.topology.name,
         version=row.version.number,
-        document=(
-            row.version.document
-            if shadow is None
-            else shadow_document(row.version.document, shadow.suffix)
-        ),
+        document=document if shadow is None else shadow_document(document, shadow.suffix),
         settings=row.settings,
         desired=row.desired,
         observed=row.observation.state,

@@ -16,6 +16,7 @@ from millrace_backend.errors import NotFound
 from millrace_model.documents import TopologyDocument
 from topologies.topics import topic_failure
 
+from deployments.environments import document_in
 from deployments.models import Deployment
 from deployments.plain_dialect import refuse_plain
 from deployments.runtime import read_runtime
@@ -46,12 +47,12 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
     run = (
         deployment.runs.filter(ended_at__isnull=True)
         .select_related("version")
-        .only("report_id", "version__number", "version__document")
+        .only("report_id", "version__number", "version__document", "settings")
         .first()
     )
     if run is None:
         return {"sampling": "stopped", "at": None, "records": [], "keys": None}
-    document = run.version.document
+    document = document_in(run.version, run.settings)
     if edge not in edges_of(document):
         raise NotFound(
             "no_such_edge",

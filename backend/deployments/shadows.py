@@ -27,6 +27,7 @@ from deployments.changing import ChangeByPerson
 from deployments.choices import ColdReason, Desired, ShadowStart
 from deployments.cluster import list_topics
 from deployments.created_topics import create_within_quota
+from deployments.environments import document_in
 from deployments.events import wake_reconciler
 from deployments.models import Deployment, Observation, Shadow
 from deployments.plain_dialect import refuse_plain
@@ -35,7 +36,7 @@ from deployments.rows import forget, locked, version_numbered
 #: the longest topic name that Kafka allows
 LONGEST_NAME = 249
 #: settings that a shadow copies from the deployment that it follows
-_SETTINGS = ("cores", "memory_mb", "batch_deadline_s")
+_SETTINGS = ("cores", "memory_mb", "batch_deadline_s", "environment")
 
 
 def shadow_of(row: Deployment) -> Shadow:
@@ -93,7 +94,8 @@ def create_shadow(actor: User, row: Deployment, number: int, start: str) -> Shad
     version = version_numbered(row.topology_id, number)
     _require_possible(row)
     suffix = f"-shadow-{secrets.token_hex(4)}"
-    names = own_topics(version.document, suffix)
+    document = document_in(version, row.settings)
+    names = own_topics(document, suffix)
     _require_usable(row, names)
     long = [name for name in names if len(name) > LONGEST_NAME]
     if long:
@@ -103,7 +105,7 @@ def create_shadow(actor: User, row: Deployment, number: int, start: str) -> Shad
             f"Kafka allows {LONGEST_NAME}. Shorten the name of the output topic.",
         )
     there = {topic["name"]: topic["partitions"] for topic in list_topics([])}
-    declared = version.document.get("topics") or {}
+    declared = document.get("topics") or {}
     partitions = {
         name: there.get(name.removesuffix(suffix))
         or (declared.get(name.removesuffix(suffix)) or {}).get("partitions", 1)
@@ -156,7 +158,7 @@ def _require_usable(row: Deployment, names: Sequence[str]) -> None:
             )
     running = Deployment.objects.filter(desired=Desired.RUNNING).select_related("version")
     for other in running.iterator(chunk_size=20):
-        for node in other.version.document.get("nodes", []):
+        for node in document_in(other.version, other.settings).get("nodes", []):
             pattern = (node.get("params") or {}).get("topic_pattern")
             if node["kind"].startswith("source.") and isinstance(pattern, str):
                 read = [name for name in names if topic_pattern(pattern).matches(name)]

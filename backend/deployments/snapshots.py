@@ -196,8 +196,13 @@ class DeploymentSnapshot:
 
     @property
     def job_directory(self) -> Path:
-        """The folder in which the code of the requested version is staged, in its dialect."""
-        return self.directory / "jobs" / f"v{self.version}{'-plain' if self.plain else ''}"
+        """The folder in which the code of the requested version is staged.
+
+        It depends on the dialect, and on the environment whose values the code contains.
+        """
+        environment = self.settings.get("environment")
+        name = f"v{self.version}{'-plain' if self.plain else ''}"
+        return self.directory / "jobs" / (f"{name}-{environment}" if environment else name)
 
     @property
     def staged(self) -> bool:

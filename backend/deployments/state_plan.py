@@ -30,7 +30,8 @@ from topologies.models import Version
 from deployments import files, handover, plain_state
 from deployments.beginnings import Beginning, places, warnings
 from deployments.cluster import list_topics
-from deployments.models import Deployment
+from deployments.environments import changed_parameters, document_in, environment_of
+from deployments.models import Deployment, Run
 from deployments.plain_dialect import dialect_of
 from deployments.runtime import places_of, read_runtime
 
@@ -191,18 +192,31 @@ def state_plan(
     if notes is None and program is None:
         return None
     if program is not None or wanted == Dialect.PLAIN:
-        return _plain_plan(row, version, wanted, program)
+        return _plain_plan(row, version, wanted, program, settings)
     notes = notes or {}
     run = row.runs.select_related("version").first()
     before = row.version if run is None else run.version
-    old = notes.get("state") or _schema(before, row.workspace)
-    new = _schema(version, row.workspace)
+    old = notes.get("state") or _schema(before, row.workspace, settings=_of(row, run))
+    new = _schema(version, row.workspace, settings=_wanted(row, settings))
     figures = Figures() if run is None else last_figures(row, run.report_id)
     return StatePlan(before.number, version.number, compare_schemas(old, new), figures)
 
 
+def _wanted(row: Deployment, settings: DeploymentSettings | None) -> DeploymentSettings:
+    return row.settings if settings is None else settings
+
+
+def _of(row: Deployment, run: Run | None) -> DeploymentSettings:
+    found: DeploymentSettings | None = None if run is None else run.settings
+    return row.settings if found is None else found
+
+
 def _plain_plan(
-    row: Deployment, version: Version, wanted: Dialect, program: str | None
+    row: Deployment,
+    version: Version,
+    wanted: Dialect,
+    program: str | None,
+    settings: DeploymentSettings | None,
 ) -> StatePlan:
     """Return the plan if one of the programs is plain: all state is kept, or none.
 
@@ -214,8 +228,9 @@ def _plain_plan(
     run = row.runs.select_related("version").first()
     before = row.version if run is None else run.version
     old = (checkpoint_notes(row) or {}).get("state") if program is None else None
-    new = _schema(version, row.workspace, wanted)
-    change = compare_schemas(old or _schema(before, row.workspace), new)
+    new = _schema(version, row.workspace, wanted, settings=_wanted(row, settings))
+    old = old or _schema(before, row.workspace, settings=_of(row, run))
+    change = compare_schemas(old, new)
     if program is not None and program == new.get("identity"):
         stores = [replace(store, verdict="kept", reasons=()) for store in change.stores]
     else:
@@ -232,14 +247,14 @@ def _plain_plan(
     return StatePlan(before.number, version.number, found, figures)
 
 
-def read_topics(version: Version, workspace: Workspace) -> list[str]:
+def read_topics(version: Version, workspace: Workspace, settings: DeploymentSettings) -> list[str]:
     """Return the topics that a version reads now, including those that match its patterns.
 
-    Raises as `state_plan` does.
+    `settings` name the environment. Raises as `state_plan` does.
     """
     from millrace_compiler.state_schema import compare_schemas
 
-    schema = _schema(version, workspace)
+    schema = _schema(version, workspace, settings=settings)
     nothing: StateSchema = {"stores": [], "topics": [], "patterns": [], "known": []}
     there = [topic["name"] for topic in list_topics(workspace.topic_prefixes)]
     known: StateSchema = schema.copy()
@@ -270,17 +285,23 @@ def start_plan(
         if plan is None
         else plan.to_json()
     )
+    run = row.runs.select_related("version").first()
+    before = (row.version if run is None else run.version, _of(row, run))
+    after = (version, _wanted(row, settings))
     shown: StartPlanJson = {
         **found_plan,
         "reset": beginning is not None and beginning.resets_stores,
         "warnings": [],
         "handover": handover.shown(row, settings),
+        "parameters": changed_parameters(before, after),
+        "environments": {"old": environment_of(before[1]), "new": environment_of(after[1])},
     }
     if beginning is None or beginning.continues:
         return shown
-    topics = read_topics(version, row.workspace)
+    wanted = _wanted(row, settings)
+    topics = read_topics(version, row.workspace, wanted)
     stopped = Figures().places if plan is None else plan.figures.places
-    found = places(beginning, version, row.settings, topics, stopped)
+    found = places(beginning, document_in(version, wanted), row.settings, topics, stopped)
     shown["warnings"] = warnings(beginning, found)
     shown["accepted"] |= beginning.resets_stores
     verdicts = {source["topic"]: source["verdict"] for source in shown["sources"]}
@@ -321,9 +342,13 @@ def checkpoint_notes(row: Deployment) -> Notes | None:
 
 
 def _schema(
-    version: Version, workspace: Workspace, dialect: Dialect = Dialect.EXACT
+    version: Version,
+    workspace: Workspace,
+    dialect: Dialect = Dialect.EXACT,
+    *,
+    settings: DeploymentSettings,
 ) -> StateSchema:
-    document = _as_on_the_cluster(version.document, workspace.topic_prefixes)
+    document = _as_on_the_cluster(document_in(version, settings), workspace.topic_prefixes)
     found, diagnostics = state_of(document, workspace, "plain" if dialect == "plain" else "exact")
     if found is None:
         raise _not_compiled(version, diagnostics)

@@ -14,6 +14,7 @@ from typing import Any, TypedDict, cast
 
 from accounts.models import User
 from deployments.cluster import list_topics
+from deployments.environments import document_in, environment_of
 from deployments.models import Deployment
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
@@ -22,6 +23,7 @@ from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_compiler.kinds import global_kinds
 from millrace_compiler.topic_patterns import topic_pattern
 from millrace_model.documents import DocumentNode, Format, TopologyDocument
+from millrace_model.drivers import DeploymentSettings
 from topologies.models import Version
 from topologies.topics import topic_failure
 
@@ -124,7 +126,7 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
     """
     refuse_plain(deployment, "follow a record")
     version = _version(deployment)
-    document = version.document
+    document = document_in(version, _settings(deployment))
     failure = topic_failure(document, deployment.workspace.topic_prefixes)
     if failure is not None:
         raise NotFound(failure["code"], failure["message"], facts=failure["facts"])
@@ -174,12 +176,12 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
     return {**found, "state": "found", "begins": None, "empty_because": because, **lines}
 
 
-def deployed_document(deployment: Deployment) -> TopologyDocument:
-    """Return the document of the running version, or of the one that a stopped deployment would
-    run.
+def deployed_document(deployment: Deployment) -> tuple[TopologyDocument, str | None]:
+    """Return the document and the environment of the running version, or of the one that a stopped
+    deployment would run.
     """
     document: TopologyDocument = _version(deployment).document
-    return document
+    return document, environment_of(_settings(deployment))
 
 
 def _empty_because(
@@ -208,6 +210,13 @@ def _version(deployment: Deployment) -> Version:
     """Return the running version, or the one that a stopped deployment would run."""
     run = deployment.runs.filter(ended_at__isnull=True).select_related("version").first()
     return deployment.version if run is None else run.version
+
+
+def _settings(deployment: Deployment) -> DeploymentSettings:
+    """Return the settings of the running driver, or those that the next one gets."""
+    run = deployment.runs.filter(ended_at__isnull=True).first()
+    settings: DeploymentSettings | None = None if run is None else run.settings
+    return deployment.settings if settings is None else settings
 
 
 def _sources(document: TopologyDocument, wanted: str) -> dict[str, DocumentNode]:

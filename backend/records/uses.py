@@ -8,6 +8,8 @@ from accounts.models import Workspace
 from deployments.models import Deployment
 from django.db.models import F
 from millrace_compiler.generating import settings_of_source
+from millrace_model.documents import DocumentNode
+from topologies.environments import document_in
 from topologies.models import Version
 
 #: number of topologies that are searched, the last changed first
@@ -31,13 +33,13 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
             **use,
         }
         for version in newest
-        for node in version.document["nodes"]
+        for node in document_in(version.document, None)["nodes"]
         if (use := _use(node, topic)) is not None
     ]
     return sorted(found, key=lambda each: not each["reads"])
 
 
-def _use(node: dict[str, Any], topic: str) -> dict[str, object] | None:
+def _use(node: DocumentNode, topic: str) -> dict[str, object] | None:
     params = node.get("params") or {}
     if node["kind"].startswith("source."):
         if topic not in (params.get("topics") or [params.get("topic")]):

@@ -5,6 +5,10 @@ from django.db import models
 DOCUMENT_FORMAT = "millrace.topology/1"
 
 
+#: types of a topology's parameters
+PARAMETER_TYPES = ("topic", "text", "number", "duration", "boolean")
+
+
 class Severity(models.TextChoices):
     """Severity of a diagnostic."""
 
@@ -18,6 +22,13 @@ class Dialect(models.TextChoices):
 
     EXACT = "exact", "Kafka Streams' results"
     PLAIN = "plain", "Ordinary Structured Streaming"
+
+
+class Ran(models.TextChoices):
+    """Whether a simulator ran what it was asked for."""
+
+    DONE = "done", "Done"
+    STARTING = "starting", "A simulator is starting"
 
 
 class Cut(models.TextChoices):

@@ -11,7 +11,7 @@ from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
-from millrace_compiler.kinds import python_kinds
+from millrace_compiler.kinds import runs_python
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import (
     Expected,
@@ -24,6 +24,7 @@ from millrace_model.simulations import (
 )
 from millrace_services import local_services
 
+from topologies.environments import document_in
 from topologies.models import Version, hash_of
 from topologies.required import note_pass
 
@@ -31,6 +32,9 @@ from topologies.required import note_pass
 MOST_INPUTS, MOST_STEPS = 2_000, 20_000
 #: maximum number of breakpoints in a processor, and of partitions of a topic
 MOST_BREAKPOINTS, MOST_PARTITIONS = 100, 10_000
+#: maximum number of inputs that a search begins with, and its longest duration in seconds; reducing
+#: what was found takes as long at most, and a run that takes a minute is ended
+MOST_SEEDS, MOST_SECONDS = 200, 30.0
 #: timeout in seconds; the simulator ends runs that exceed its own, shorter limits
 PATIENCE = 120.0
 
@@ -70,7 +74,7 @@ class Simulation:
     number of partitions by topic, in place of the document's. `plain` (`each` or `all`): plain
     Spark runs the lines too, in such micro-batches. `begins`: states of tasks from the runtime's
     `read_task_states`; without them stores are empty. `run`: a name chosen by the user, by which
-    the run is watched and stopped.
+    the run is watched and stopped. `environment`: whose values parameters have, not the defaults.
     """
 
     document: TopologyDocument
@@ -82,19 +86,21 @@ class Simulation:
     plain: str | None = None
     begins: TaskStates | None = None
     run: str | None = None
+    environment: str | None = None
 
     @property
     def is_of_document(self) -> bool:
         """Whether it runs as the document says, with its numbers of partitions and empty stores."""
-        topics = self.document.get("topics") or {}
-        return self.begins is None and all(
+        topics = document_in(self.document, None).get("topics") or {}
+        return (self.begins, self.environment) == (None, None) and all(
             topics.get(name, {}).get("partitions", 1) == number
             for name, number in self.partitions.items()
         )
 
     def request(self, owner: str) -> SimulationRequest:
         """Return the run as a request to the simulator."""
-        asked = {name: value for name, value in vars(self).items() if name != "steps"}
+        asked = {**vars(self), "document": document_in(self.document, self.environment)}
+        del asked["steps"], asked["environment"]
         if self.begins is None:
             del asked["begins"]
         return cast(
@@ -128,14 +134,41 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> Simulated:
     }
 
 
+@dataclass(frozen=True)
+class Search:
+    """A search for an input on which two documents give different results.
+
+    `inputs`: lists of input lines to begin with. `seconds`: its maximum duration; what is found is
+    then reduced. `run`: as of a simulation.
+    """
+
+    old: TopologyDocument
+    new: TopologyDocument
+    inputs: Sequence[Sequence[Any]] = ()
+    seconds: float = 20.0
+    run: str | None = None
+
+
+def searched(search: Search, person: User, workspace: Workspace) -> dict[str, Any]:
+    """Return the diagnostics of refused documents, or the result of a search.
+
+    `state`, roles and errors are as for `simulated`, for each of the documents.
+    """
+    for document in (search.old, search.new):
+        _require_role(person, workspace, document)
+    answer = ask({"do": "differ", "owner": owner_of(person), **vars(search)})
+    if answer.get("state") == "starting":
+        return {"state": "starting", "diagnostics": [], "result": None}
+    return {"state": "done", **answer}
+
+
 def _require_role(person: User, workspace: Workspace, document: TopologyDocument) -> None:
     role = role_in(person, workspace.pk)
-    runs_code = any(node["kind"] in python_kinds() for node in document["nodes"])
-    if runs_code and (role is None or not role.allows(Role.OPERATOR)):
+    if runs_python(document) and (role is None or not role.allows(Role.OPERATOR)):
         raise Forbidden(
             "role_too_small",
-            "Simulating a topology with Python processors runs their code on the server: "
-            "this needs the role operator, as deploying does.",
+            "Simulating a topology with Python processors or handlers runs their code on the "
+            "server: this needs the role operator, as deploying does.",
             "Ask an admin for the role operator, or an operator to simulate it.",
             needed=Role.OPERATOR.value,
         )

@@ -36,6 +36,7 @@ from millrace_compiler.registries import DEFAULT, Schemas, resolve_schemas
 from millrace_compiler.settings import read_settings
 from millrace_compiler.summaries import Sentence
 from millrace_compiler.task_graph import task_graph
+from millrace_compiler.topology_parameters import resolve
 
 Dialect = Literal["exact", "plain"]
 
@@ -226,10 +227,12 @@ def compile_document(
     excludes some settings; the code is the same. ``dialect``: ``exact`` gives Kafka Streams'
     results, ``plain`` is ordinary Structured Streaming, with its differences as diagnostics.
     ``partitions`` of topics on the broker determine the plan, in place of those that the document
-    declares; the code is the same.
+    declares; the code is the same. Parameters of the topology have their defaults; for those of an
+    environment, see :func:`millrace_compiler.topology_parameters.resolved`.
     """
     report = Diagnostics()
-    document = replace(read_document(raw, report), actual=dict(partitions or {}))
+    resolution = resolve(raw, report)
+    document = replace(read_document(resolution.document, report), actual=dict(partitions or {}))
     settings = read_settings(document, report)
     if real_time and settings.get("processing_guarantee") == "exactly_once":
         report.add("real_time_exactly_once", None, "processing_guarantee")
@@ -254,7 +257,7 @@ def compile_document(
     compilation = Compilation(
         document,
         graph,
-        list(report),
+        list(resolution.original(report)),
         ports,
         plan if physical.steps else None,
         None,

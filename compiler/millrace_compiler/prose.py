@@ -64,6 +64,20 @@ PROSE: dict[str, Prose] = {
     "unknown_key": Prose(
         "{place} has an unknown key.", "The key is ignored. Known keys: {known}.", "warning"
     ),
+    "parameter_name": Prose(
+        "{found} is not a name of a parameter.",
+        "Use lowercase letters, digits and _, beginning with a letter.",
+    ),
+    "parameter_value": Prose("{name} is {found}.", "It has to be {needed}."),
+    "parameter_unused": Prose(
+        "No node or setting uses the parameter {name}.",
+        "Use it where its value belongs, or remove it.",
+        "warning",
+    ),
+    "placeholder_unknown": Prose(
+        "The topology has no parameter {name}.",
+        "{guess}Declare it among the parameters of the topology.",
+    ),
     "no_results": Prose(
         "The results go nowhere: the topology has no sink, no store that can be queried, and no "
         "processor.",
@@ -669,6 +683,17 @@ PROSE: dict[str, Prose] = {
     ),
     "dead_letter_topic": Prose(
         "A handler is “Dead letter”, but no dead letter topic is set.", "Fill in the topic."
+    ),
+    "handler_function": Prose(
+        "The code has no function.",
+        "Write a function of the record and the error, which returns a Response.",
+    ),
+    "handler_arguments": Prose(
+        "{name} cannot be called with the record and the error.", "Give it two parameters."
+    ),
+    "module_taken": Prose(
+        "{name} is the name of a module that Python, the runtime or the job has.",
+        "Rename the module.",
     ),
     "analyzer": Prose("Expressions cannot be checked: {reason}", "Start the analyzer."),
     # ---- conditions of tests --------------------------------------------------------------

@@ -26,7 +26,7 @@ class Sentence:
 
     def to_json(self) -> SentenceJson:
         """The form and the values."""
-        values = {
+        values: dict[str, str | SentenceJson] = {
             name: value.to_json() if isinstance(value, Sentence) else value
             for name, value in self.values.items()
         }

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from millrace_model.documents import DocumentSettings
-from millrace_model.graphs import GraphNode, StepParams, TaskGraph
+from millrace_model.graphs import GraphNode, GraphSettings, StepParams, TaskGraph
 
 from millrace_compiler.plan import Plan, Subtopology
+from millrace_compiler.settings import HANDLED, handler_functions
 from millrace_compiler.steps import Partitions, Step
 
 
@@ -24,6 +24,14 @@ def task_graph(plan: Plan, settings: Mapping[str, object]) -> TaskGraph:
     ``subtopologies``: the number of tasks of each. Durations are in milliseconds.
     """
     return _Nodes(plan).graph(settings)
+
+
+def _settings(settings: Mapping[str, object]) -> GraphSettings:
+    """The settings that are set, with the functions among the handlers by the kind of errors."""
+    codes = {f"{kind}_function" for kind in HANDLED}
+    found = {k: v for k, v in settings.items() if v is not None and k not in codes}
+    functions = handler_functions(settings)
+    return cast(GraphSettings, {**found, "functions": functions} if functions else found)
 
 
 class _Nodes:
@@ -43,10 +51,7 @@ class _Nodes:
         return {
             "tasks": max([self.plan.tasks, *hops]),
             "subtopologies": {str(sub.id): sub.tasks for sub in self.plan.subtopologies},
-            "settings": cast(
-                DocumentSettings,
-                {name: value for name, value in settings.items() if value is not None},
-            ),
+            "settings": _settings(settings),
             "nodes": self.nodes,
             "children": self._children(),
         }

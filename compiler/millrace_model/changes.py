@@ -72,6 +72,14 @@ class HandoverJson(TypedDict):
     message: str | None
 
 
+class ParameterChange(TypedDict):
+    """A parameter of the topology whose value changes; None: not declared."""
+
+    name: str
+    old: object
+    new: object
+
+
 class StartPlanJson(StatePlanJson):
     """The plan of a start that may begin elsewhere."""
 
@@ -79,3 +87,6 @@ class StartPlanJson(StatePlanJson):
     reset: bool
     warnings: list[PlanWarning]
     handover: HandoverJson | None
+    parameters: list[ParameterChange]
+    #: before (`old`) and after (`new`); None: defaults
+    environments: dict[str, str | None]

@@ -65,9 +65,25 @@ class DocumentSettings(TypedDict, total=False):
     processing_guarantee: str
     deserialization_handler: str
     processing_handler: str
+    production_handler: str
+    deserialization_function: str
+    processing_function: str
+    production_function: str
     uncaught_exception_handler: str
     dead_letter_topic: str
     names: str
+    #: source by the full name of each module
+    modules: dict[str, str]
+
+
+class DocumentParameter(TypedDict, total=False):
+    """A parameter of the topology; `${name}` stands for its value."""
+
+    type: str
+    default: object
+    #: by environment
+    values: dict[str, object]
+    description: str
 
 
 class TopologyDocument(TypedDict, total=False):
@@ -78,6 +94,7 @@ class TopologyDocument(TypedDict, total=False):
     description: str | None
     settings: DocumentSettings
     topics: dict[str, TopicSettings]
+    parameters: dict[str, DocumentParameter]
     nodes: Required[list[DocumentNode]]
     edges: Required[list[DocumentEdge]]
     #: groups and notes, which do not affect what runs

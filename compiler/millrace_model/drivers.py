@@ -102,6 +102,7 @@ class DeploymentSettings(TypedDict, total=False):
     """The settings of a deployment."""
 
     dialect: str
+    environment: str
     real_time_ms: int | None
     memory_mb: int
     jvm: str

@@ -23,7 +23,7 @@ class GraphStore(TypedDict, total=False):
     value_type: str
     persistent: bool
     logging: bool
-    logging_config: dict[str, str]
+    logging_config: object
     retention: int
     history_retention: int
     window_size: int
@@ -126,14 +126,19 @@ class Limits(TypedDict, total=False):
     store_memory_mb: int
 
 
-class OperatorOptions(Limits):
+class PythonOptions(Limits):
+    """How Python processes are started."""
+
+    python: str
+    python_path: str
+
+
+class OperatorOptions(PythonOptions):
     """The options of the operator (``StreamTasks.scala``)."""
 
     shuffle_partitions: int
     run: str
     application: str
-    python: str
-    python_path: str
     simulation: bool
     real_time: bool
     wall_clock: bool
@@ -141,6 +146,20 @@ class OperatorOptions(Limits):
     state_changes: list[StoreDrops]
     record_handlers: list[RecordHandlerJson]
     direct_tasks: NotRequired[int | None]
+
+
+class GraphFunction(TypedDict):
+    """A handler of errors in Python; ``file``: that of a program whose lines the code has."""
+
+    code: str
+    name: str
+    file: NotRequired[str]
+
+
+class GraphSettings(DocumentSettings, total=False):
+    """The settings of a document, with the functions among the handlers by kind of error."""
+
+    functions: dict[str, GraphFunction]
 
 
 class TaskGraph(TypedDict):
@@ -152,6 +171,6 @@ class TaskGraph(TypedDict):
 
     tasks: int
     subtopologies: dict[str, int]
-    settings: DocumentSettings
+    settings: GraphSettings
     nodes: list[GraphNode]
     children: NotRequired[dict[str, list[str]]]

@@ -124,13 +124,6 @@ class CodeJson(TypedDict):
     between: list[str]
 
 
-class SentenceJson(TypedDict):
-    """A sentence: its form with names in braces, and the values of these names."""
-
-    form: str
-    values: dict[str, object]
-
-
 class ConditionJson(TypedDict):
     """The columns of a condition with their types, and what is wrong with it."""
 

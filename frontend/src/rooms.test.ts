@@ -15,7 +15,7 @@ const ROOMS = [
   ["canvas", "inspector"],
   ["palette", "simulate"],
   ["reference", "topics"],
-  ["runtime", "workbench"],
+  ["runtime", "workbench", "differing"],
   ["deployments"],
   ["pages"],
   ["app"],

@@ -69,6 +69,12 @@ if TYPE_CHECKING:
         ProcessorContext,
         Record,
     )
+    from millrace_runtime.processor.handling import (
+        DeadLetter,
+        FailedRecord,
+        RecordError,
+        Response,
+    )
     from millrace_runtime.processor.stores import (
         KeyValueStore,
         ReadOnlyKeyValueStore,
@@ -140,6 +146,7 @@ _HOMES = {
         "Record",
     ),
     "session.session": ("spark_session",),
+    "processor.handling": ("DeadLetter", "FailedRecord", "RecordError", "Response"),
     "processor.stores": (
         "KeyValueStore",
         "ReadOnlyKeyValueStore",
@@ -167,6 +174,8 @@ __all__ = [
     "STREAM_TIME",
     "WALL_CLOCK_TIME",
     "CogroupedStream",
+    "DeadLetter",
+    "FailedRecord",
     "Format",
     "GlobalTable",
     "GroupedStream",
@@ -181,6 +190,8 @@ __all__ = [
     "ReadOnlyWindowStore",
     "Reader",
     "Record",
+    "RecordError",
+    "Response",
     "SessionStore",
     "Store",
     "Stream",

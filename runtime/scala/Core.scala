@@ -419,7 +419,7 @@ final class StoreDump(
 final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
 
 /** Ends the task's micro-batch: thrown when a handler is `fail`. */
-final class Stop(val fault: Fault, val letter: Outgoing = null)
+final class Stop(val fault: Fault, val letters: Seq[Outgoing] = Nil)
     extends RuntimeException(fault.message, null, false, false)
 
 /** A failure of a sink, on its way to the node that sent the record. */

@@ -8,12 +8,14 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
 
+import org.apache.kafka.clients.producer.ProducerRecord
+
 import org.apache.spark.SparkThrowable
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A failure as data. kind: `deserialization`, `processing`, `timestamp`, `registry`, `production` (the settings'
- * handler of these three is always `fail`) or `dropped` (always `continue`); code: Spark's error condition or one of
+ * A failure as data. kind: `deserialization`, `processing`, `production`, `timestamp`, `registry` (the settings' handler
+ * of these two is always `fail`) or `dropped` (always `continue`); code: Spark's error condition or one of
  * this project; `record`: the source record with its raw key, or null; `why`: the message as data if it is a sentence
  * of this project, or null.
  */
@@ -75,14 +77,14 @@ object Faults {
       case s: SparkThrowable if s.getCondition != null => s.getCondition
       case _: BadBytes => "BAD_BYTES"
       case _: RegistryFailure => "registry_failed"
-      case _: Unsendable => "unsendable"
+      case _: Unsendable | _: Unwritten => "unsendable"
       case p: PythonFailure => p.pythonType
       case _ => cause.getClass.getSimpleName
     }
     val exception = cause match { case p: PythonFailure => p.pythonType; case _ => cause.getClass.getName }
     val found = cause match {
       case _: RegistryFailure => "registry"
-      case _: Unsendable => "production"
+      case _: Unsendable | _: Unwritten => "production"
       case _ => kind
     }
     new Fault(found, node, parameter, code, exception, message(cause), trace(cause), record, why)
@@ -167,13 +169,18 @@ private[millrace] final case class RecordHandlers(decided: Map[(String, Int, Lon
 
   /** The handler of a failure. */
   def handler(f: Fault, settings: Settings): String = settings.handler(f.kind) match {
-    case "fail" | Settings.letterThenFail if decided.nonEmpty && f.record != null && RecordHandlers.kinds(f.kind) =>
-      decided.get((f.record.topic, f.record.partition, f.record.offset)) match {
-        case Some("dead_letter") if settings.deadLetterTopic == null || settings.deadLetterTopic.isEmpty => "fail"
-        case found => found.getOrElse(settings.handler(f.kind))
-      }
+    case own @ ("fail" | Settings.letterThenFail) => decision(f, settings).getOrElse(own)
     case other => other
   }
+
+  /** What a person has decided about the record of a failure that would stop the job. */
+  def decision(f: Fault, settings: Settings): Option[String] =
+    if (decided.isEmpty || f.record == null || !RecordHandlers.kinds(f.kind)) None
+    else
+      decided.get((f.record.topic, f.record.partition, f.record.offset)).map {
+        case "dead_letter" if settings.deadLetterTopic == null || settings.deadLetterTopic.isEmpty => "fail"
+        case found => found
+      }
 }
 private[millrace] object RecordHandlers {
   val none: RecordHandlers = RecordHandlers(Map.empty)
@@ -190,10 +197,13 @@ private[millrace] object RecordHandlers {
 }
 
 /**
- * A record has an invalid destination. No handler of the document skips it, as Kafka Streams' production handler would
- * not.
+ * A result that cannot be sent: it has an invalid destination, or is too large. The handler of production errors
+ * decides about it.
  */
 final class Unsendable(override val why: Why) extends RuntimeException(why.message) with Explained
+
+/** The format of a sink cannot write a result, and the settings have a handler of production errors. */
+final class Unwritten(cause: Throwable) extends RuntimeException(cause.getMessage, cause, false, false)
 
 /** Checks results of a sink's expressions that a producer would refuse. */
 private[millrace] object Destination {
@@ -231,6 +241,18 @@ private[millrace] object Destination {
     p
   }
 
+  /** Throws [[Unsendable]] for a record of more bytes than the producer's `max.request.size`. */
+  def size(bytes: Int, topic: String, most: Int): Unit = if (bytes > most)
+    throw new Unsendable(
+      Why(
+        "record_too_large",
+        s"a record for the topic $topic has $bytes bytes; max.request.size allows $most",
+        "topic" -> topic,
+        "bytes" -> bytes,
+        "most" -> most
+      )
+    )
+
   /** Throws [[Unsendable]] for a partition that the topic, with this number of `partitions`, does not have. */
   def partition(p: Int, topic: String, partitions: Int): Integer = {
     if (p >= partitions)
@@ -248,6 +270,25 @@ private[millrace] object Destination {
         )
       )
     p
+  }
+}
+
+/** The size of a record as a producer computes it for `max.request.size`: a batch of one record, not compressed. */
+private[millrace] object RecordSize {
+
+  /** The bytes of a batch's header, and at most those of a record's own fields. */
+  private val overhead = 61 + 21
+  def of(r: ProducerRecord[Array[Byte], Array[Byte]]): Int = {
+    val headers = r.headers.toArray
+    overhead + sized(r.key) + sized(r.value) + varint(headers.length) +
+      headers.map(h => sized(h.key.getBytes(java.nio.charset.StandardCharsets.UTF_8)) + sized(h.value)).sum
+  }
+  private def sized(b: Array[Byte]): Int = if (b == null) varint(-1) else varint(b.length) + b.length
+
+  /** The bytes of a signed number of variable length. */
+  private def varint(n: Int): Int = {
+    val zigzag = (n << 1) ^ (n >> 31)
+    Math.max(1, (38 - Integer.numberOfLeadingZeros(zigzag)) / 7)
   }
 }
 

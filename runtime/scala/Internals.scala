@@ -4,7 +4,14 @@ import org.apache.spark.sql.{Column, Row, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoder, ExpressionEncoder, RowEncoder}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, EmptyBlock, ExprCode, FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{
+  CodeGenerator,
+  CodegenContext,
+  EmptyBlock,
+  ExprCode,
+  FalseLiteral,
+  JavaCode
+}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Repartition, RepartitionByExpression, UnaryNode}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic
@@ -14,10 +21,12 @@ import org.apache.spark.sql.types._
 /* Internal APIs of Spark that the operator uses, and why. All of it is here, except for Catalyst's expressions, rows
  * and analyzer, in Expressions.scala and Columns.scala.
  * - RowThrough, an Encoder[InternalRow]: records and state without conversion to Row
+ * - SameCode: constants that differ from batch to batch, outside of generated code
  * - LocalOrder, a sort within each partition, because a plain Sort is refused on streams
  * - salts: which literal lands in which shuffle partition
+ * - Frugal.scala: listeners and settings of a session
  * - DirectTasks.scala: tasks that read their topic-partitions without a shuffle
- * - RocksDBAccess.scala: seeks in the state of a MapState
+ * - RocksDBAccess.scala: seeks in the state of a MapState, and a MapState for several micro-batches
  * - column, expression: between Column and Catalyst */
 
 /** A decoder that passes the incoming row through as it is. */
@@ -28,6 +37,23 @@ private[millrace] case class RowThrough(children: Seq[Expression]) extends Expre
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
     ev.copy(code = EmptyBlock, isNull = FalseLiteral, value = JavaCode.expression(ctx.INPUT_ROW, classOf[InternalRow]))
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Expression = copy(children = c)
+}
+
+/**
+ * A constant that differs from one micro-batch to the next, as the time of the batch does. Spark would write it into
+ * the code that it generates: code that it has to compile anew for each micro-batch, and that the JVM never optimizes.
+ */
+private[millrace] case class SameCode(child: Expression) extends UnaryExpression {
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = false
+  override def foldable: Boolean = false
+  override def eval(input: InternalRow): Any = child.eval(input)
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val boxed = CodeGenerator.boxedType(dataType)
+    val value = ctx.addReferenceObj("constant", child.eval(null).asInstanceOf[AnyRef], boxed)
+    ev.copy(code = EmptyBlock, isNull = FalseLiteral, value = JavaCode.expression(s"(($boxed) $value)", dataType))
+  }
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 
 /** Sorts rows inside each partition of a streaming plan. */

@@ -9,6 +9,7 @@ from accounts.choices import Role
 from millrace_backend.errors import Forbidden
 from millrace_compiler.kinds import python_kinds
 from millrace_compiler.operator import registry
+from millrace_compiler.settings import HANDLED
 from topologies import actions
 from topologies.simulating import Simulation, simulated
 
@@ -117,12 +118,52 @@ def test_what_the_simulator_refuses_is_answered_in_its_words(
     assert (answer.status_code, error["code"], error["hint"]) == (status, code, "What to do.")
 
 
+def test_a_search_for_a_difference_takes_two_documents_that_may_be_simulated(
+    people: People, client_of: Client, topology: Any, simulator: RecordedSimulator
+) -> None:
+    saved = topology.versions.get(number=1).document
+    path = "/api/workspaces/main/differences"
+    given = {"old": saved, "new": document("b"), "inputs": [[{"topic": "orders"}]], "run": "tab"}
+    client = client_of(people.editor)
+    assert client.post(path, given, format="json").status_code == 202
+    assert simulator.asked == [
+        {"do": "differ", "owner": f"person {people.editor.pk}", "seconds": 20.0, **given}
+    ]
+    simulator.answer = {"diagnostics": [], "result": None}
+    answer: Any = client.post(path, given, format="json")
+    assert answer.json() == {"state": "done", "diagnostics": [], "result": None}
+    viewer = client_of(people.viewer)
+    assert viewer.post(path, given, format="json").status_code == 403
+    assert viewer.post(path, {**given, "new": saved}, format="json").status_code == 200
+    for seconds in (0, 31):
+        answer = client.post(path, {**given, "seconds": seconds}, format="json")
+        assert list(answer.json()["error"]["fields"]) == ["seconds"]
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_python_in_either_version_is_searched_only_for_those_who_may_deploy(
+    people: People, client_of: Client, simulator: RecordedSimulator, side: str
+) -> None:
+    code = document("a")
+    code["nodes"][0]["kind"] = "process"
+    given = {"old": document("a"), "new": document("a"), side: code}
+    path = "/api/workspaces/main/differences"
+    answers = [
+        client_of(person).post(path, given, format="json").status_code
+        for person in (people.editor, people.operator)
+    ]
+    assert answers == [403, 202]
+
+
 def test_python_of_each_operator_runs_only_for_those_who_may_deploy(
     people: People, simulator: RecordedSimulator
 ) -> None:
     saved = {}
-    for kind in registry():
-        saved[kind] = document("a", nodes=[{"id": "a", "kind": kind, "params": {}}])
+    for kind in (*registry(), *HANDLED):
+        node = "filter" if kind in HANDLED else kind
+        settings = {f"{kind}_handler": "function"} if kind in HANDLED else {}
+        nodes = [{"id": "a", "kind": node, "params": {}}]
+        saved[kind] = document("a", nodes=nodes, settings=settings)
         topology = actions.create_topology(people.editor, people.workspace, kind, saved[kind])
         actions.save_version(people.editor, topology, saved[kind], "", 1)
     for role in Role:
@@ -132,7 +173,7 @@ def test_python_of_each_operator_runs_only_for_those_who_may_deploy(
                 simulated(Simulation(given, []), people[role.value], people.workspace)
             except Forbidden as error:
                 refused.add((kind, error.data["needed"]))
-        kinds = () if role.allows(Role.OPERATOR) else python_kinds()
+        kinds = () if role.allows(Role.OPERATOR) else {*python_kinds(), *HANDLED}
         assert refused == {(kind, Role.OPERATOR.value) for kind in kinds}, role
     assert {"process", "process_values", "source.global_store"} == python_kinds()
 

@@ -106,12 +106,12 @@ def test_a_program_gives_what_its_document_gives(run: Run, words: tuple[str, ...
 def test_the_shortest_input_on_which_two_versions_differ(run: Run, folder: Path) -> None:
     program = PROGRAM.replace("split(value, ' ')", "split(upper(value), ' ')")
     (folder / "loud.py").write_text(program, encoding="utf-8")
-    done = run("compare-results", "job.json", "loud.py", "--tests", "tests", "--write", "x.jsonl")
+    done = run("differ", "job.json", "loud.py", "--tests", "tests", "--write", "x.jsonl")
     assert done.returncode == 1, done.stderr
     text = done.stdout
     assert "The versions differ after 1 record (found in 1 inputs" in text
     assert '    old  after  1  "a" = 1 at 0 ms\n    new  after  1  "A" = 1 at 0 ms' in text
-    assert "10 of 10 nodes of both versions got records." in text
+    assert "10 of 10 nodes of both versions got records; 18 of 18 branches are covered." in text
     line = json.loads((folder / "x.jsonl").read_text(encoding="utf-8"))
     assert line == {"topic": "lines", "key": None, "value": "a", "timestamp": 0}
 
@@ -120,8 +120,9 @@ def test_the_shortest_input_on_which_two_versions_differ(run: Run, folder: Path)
     found = json.loads(same.stdout)
     assert found["found"] is None
     assert found["inputs"] > 1
-    assert run("compare-results", "job.json", "wrong.py").returncode == 2
-    assert "must be above 0" in run("compare-results", "a", "b", "--seconds", "0").stderr
+    assert found["covered"] == found["branches"]
+    assert run("differ", "job.json", "wrong.py").returncode == 2
+    assert "must be above 0" in run("differ", "a", "b", "--seconds", "0").stderr
 
 
 @pytest.mark.spark

@@ -32,5 +32,34 @@ def test_the_driver_gives_what_kafka_streams_gave(name: str) -> None:
     assert differences(scenario, cast(Any, through_driver.run(scenario)), "each") == []
 
 
+#: What a function returns to do the same as one of the handlers by name.
+ANSWERS = {
+    "continue": "Response.resume()",
+    "dead_letter": "Response.resume(record.dead_letter(error))",
+    "dead_letter_then_fail": "Response.fail(record.dead_letter(error))",
+    "fail": "Response.fail()",
+}
+HANDLED = [
+    name
+    for name, scenario in SCENARIOS.items()
+    if name not in REASONS
+    and any(key.endswith("ing_handler") for key in scenario["topology"].get("settings") or {})
+]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HANDLED)
+def test_a_function_that_answers_like_a_handler_gives_what_kafka_streams_gave(name: str) -> None:
+    scenario = SCENARIOS[name]
+    settings = dict(scenario["topology"]["settings"])
+    for kind in ("processing", "deserialization"):
+        answer = ANSWERS[settings.get(f"{kind}_handler", "fail")]
+        settings[f"{kind}_function"] = f"def handle(record, error):\n    return {answer}\n"
+        settings[f"{kind}_handler"] = "function"
+    changed = {**scenario, "topology": {**scenario["topology"], "settings": settings}}
+    assert differences(scenario, through_driver.run(changed), "each") == []
+
+
 def test_only_descriptions_and_restarts_are_not_compared() -> None:
-    assert (len(SCENARIOS), len(REASONS)) == (268, 12), REASONS
+    assert (len(SCENARIOS), len(REASONS)) == (269, 12), REASONS

@@ -1,6 +1,7 @@
 """A word count for hosts: `python shared_job.py IN OUT --checkpoint ...`.
 
-The words `fill:N` make an array of N numbers.
+The words `fill:N` make an array of N numbers. The words `hold:N:M` hold N bytes while they count to
+M * M, which nothing can interrupt.
 """
 
 import sys
@@ -10,6 +11,18 @@ from millrace_runtime import Topology, key_value_store, long, string
 VALUE = """
     case when value like 'fill:%'
          then cast(size(sequence(1, cast(substr(value, 6) as int))) as string)
+         when value like 'hold:%'
+         then aggregate(
+             sequence(1, cast(split_part(value, ':', 3) as int)),
+             repeat(left(value, 1), cast(split_part(value, ':', 2) as int)),
+             (held, i) -> if(
+                 aggregate(
+                     sequence(1, cast(split_part(value, ':', 3) as int)), 0L, (a, x) -> a + x
+                 ) < 0,
+                 '', held
+             ),
+             held -> left(held, 1)
+         )
          else value end
 """
 

@@ -26,6 +26,7 @@ from tests.runtime.drivers import ROOT
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FILLS = "fill:400000000"
+HANGS = "hold:1:40000"
 
 
 class Shared:
@@ -205,6 +206,22 @@ def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> 
     assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
     for each in pair:
         forgive(each)
+
+
+@pytest.mark.long
+def test_a_task_that_cannot_be_interrupted_ends_its_host(pair: list[Shared]) -> None:
+    both_run(pair)
+    pair[0].write(HANGS)
+    time.sleep(2)
+    assert pair[0].process is not None
+    pair[0].launcher.ask_to_stop(pair[0].process)
+    pair[1].write()
+    assert [each.ended() for each in pair] == [0, 1]
+    assert '"host_lost"' in pair[1].log
+    assert json.loads((pair[0].folder / "alone").read_text())["cause"] == "hang"
+    pair[1].start()
+    pair[1].arrives()
+    forgive(pair[0])
 
 
 def forgive(shared: Shared) -> None:

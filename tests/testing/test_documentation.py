@@ -1,4 +1,4 @@
-"""The tests of docs/testing.md pass with the wheel's pytest plugin."""
+"""The tests of docs/testing.md and docs/handlers.md pass with the wheel's pytest plugin."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ def test_each_python_test_of_the_page_stands_beside_a_java_one() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python test\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+def test_the_tests_of_the_pages_pass(tmp_path: Path) -> None:
+    text = "".join(
+        each.read_text(encoding="utf-8") for each in (PAGE, PAGE.with_name("handlers.md"))
+    )
+    blocks = re.findall(r"```python test\n(.*?)```", text, re.DOTALL)
     for number, block in enumerate(blocks):
         (tmp_path / f"test_example_{number}.py").write_text(block, encoding="utf-8")
     done = subprocess.run(
@@ -33,4 +36,4 @@ def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert "6 passed" in done.stdout
+    assert "7 passed" in done.stdout

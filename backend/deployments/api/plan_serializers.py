@@ -10,6 +10,7 @@ from rest_framework import serializers
 from deployments.api.serializers import SettingsSerializer
 from deployments.choices import (
     ColdReason,
+    Environment,
     Position,
     Reset,
     SourceVerdict,
@@ -243,6 +244,21 @@ class HandoverSerializer(serializers.Serializer[Any]):
     message = serializers.CharField(allow_null=True)
 
 
+class ParameterChangeSerializer(serializers.Serializer[Any]):
+    """A parameter of the topology whose value changes."""
+
+    name = serializers.CharField()
+    old = serializers.JSONField(allow_null=True, help_text="Null if it was not declared.")
+    new = serializers.JSONField(allow_null=True, help_text="Null if it is no longer declared.")
+
+
+class EnvironmentsSerializer(serializers.Serializer[Any]):
+    """The environments before and after; null: parameters have their defaults."""
+
+    old = serializers.ChoiceField(choices=Environment.choices, allow_null=True)
+    new = serializers.ChoiceField(choices=Environment.choices, allow_null=True)
+
+
 class StatePlanSerializer(serializers.Serializer[Any]):
     """What deploying a version does to the state of the previous one."""
 
@@ -260,3 +276,5 @@ class StatePlanSerializer(serializers.Serializer[Any]):
         many=True, help_text="How a start from another position affects results."
     )
     handover = HandoverSerializer(allow_null=True, help_text="Null if no driver is running.")
+    parameters = ParameterChangeSerializer(many=True)
+    environments = EnvironmentsSerializer()

@@ -14,6 +14,7 @@ from topologies.choices import Dialect
 from deployments.choices import (
     AloneReason,
     Desired,
+    Environment,
     Jvm,
     LogLevel,
     LostOffsets,
@@ -39,6 +40,16 @@ def location(value: str) -> None:
         )
 
 
+class EnvironmentQuerySerializer(serializers.Serializer[Any]):
+    """The environment of a deployment that is being prepared."""
+
+    environment = serializers.ChoiceField(
+        choices=Environment.choices,
+        required=False,
+        help_text="Whose values the parameters of the topology have (default: their defaults).",
+    )
+
+
 class SettingsSerializer(serializers.Serializer[Any]):
     """Settings of a deployment."""
 
@@ -49,6 +60,12 @@ class SettingsSerializer(serializers.Serializer[Any]):
         "Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a "
         "deployment cannot be compared, has no real time or lost offsets to set, and starts from "
         "another position only with empty stores.",
+    )
+    environment = serializers.ChoiceField(
+        choices=Environment.choices,
+        required=False,
+        help_text="The environment whose values the parameters of the topology have (default: "
+        "none; they have their defaults).",
     )
     trigger_ms = serializers.IntegerField(
         min_value=0,

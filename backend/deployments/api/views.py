@@ -19,6 +19,7 @@ from millrace_backend.views import PAGE_PARAMETERS, ApiView, valid
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from topologies import environments
 from topologies.models import Topology
 
 from deployments import actions, files
@@ -100,7 +101,9 @@ class MissingTopicsView(ApiView):
     """The topics that a version needs and the cluster lacks."""
 
     @extend_schema(
-        responses=shapes.MissingTopicSerializer(many=True), operation_id="missing_topic_list"
+        parameters=[shapes.EnvironmentQuerySerializer],
+        responses=shapes.MissingTopicSerializer(many=True),
+        operation_id="missing_topic_list",
     )
     def get(self, request: Request, topology: int, number: int) -> Response:
         """Read from Kafka now; 503 if it does not respond."""
@@ -111,7 +114,9 @@ class MissingTopicsView(ApiView):
         version = row.versions.filter(number=number).first()
         if version is None:
             raise NotFound("no_such_version", f"“{row.name}” has no version {number}.")
-        found = missing_topics(version.document, row.workspace.topic_prefixes)
+        asked = valid(shapes.EnvironmentQuerySerializer, request.query_params)
+        document = environments.document_in(version.document, asked.get("environment"))
+        found = missing_topics(document, row.workspace.topic_prefixes)
         return Response(shapes.MissingTopicSerializer(found, many=True).data)
 
 

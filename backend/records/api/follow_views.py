@@ -59,6 +59,7 @@ class DeployedSimulationView(ApiView):
         if states is None:
             answer = simulating.STARTING
         else:
-            run = simulating.Simulation(deployed_document(row), begins=states, **asked)
+            document, environment = deployed_document(row)
+            run = simulating.Simulation(document, begins=states, environment=environment, **asked)
             answer = simulating.simulated(run, self.person, row.workspace)
         return Response(answer, status=202 if answer["state"] == "starting" else 200)

@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from topologies.choices import DOCUMENT_FORMAT
+from topologies.choices import DOCUMENT_FORMAT, PARAMETER_TYPES
 
 #: maximum size of a document's JSON in bytes: some 2,000 nodes with code
 LARGEST_DOCUMENT = 4 * 1024 * 1024
@@ -86,6 +86,21 @@ class DrawingSerializer(serializers.Serializer[Any]):
     notes = NoteSerializer(many=True, required=False)
 
 
+class TopologyParameterSerializer(serializers.Serializer[Any]):
+    """A parameter of the topology; `${name}` stands for its value."""
+
+    type = serializers.ChoiceField(choices=[(each, each) for each in PARAMETER_TYPES])
+    values = serializers.DictField(
+        required=False, help_text="Values in the environments dev, test and prod."
+    )
+    description = serializers.CharField(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add ``default``, a name that every serializer field already uses."""
+        default = serializers.JSONField(help_text="The value elsewhere, and in simulations.")
+        return {**super().get_fields(), "default": default}
+
+
 class DocumentSerializer(serializers.Serializer[Any]):
     """A topology document, format millrace.topology/1. Unknown fields are preserved."""
 
@@ -97,6 +112,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
     nodes = NodeSerializer(many=True)
     edges = EdgeSerializer(many=True)
     drawing = DrawingSerializer(required=False)
+    parameters = serializers.DictField(child=TopologyParameterSerializer(), required=False)
 
 
 @extend_schema_field(DocumentSerializer)

@@ -10,12 +10,14 @@ from rest_framework import serializers
 
 from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer
 from topologies.api.fields import DocumentField
-from topologies.choices import Cut, PlainVerdict, RecordDifference
+from topologies.choices import Cut, PlainVerdict, Ran, RecordDifference
 from topologies.programs import LONGEST
 from topologies.simulating import (
     MOST_BREAKPOINTS,
     MOST_INPUTS,
     MOST_PARTITIONS,
+    MOST_SECONDS,
+    MOST_SEEDS,
     MOST_STEPS,
 )
 
@@ -412,7 +414,7 @@ class SimulationSerializer(serializers.Serializer[Any]):
     """Diagnostics and result; without a result, the document was refused or has not run yet."""
 
     state = serializers.ChoiceField(
-        choices=[("done", "done"), ("starting", "starting")],
+        choices=Ran.choices,
         help_text="starting: the simulator is starting; try again in a second.",
     )
     diagnostics = DiagnosticSerializer(many=True)
@@ -422,6 +424,90 @@ class SimulationSerializer(serializers.Serializer[Any]):
         help_text="Null unless it was requested, and if it was "
         "canceled before its first micro-batch ended.",
     )
+
+
+class SearchRequestSerializer(serializers.Serializer[Any]):
+    """Two documents, saved or not, and inputs to begin with."""
+
+    old = DocumentField()
+    new = DocumentField()
+    inputs = serializers.ListField(
+        child=serializers.ListField(child=serializers.JSONField(), max_length=MOST_INPUTS),
+        max_length=MOST_SEEDS,
+        default=list,
+        required=False,
+        help_text="Lists of input lines that are tried first, such as those of tests.",
+    )
+    seconds = serializers.FloatField(
+        min_value=0.1,
+        max_value=MOST_SECONDS,
+        default=20.0,
+        required=False,
+        help_text="Maximum duration of the search; reducing what it finds takes longer.",
+    )
+    run = RunField()
+
+
+class VersionDiagnosticSerializer(DiagnosticSerializer):
+    """A diagnostic of one of two documents."""
+
+    version = serializers.ChoiceField(choices=[("old", "old"), ("new", "new")])
+
+
+class DifferingInputSerializer(serializers.Serializer[Any]):
+    """An input on which two versions differ, with the outputs of each."""
+
+    inputs = serializers.ListField(child=serializers.DictField(), help_text="Input lines.")
+    topics = serializers.ListField(
+        child=serializers.CharField(), help_text="Topics with different records."
+    )
+    old = serializers.ListField(child=serializers.DictField(), help_text="Output lines.")
+    new = serializers.ListField(child=serializers.DictField(), help_text="Output lines.")
+    old_stopped = serializers.IntegerField(
+        allow_null=True, help_text="Number of the input line that stops the old version."
+    )
+    new_stopped = serializers.IntegerField(
+        allow_null=True, help_text="Number of the input line that stops the new version."
+    )
+
+
+class SearchResultSerializer(serializers.Serializer[Any]):
+    """What a search found, and how much it tried."""
+
+    found = DifferingInputSerializer(
+        allow_null=True, help_text="Null if the results are equal for all inputs."
+    )
+    inputs = serializers.IntegerField(help_text="Number of inputs that were tried.")
+    seconds = serializers.FloatField()
+    nodes = serializers.IntegerField(help_text="Number of nodes of both versions.")
+    branches = serializers.IntegerField(
+        help_text="What the nodes of both versions can do: a record enters it, one leaves it, its "
+        "predicate is false."
+    )
+    covered = serializers.IntegerField(help_text="How many of them happened.")
+    missed = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Nodes that no record reached, by version (old, new).",
+    )
+    only_old = serializers.ListField(
+        child=serializers.CharField(), help_text="Topics that only the old version writes."
+    )
+    only_new = serializers.ListField(
+        child=serializers.CharField(), help_text="Topics that only the new version writes."
+    )
+
+
+class SearchSerializer(serializers.Serializer[Any]):
+    """Diagnostics and result of a search; without a result, a document was refused or nothing ran
+    yet.
+    """
+
+    state = serializers.ChoiceField(
+        choices=Ran.choices,
+        help_text="starting: the simulator is starting; try again in a second.",
+    )
+    diagnostics = VersionDiagnosticSerializer(many=True)
+    result = SearchResultSerializer(allow_null=True)
 
 
 class ProgramSerializer(serializers.Serializer[Any]):

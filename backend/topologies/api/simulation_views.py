@@ -15,6 +15,8 @@ from topologies.api.simulation_serializers import (
     ProgramDocumentSerializer,
     ProgramSerializer,
     SampleInputsSerializer,
+    SearchRequestSerializer,
+    SearchSerializer,
     SimulationRequestSerializer,
     SimulationSerializer,
     SimulatorQuerySerializer,
@@ -87,6 +89,28 @@ class SimulationsView(ApiView):
         workspace_for(self.person, workspace)
         simulating.cancel(self.person, _run_of(request))
         return Response(status=204)
+
+
+class DifferencesView(ApiView):
+    """Searches for inputs on which two versions differ, which are not stored."""
+
+    throttle_scope = "simulate"
+
+    @extend_schema(
+        request=SearchRequestSerializer,
+        responses={200: SearchSerializer, 202: SearchSerializer},
+        operation_id="difference_search",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Search for the shortest input on which two documents give different results (roles as
+        for simulations). 202 while a simulator is starting: try again in a second. Progress and
+        cancellation are those of a simulation with the same `run`; a canceled search returns what
+        it has.
+        """
+        found = workspace_for(self.person, workspace)
+        search = simulating.Search(**valid(SearchRequestSerializer, request.data))
+        answer = simulating.searched(search, self.person, found)
+        return Response(answer, status=202 if answer["state"] == "starting" else 200)
 
 
 class ProgramsView(ApiView):

@@ -14,6 +14,7 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
     path("workspaces/<slug:workspace>/compile", views.CompileView.as_view()),
     path("workspaces/<slug:workspace>/simulations", simulation_views.SimulationsView.as_view()),
+    path("workspaces/<slug:workspace>/differences", simulation_views.DifferencesView.as_view()),
     path("workspaces/<slug:workspace>/programs", simulation_views.ProgramsView.as_view()),
     path(
         "workspaces/<slug:workspace>/verifications",

@@ -32,6 +32,7 @@ from topologies.api.compile_serializers import (
 )
 from topologies.choices import Dialect
 from topologies.compiling import compiled
+from topologies.environments import ENVIRONMENTS, document_in
 from topologies.exporting import export, file_name
 from topologies.models import Draft, Topology, Version, empty_document
 from topologies.queries import visible_topologies, whole
@@ -281,6 +282,11 @@ class CompileView(ApiView):
         answer = compiled(
             asked["document"], self.person, found, asked["dialect"], asked["conditions"]
         )
-        forbidden = refusals(asked["document"], found.topic_prefixes)
+        # Topics of all environments: a deployment may name any of them.
+        forbidden = [
+            each
+            for environment in (None, *ENVIRONMENTS)
+            for each in refusals(document_in(asked["document"], environment), found.topic_prefixes)
+        ]
         answer["diagnostics"] += [each.to_json() for each in forbidden]
         return Response({**answer, "revision": asked["revision"]})

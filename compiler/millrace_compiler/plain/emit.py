@@ -86,6 +86,11 @@ def _check_settings(program: Program) -> None:
             report.add(
                 "plain_handler", None, name, reason="failed records cannot be sent to another topic"
             )
+    if settings.get("production_handler", "fail") != "fail":
+        reason = "a record that cannot be sent stops the query"
+        report.add("plain_handler", None, "production_handler", reason=reason)
+    if settings.get("modules"):
+        report.add("plain_modules", None, "modules")
     if settings.get("uncaught_exception_handler", "stop") != "stop":
         reason = "a query that failed ends its program"
         report.add("plain_handler", None, "uncaught_exception_handler", reason=reason)

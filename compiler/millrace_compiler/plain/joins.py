@@ -111,10 +111,10 @@ def stream_global_table(program: Program, node: JoinStreamGlobalTable) -> Made:
         node,
         program.input(node, "left"),
         call("where", "value IS NOT NULL"),
-        call("withColumn", "wanted", call("F.expr", node.key)),
+        call("withColumn", "mapped_key", call("F.expr", node.key)),
         call("withColumnRenamed", "value", "left"),
-        call("join", renamed, call("F.expr", "wanted = table_key"), how),
-        drop=("wanted", "table_key"),
+        call("join", renamed, call("F.expr", "mapped_key = table_key"), how),
+        drop=("mapped_key", "table_key"),
     )
 
 

@@ -143,6 +143,10 @@ PLAIN: dict[str, Prose] = {
         "Plain Spark does not support this handler: {reason}.",
         "Choose fail or stop, or use the exact dialect.",
     ),
+    "plain_modules": Prose(
+        "Plain Spark does not support modules beside the code of processors.",
+        "Move what the code uses into it, or use the exact dialect.",
+    ),
     "plain_column": Prose(
         "The expression reads {column}, which a result of {kind} does not have in plain Spark.",
         "Copy it into the value before, or use the exact dialect.",

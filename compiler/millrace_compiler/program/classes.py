@@ -11,6 +11,7 @@ from typing import TypeGuard
 #: Names that a processor's code can use without importing them.
 GIVEN = (
     "STREAM_TIME", "WALL_CLOCK_TIME", "Processor", "ProcessorContext", "Record", "Struct",
+    "DeadLetter", "FailedRecord", "RecordError", "Response",
     "KeyValueStore", "WindowStore", "SessionStore", "VersionedStore",
     "ReadOnlyKeyValueStore", "ReadOnlyWindowStore", "ReadOnlySessionStore",
     "ReadOnlyVersionedStore", "Window", "Windowed",
@@ -59,22 +60,20 @@ def in_place(source: str, class_name: str) -> str:
     return "\n".join(kept).rstrip("\n") + "\n"
 
 
-def imports(code: str) -> list[tuple[int, str]]:
-    """Line and name of each module that the code imports; a relative import begins with dots.
-
-    None of code that is not valid Python.
-    """
-    try:
-        tree = ast.parse(code)
-    except SyntaxError:
-        return []
-    found = []
-    for item in ast.walk(tree):
-        if isinstance(item, ast.Import):
-            found += [(item.lineno, alias.name) for alias in item.names]
-        elif isinstance(item, ast.ImportFrom):
-            found.append((item.lineno, "." * item.level + (item.module or "")))
-    return sorted(found)
+def last_function(code: str, name: str) -> str | None:
+    """The code with its top-level function of this name at the end; ``None`` without one."""
+    lines = code.split("\n")
+    items = [item for item in ast.parse(code).body if _is_class(item, name)]
+    if not items or not isinstance(items[-1], ast.FunctionDef):
+        return None
+    found = items[-1]
+    later = [item for item in ast.parse(code).body if item.lineno > (found.end_lineno or 0)]
+    if not any(isinstance(item, ast.FunctionDef) for item in later):
+        return code
+    first = _first(found, lines) - 1
+    own = "\n".join(lines[first : found.end_lineno])
+    rest = "\n".join(lines[:first]).rstrip("\n"), "\n".join(lines[found.end_lineno :]).strip("\n")
+    return "\n\n\n".join(part for part in (*rest, own) if part) + "\n"
 
 
 def _needed(source: str, class_name: str) -> list[ast.stmt]:

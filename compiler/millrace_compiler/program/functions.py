@@ -156,6 +156,10 @@ RECORD = Binding(tuple(ARGUMENTS), (("value",), ("key", "value")))
 JOINER = Binding(
     ("key", "left", "right", "timestamp"), (("left", "right"), ("key", "left", "right"))
 )
+MAPPED_JOINER = Binding(
+    ("key", "mapped_key", "left", "right", "timestamp"),
+    (("left", "right"), ("key", "left", "right"), ("key", "mapped_key", "left", "right")),
+)
 AGGREGATOR = Binding(("agg", "key", "value", "timestamp"), (("key", "value", "agg"),))
 REDUCER = Binding(("agg", "value"), (("agg", "value"),))
 MERGER = Binding(("key", "left", "right"), (("key", "left", "right"),))

@@ -14,6 +14,7 @@ from pathlib import PurePath
 
 from millrace_compiler.graph import Graph
 from millrace_compiler.layout import WIDTH
+from millrace_compiler.modules import files_of, imported
 from millrace_compiler.names import Names
 from millrace_compiler.operator import Operator, Store
 from millrace_compiler.program.classes import GIVEN, bound_names, is_plain, is_same, own_code
@@ -24,6 +25,7 @@ from millrace_compiler.program.labels import implied_label
 from millrace_compiler.program.text import Lines, Link, Span, fits, is_fluent, statement_lines
 from millrace_compiler.program.values import Values
 from millrace_compiler.program.words import Call, Processor, with_keywords
+from millrace_compiler.settings import HANDLED, handler_functions
 
 PROGRAM = "job.py"
 _LONGEST_CHAIN = 7
@@ -77,9 +79,12 @@ class _Writer:
         self.code: list[tuple[str, list[str]]] = []
         #: The function of a code that has no class.
         self.functions: dict[str, str] = {}
-        self.files: dict[str, str] = {}
+        modules = settings.get("modules")
+        self.modules: dict[str, str] = dict(modules) if isinstance(modules, dict) else {}
+        self.files: dict[str, str] = files_of(self.modules)
         self.names = Names(set(API))
         self._place_classes()
+        self._place_handlers()
         self.shown_ids = self._ids()
         self.body = Lines()
         self.values = Values(self.graph, self.names, self.classes)
@@ -151,25 +156,36 @@ class _Writer:
             for call in operator.words():
                 for arg in call.args:
                     if isinstance(arg, Processor):
-                        self._place_class(arg, operator)
+                        self._place(arg, operator)
 
-    def _place_class(self, found: Processor, operator: Operator) -> None:
+    def _place(self, found: Processor, operator: Operator) -> None:
+        placed = (found.code, found.class_name) in self.classes
+        if not placed and found.called and self._place_function(found, found.called, operator):
+            return
+        self._place_class(found, operator.id, [operator.id])
+
+    def _place_handlers(self) -> None:
+        """Puts the functions that handle errors into the program, like classes."""
+        for kind, function in handler_functions(self.settings).items():
+            found = Processor(function["code"], function["name"])
+            self._place_class(found, f"{kind}_errors", [])
+
+    def _place_class(self, found: Processor, base: str, owner: list[str]) -> None:
+        """``owner``: the node; ``base``: the name of a module of its own."""
         key = (found.code, found.class_name)
         if key in self.classes:
-            return
-        if found.called and self._place_function(found, found.called, operator):
             return
         for code, owners in self.code:
             if code == found.code and is_same(own_code(code, found.class_name) or "", code):
                 self.classes[key] = found.class_name
-                owners.append(operator.id)
+                owners.extend(owner)
                 return
         if self._fits(found.code, found.class_name):
             self.classes[key] = found.class_name
-            self.code.append((found.code, [operator.id]))
+            self.code.append((found.code, owner))
             self.names.taken |= bound_names(found.code)
             return
-        stem = self.names.take(slug(operator.id).replace("-", "_") or "processor")
+        stem = self.names.take(slug(base).replace("-", "_") or "processor")
         path = f"{stem}.py"
         while path == PROGRAM or path in self.files:
             path = f"{PurePath(path).stem}_.py"
@@ -326,6 +342,19 @@ class _Writer:
             return ast.Name("topology")
         return self.values.input(operator, ports[0].name, 0)
 
+    def _settings(self) -> dict[str, object]:
+        """The settings as arguments: functions among the handlers, and modules nobody imports."""
+        found = {k: v for k, v in self.settings.items() if v is not None and k != "modules"}
+        functions = handler_functions(self.settings)
+        for kind in HANDLED:
+            found.pop(f"{kind}_function", None)
+            if kind in functions:
+                function = functions[kind]
+                found[f"{kind}_handler"] = Processor(function["code"], function["name"])
+        codes = [code for code, _ in self.classes]
+        unused = [name for name in self.modules if name not in imported(codes, self.modules)]
+        return {**found, "modules": unused} if unused else found
+
     # ---- the file -------------------------------------------------------------------------------
 
     def _file(self) -> Written:
@@ -340,7 +369,7 @@ class _Writer:
             keywords["partitions"] = dict(document.topics)
         if not self.labels:
             keywords["labels"] = False
-        keywords |= {k: v for k, v in self.settings.items() if v is not None}
+        keywords |= self._settings()
         made = Call("Topology", (document.name,), tuple(keywords.items()))
         head = self.values.call(made, None)
         file = Lines()

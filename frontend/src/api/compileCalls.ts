@@ -7,6 +7,7 @@ import type {
   CompileResult,
   Condition,
   Cut,
+  DifferenceSearch,
   NewTopologyTest,
   Simulation,
   TopologyDocument,
@@ -103,6 +104,22 @@ export const cancelSimulation = (workspace: string, run?: string) =>
   api.DELETE("/api/workspaces/{workspace}/simulations", {
     params: { path: { workspace }, query: run === undefined ? {} : { run } },
   });
+
+/** Searches for the shortest input on which two documents differ. `inputs`: lists of input lines that are tried first. */
+export const searchDifference = (
+  workspace: string,
+  sides: { readonly old: TopologyDocument; readonly new: TopologyDocument },
+  inputs: readonly unknown[][],
+  run: string,
+  signal: AbortSignal,
+): Promise<DifferenceSearch> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/differences", {
+      params: { path: { workspace } },
+      body: { old: body(sides.old), new: body(sides.new), inputs: inputs as never, run } as never,
+      signal,
+    }),
+  );
 
 /** All tests of a topology, which never exceed one page of 200. */
 export const listTests = (topology: number): Promise<TopologyTestPage> =>

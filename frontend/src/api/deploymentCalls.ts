@@ -24,13 +24,18 @@ import type {
 } from "./types";
 
 /** Topics that a version uses and that do not exist in the cluster. */
-export const missingTopics = (topology: number, number: number): Promise<readonly MissingTopic[]> =>
-  answer(
-    api.GET(
-      "/api/topologies/{topology}/versions/{number}/missing-topics",
-      versionAt(topology, number),
-    ),
+export const missingTopics = (
+  topology: number,
+  number: number,
+  environment: DeploymentSettings["environment"],
+): Promise<readonly MissingTopic[]> => {
+  const { params } = versionAt(topology, number);
+  return answer(
+    api.GET("/api/topologies/{topology}/versions/{number}/missing-topics", {
+      params: { ...params, query: environment === undefined ? {} : { environment } },
+    }),
   );
+};
 
 const deploymentAt = (deployment: number) => ({ params: { path: { deployment } } });
 

@@ -110,6 +110,23 @@ export const topicUses = (
     }),
   );
 
+/** Schemas of the JSON keys or values of a topic in topologies other than this one, each schema once. */
+export async function knownSchemas(
+  workspace: string,
+  topic: string,
+  side: "key" | "value",
+  except: number,
+): Promise<{ topology: string; schema: string }[]> {
+  const { uses } = await topicUses(workspace, topic);
+  const found = new Map<string, string>();
+  for (const use of uses) {
+    const { format, schema } = use[side] ?? {};
+    if (use.topology === except || format !== "json" || typeof schema !== "string") continue;
+    if (schema.trim() !== "" && !found.has(schema)) found.set(schema, use.name);
+  }
+  return [...found].map(([schema, topology]) => ({ topology, schema }));
+}
+
 /** Records of a topic as input lines of a simulation, with masked fields. */
 export const sampleTopic = (
   workspace: string,

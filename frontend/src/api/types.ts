@@ -141,6 +141,8 @@ export type StoreRow = Schemas["StoreRow"];
 export type TopologyTest = Schemas["TopologyTest"];
 export type TopologyTestPage = Schemas["TopologyTestPage"];
 export type Verification = Schemas["Verification"];
+export type DifferenceSearch = Schemas["Search"];
+export type DifferingInput = Schemas["DifferingInput"];
 export type NewTopologyTest = Schemas["TopologyTestRequest"];
 
 export type LiveSnapshot = Schemas["LiveSnapshot"];

@@ -38,6 +38,8 @@ const plan: StatePlan = {
   reset: false,
   warnings: [],
   handover: null,
+  parameters: [],
+  environments: { old: null, new: null },
 };
 
 const answers: unknown[][] = [];
@@ -170,5 +172,31 @@ test("topics that are new or no longer read are named; cancel leaves what runs a
   const buttons = [...document.querySelectorAll("button")];
   await click(buttons.find((each) => each.textContent === "Cancel"));
   expect(answers).toEqual([[null]]);
+  await close();
+});
+
+test("the plan shows the values of parameters that another environment changes", async () => {
+  const close = await shown({
+    ...plan,
+    environments: { old: null, new: "prod" },
+    parameters: [
+      { name: "orders", old: "orders", new: "orders-2" },
+      { name: "low", old: null, new: 3 },
+    ],
+  });
+  const table = document.querySelector("[data-testid=change-values]");
+  expect([...(table?.querySelectorAll("th") ?? [])].map((each) => each.textContent)).toEqual([
+    "Parameter",
+    "Defaults",
+    "prod",
+  ]);
+  expect([...(table?.querySelectorAll("td") ?? [])].map((each) => each.textContent)).toEqual([
+    "orders",
+    "orders",
+    "orders-2",
+    "low",
+    "–",
+    "3",
+  ]);
   await close();
 });

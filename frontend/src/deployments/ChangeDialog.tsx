@@ -1,16 +1,20 @@
 import { TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Suspense, useState } from "react";
+import { getVersion } from "../api/topologyCalls";
 import type { StatePlan, StoreChange } from "../api/types";
 import { useLive } from "../live/store";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { bytes, exact, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";
 import { HandoverNote } from "./HandoverNote";
+
+const Differing = later(async () => (await import("../differing/Differing")).Differing);
 
 /** Shows how a version changes the state of the running deployment, before anything is stopped. */
 export function ChangeDialog(props: Asked) {
@@ -24,7 +28,7 @@ export function ChangeDialog(props: Asked) {
   const decision = (store: StoreChange): Decision =>
     converts(store) ? { convert: expressions[store.id] ?? "" } : decisionOf(store);
   const [confirmed, setConfirmed] = useState("");
-  const name = useEditing((state) => state.name);
+  const { name, topology } = useEditing();
   const runs = useLive((state) => state.deployment?.desired !== "stopped");
   const ready = decided && (!plan.reset || confirmed === name);
   const accept = () =>
@@ -90,6 +94,7 @@ export function ChangeDialog(props: Asked) {
             </div>
           ))}
         </div>
+        <Values plan={plan} />
         {places.length === 0 ? null : (
           <table className={classes.places} data-testid="change-places">
             <thead>
@@ -113,6 +118,18 @@ export function ChangeDialog(props: Asked) {
               ))}
             </tbody>
           </table>
+        )}
+        {plan.version === plan.before || topology === null ? null : (
+          <Suspense fallback={null}>
+            <Differing
+              names={[t("Version {n}", { n: plan.before }), t("Version {n}", { n: plan.version })]}
+              load={async () => ({
+                old: (await getVersion(topology, plan.before)).document,
+                new: (await getVersion(topology, plan.version)).document,
+              })}
+              onOpened={() => answer(null)}
+            />
+          </Suspense>
         )}
         {plan.warnings.map(({ code }) => (
           <Note key={code} tone="degraded">
@@ -145,6 +162,34 @@ export function ChangeDialog(props: Asked) {
         </DialogEnd>
       </div>
     </Modal>
+  );
+}
+
+/** The environment, and the values of the topology's parameters, where they change. */
+function Values({ plan }: { plan: StatePlan }) {
+  const { environments, parameters } = plan;
+  if (environments.old === environments.new && parameters.length === 0) return null;
+  const text = (value: unknown) =>
+    value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value);
+  return (
+    <table className={classes.places} data-testid="change-values">
+      <thead>
+        <tr>
+          <th>{t("Parameter")}</th>
+          <th>{environments.old ?? t("Defaults")}</th>
+          <th>{environments.new ?? t("Defaults")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {parameters.map((each) => (
+          <tr key={each.name}>
+            <td>{each.name}</td>
+            <td>{text(each.old)}</td>
+            <td>{text(each.new)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

@@ -1,5 +1,7 @@
 import { NumberInput, Select, TextInput } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
+import { useDesigner } from "../designer/store";
+import { ENVIRONMENTS, type Environment, parametersOf } from "../graph/parameters";
 import { isPlain } from "../live/dialect";
 import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
@@ -24,6 +26,7 @@ export function DeployOptions(props: {
 }) {
   const { values, fresh, onChange } = props;
   const set = (change: DeploymentSettings) => onChange({ ...values, ...change });
+  const parametrized = useDesigner((state) => parametersOf(state.document).length > 0);
   const trigger = triggerOf(values);
   const plain = isPlain(values);
   const shared = sharesJvm(values);
@@ -57,6 +60,22 @@ export function DeployOptions(props: {
   );
   return (
     <>
+      {parametrized || values.environment !== undefined ? (
+        <Select
+          label={t("Environment")}
+          description={t("Whose values the parameters of the topology have.")}
+          placeholder={t("Defaults")}
+          clearable
+          value={values.environment ?? null}
+          onChange={(value) => {
+            const { environment: _old, ...others } = values;
+            onChange(value === null ? others : { ...others, environment: value as Environment });
+          }}
+          data={[...ENVIRONMENTS]}
+          comboboxProps={{ withinPortal: false }}
+          data-testid="environment"
+        />
+      ) : null}
       {dialect}
       {fresh ? (
         <Select

@@ -25,6 +25,8 @@ const plan = (...stores: StoreChange[]): StatePlan => ({
   reset: false,
   warnings: [],
   handover: null,
+  parameters: [],
+  environments: { old: null, new: null },
 });
 
 test("a plan is shown where state or sources change", () => {
@@ -35,6 +37,11 @@ test("a plan is shown where state or sources change", () => {
   expect(
     nothingChanges({ ...plan(), sources: [{ topic: "in", verdict: "gone", partitions: [] }] }),
   ).toBe(false);
+});
+
+test("a plan is shown where the value of a parameter changes", () => {
+  const parameters = [{ name: "low", old: 1, new: 2 }];
+  expect(nothingChanges({ ...plan(), parameters })).toBe(false);
 });
 
 test("what is lost is dropped, what is incompatible is reset, and the rest needs no decision", () => {

@@ -35,9 +35,10 @@ export function decisionOf(store: StoreChange): "reset" | "drop" {
   return store.verdict === "lost" ? "drop" : "reset";
 }
 
-/** Whether state and sources stay the same, so that there is nothing to review. */
+/** Whether state, sources and values of parameters stay the same, so that there is nothing to review. */
 export function nothingChanges(plan: StatePlan): boolean {
   return (
+    plan.parameters.length === 0 &&
     plan.stores.every((store) => store.verdict === "kept" || store.verdict === "new") &&
     plan.sources.every((source) => source.verdict === "continues")
   );

@@ -22,7 +22,7 @@ export async function noneMissing(
 ): Promise<boolean> {
   let topics: readonly MissingTopic[];
   try {
-    topics = await missingTopics(topology, version);
+    topics = await missingTopics(topology, version, settings?.environment);
   } catch (error) {
     if (error instanceof ApiError && error.status === 503) return true;
     throw error;

@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<string, Phrase>> = {
   skipped_timestamp: phrase("skipped timestamp"),
   deserialization: phrase("deserialization"),
   processing: phrase("processing"),
+  production: phrase("production"),
 };
 
 const MISSES: Readonly<Record<string, Phrase>> = {

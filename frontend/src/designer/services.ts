@@ -5,6 +5,12 @@ import type { TopologyDocument } from "../graph/document";
 
 type TopicEntry = Readonly<Topic>;
 
+/** A schema and the topology that has it. */
+export interface KnownSchema {
+  readonly topology: string;
+  readonly schema: string;
+}
+
 export interface DesignerServices {
   /** Compiles a document, finished or not. Rejects only if the compiler does not respond. */
   compile(
@@ -17,6 +23,8 @@ export interface DesignerServices {
   topics(): Promise<readonly TopicEntry[]>;
   /** Keys or values of the latest records of a topic that are JSON, as texts. */
   samples(topic: string, side: "key" | "value"): Promise<readonly string[]>;
+  /** Schemas of the JSON keys or values that other topologies read from a topic, or write to it. */
+  schemas(topic: string, side: "key" | "value"): Promise<readonly KnownSchema[]>;
   /** The address of the page that shows a topic's records. */
   topicAddress(topic: string): string;
 }

@@ -1,17 +1,24 @@
 import { ActionIcon, Autocomplete, Button, Textarea, TextInput } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { useDesigner } from "../designer/store";
 import { isAsked } from "../graph/catalog";
 import { setPartitions, setSetting } from "../graph/changes";
 import { type Json, paramsOf } from "../graph/document";
 import { t } from "../ui/i18n";
-import { FieldProblems } from "./Field";
+import { later } from "../ui/later";
+import { Field, FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { Section } from "./Section";
 import { useFocus } from "./useFocus";
 import { useTopics } from "./useTopics";
+
+/** The field of a setting with Python source, whose editor is loaded when a document has one. */
+const CodeField = later(async () => (await import("./widgets/ofSettings")).default);
+const TopologyParameters = later(
+  async () => (await import("./TopologyParameters")).TopologyParameters,
+);
 
 /** Sorts `orders-2` before `orders-10`. */
 const natural = new Intl.Collator("en", { numeric: true });
@@ -173,17 +180,39 @@ export function DocumentForm() {
       <div className="inspector-parameters">
         {settings
           .filter((each) => isAsked(each, values, settings) || values[each.name] !== undefined)
-          .map((each) => (
-            <ParameterField
-              key={each.name}
-              parameter={each}
-              node={null}
-              value={values[each.name]}
-              diagnostics={diagnostics}
-              onSet={set}
-            />
-          ))}
+          .map((each) => {
+            const value = values[each.name];
+            if (each.widget === "modules" && value === undefined)
+              return readOnly ? null : (
+                <Field {...each} key={each.name} diagnostics={[]} aside={null}>
+                  {() => (
+                    <Button
+                      variant="subtle"
+                      size="compact-xs"
+                      onClick={() => set(each.name, { module: "" })}
+                    >
+                      {t("Add a module")}
+                    </Button>
+                  )}
+                </Field>
+              );
+            const Shown = each.widget in { code: 1, modules: 1 } ? CodeField : ParameterField;
+            return (
+              <Suspense key={each.name} fallback={null}>
+                <Shown
+                  parameter={each}
+                  node={null}
+                  value={value}
+                  diagnostics={diagnostics}
+                  onSet={set}
+                />
+              </Suspense>
+            );
+          })}
       </div>
+      <Suspense fallback={null}>
+        <TopologyParameters />
+      </Suspense>
       <Topics />
     </div>
   );

@@ -30,7 +30,9 @@ import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
+import { PlacesOfParameters } from "./PlacesOfParameters";
 import { Section } from "./Section";
+import { topicsOf } from "./topicsOf";
 import { useFocus } from "./useFocus";
 import { MoveButtons } from "./widgets/MoveButtons";
 
@@ -191,11 +193,7 @@ function ReadTable({ node }: { node: string }) {
 /** Links to the records of the topics that the node uses. */
 function Topics({ node }: { node: DocumentNode }) {
   const services = useServices();
-  const { topic, topics } = paramsOf(node);
-  const named = [topic, ...(Array.isArray(topics) ? topics : [])].filter(
-    (each): each is string => typeof each === "string" && each !== "",
-  );
-  return named.map((each) => (
+  return topicsOf(node).map((each) => (
     <Link
       key={each}
       to={services.topicAddress(each)}
@@ -330,6 +328,7 @@ export function NodeForm(props: {
   );
   return (
     <div ref={form} className="inspector-body m-scroll">
+      <PlacesOfParameters />
       <Name node={node} taken={named.has("label")} />
       <Facts node={node} />
       {general.length === 0 ? null : (

@@ -1,23 +1,38 @@
 import { Button, Textarea } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { asApiError } from "../api/client";
+import type { KnownSchema } from "../designer/services";
 import { useServices } from "../designer/servicesContext";
-import { type DocumentNode, paramsOf } from "../graph/document";
+import type { DocumentNode } from "../graph/document";
 import { readSamples, schemaOf } from "../graph/samples";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
+import { topicsOf } from "./topicsOf";
 
-/** The topics that a node reads or writes. */
-function topicsOf(node: DocumentNode | null): string[] {
-  if (node === null) return [];
-  const { topic, topics } = paramsOf(node);
-  const all = [topic, ...(Array.isArray(topics) ? topics : [])];
-  return all.filter((each): each is string => typeof each === "string" && each !== "");
+/** The schemas that other topologies have for a node's topics. Without an answer, there are none to offer. */
+function useKnown(node: DocumentNode | null, side: "key" | "value"): readonly KnownSchema[] {
+  const services = useServices();
+  const [known, setKnown] = useState<readonly KnownSchema[]>([]);
+  const topics = topicsOf(node).join(" ");
+  useEffect(() => {
+    let here = true;
+    const asked = topics.split(" ").filter((topic) => topic !== "");
+    Promise.all(asked.map((topic) => services.schemas(topic, side))).then(
+      (found) => {
+        if (here) setKnown(found.flat());
+      },
+      () => undefined,
+    );
+    return () => {
+      here = false;
+    };
+  }, [services, side, topics]);
+  return known;
 }
 
-/** Makes a schema from pasted JSON, or from records of the node's topic. */
+/** Makes a schema from pasted JSON or records of the node's topic, or takes that of another topology. */
 export function SchemaDialog(props: {
   node: DocumentNode | null;
   side: "key" | "value";
@@ -31,6 +46,7 @@ export function SchemaDialog(props: {
   const [failure, setFailure] = useState<string | null>(null);
   const samples = useMemo(() => readSamples(text), [text]);
   const found = useMemo(() => schemaOf(samples.values), [samples]);
+  const known = useKnown(node, side);
   const read = async (topic: string) => {
     setLoading(topic);
     setFailure(null);
@@ -58,6 +74,23 @@ export function SchemaDialog(props: {
           </Button>
         ))}
       </div>
+      {known.map(({ schema, topology }) => (
+        <button
+          key={schema}
+          type="button"
+          className="schema-known"
+          data-testid="known-schema"
+          onClick={() => {
+            onChoose(schema);
+            onClose();
+          }}
+        >
+          <span>{t("As in {topology}", { topology })}</span>
+          <code className="m-mono m-cut" title={schema}>
+            {schema}
+          </code>
+        </button>
+      ))}
       <Textarea
         data-autofocus
         data-testid="samples"

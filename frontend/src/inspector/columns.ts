@@ -94,6 +94,14 @@ export function columnsOf(
       { name: "left", type: typed(flowingInto(document, result, node.id, "left")?.value) },
       { name: "right", type: typed(flowingInto(document, result, node.id, "right")?.value) },
       ...timestamp,
+      ...(context === "join_mapped"
+        ? [
+            {
+              name: "mapped_key",
+              type: typed(flowingInto(document, result, node.id, "right")?.key),
+            },
+          ]
+        : []),
     ];
   }
   if (/merge/.test(context)) {

@@ -7,8 +7,9 @@ import { CATALOG, type Editor, editor } from "../commands/kit";
 import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
-import { setParam } from "../graph/changes";
+import { setParam, setSetting } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
+import { placeOf } from "../graph/parameters";
 import { Palette } from "../palette/Palette";
 import { theme } from "../theme/theme";
 import { t } from "../ui/i18n";
@@ -26,6 +27,10 @@ class QuietServices implements DesignerServices {
 
   async topics() {
     return [{ name: "orders", partitions: 3 }];
+  }
+
+  async schemas(topic: string) {
+    return topic === "orders" ? [{ topology: "Shop", schema: "item STRING" }] : [];
   }
 
   async samples(topic: string) {
@@ -251,6 +256,39 @@ test("settings of the topology are shown when nothing is selected", async () => 
   expect(complaints).toEqual([]);
 });
 
+test("settings with Python source: a handler's function, and modules that have names", async () => {
+  const settings = () => useDesigner.getState().document.settings;
+  const choose = async (name: string) => {
+    const found = [...place.querySelectorAll("button, label")].find(
+      (each) => (each.getAttribute("aria-label") ?? each.textContent) === name,
+    );
+    await act(async () => (found as HTMLElement).click());
+    await act(() => import("./widgets/ofSettings").then(() => undefined));
+  };
+  await show(<Inspector nodeRuntime={undefined} />);
+  expect(place.querySelector('[data-parameter="processing_function"]')).toBeNull();
+  await act(async () =>
+    useDesigner
+      .getState()
+      .change(t("Add a module"), (now) => setSetting(now, "processing_handler", "function"), {
+        gesture: "",
+      }),
+  );
+  await choose("Add a module");
+  field("processing_function");
+  expect(settings()?.modules).toEqual({ module: "" });
+  await choose("Add a module");
+  const [first] = field("modules").querySelectorAll("input");
+  if (first === undefined) throw new Error("no name");
+  await type(first, "shop.prices");
+  await act(async () => first.dispatchEvent(new Event("focusout", { bubbles: true })));
+  expect(settings()?.modules).toEqual({ "shop.prices": "", module_2: "" });
+  await choose("Remove");
+  expect(settings()?.modules).toEqual({ module_2: "" });
+  await choose("Remove");
+  expect(settings()?.modules).toBeUndefined();
+});
+
 test("a topology that may only be looked at has no field to type into", async () => {
   const id = edit.drop("filter");
   useDesigner.setState({ readOnly: true });
@@ -285,11 +323,13 @@ test("a source leads to the records of each of its topics", async () => {
   expect(links).toEqual(["/topics/orders", "/topics/returns"]);
 });
 
-test("the schema of a source comes from the records of its topic, or from pasted ones", async () => {
+test("the schema of a source comes from records of its topic, or from another topology", async () => {
   const id = edit.drop("source.stream", { at: { x: 0, y: 0 } });
   useDesigner.getState().change(t("Change {title}", { title: "topics" }), (document) => {
-    const named = setParam(document, CATALOG, id, "topics", ["orders"]);
-    return setParam(named, CATALOG, id, "value", { format: "json" });
+    const place = placeOf("source");
+    const named = setParam(document, CATALOG, id, "topics", [place]);
+    const parameters = { source: { type: "topic", default: "orders" } } as const;
+    return setParam({ ...named, parameters }, CATALOG, id, "value", { format: "json" });
   });
   edit.select(id);
   await show(<Inspector nodeRuntime={undefined} />);
@@ -311,4 +351,10 @@ test("the schema of a source comes from the records of its topic, or from pasted
   );
   await click(document.querySelector('[data-testid="use-schema"]'));
   expect(schema()).toEqual({ format: "json", schema: "topic STRING, n DOUBLE" });
+
+  await click(place.querySelector('[data-parameter="value"] [data-testid="schema-from-records"]'));
+  const known = document.querySelector('[data-testid="known-schema"]');
+  expect(known?.textContent).toBe("As in Shopitem STRING");
+  await click(known);
+  expect(schema()).toEqual({ format: "json", schema: "item STRING" });
 });

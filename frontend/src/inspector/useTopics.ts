@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
+import { placeOf } from "../graph/parameters";
 
 /** Names of topics: those of the cluster, if it responds, and those in the document. */
 export function useTopics(): string[] {
@@ -20,8 +21,11 @@ export function useTopics(): string[] {
       here = false;
     };
   }, [services]);
-  return useMemo(
-    () => [...new Set([...Object.keys(named ?? {}), ...found])].sort(),
-    [found, named],
-  );
+  const parameters = useDesigner((state) => state.document.parameters);
+  return useMemo(() => {
+    const places = Object.entries(parameters ?? {}).flatMap(([name, each]) =>
+      each?.type === "topic" ? [placeOf(name)] : [],
+    );
+    return [...new Set([...places, ...Object.keys(named ?? {}), ...found])].sort();
+  }, [found, named, parameters]);
 }

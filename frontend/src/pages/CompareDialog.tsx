@@ -7,6 +7,7 @@ import { getVersion } from "../api/topologyCalls";
 import type { TopologyDocument, VersionSummary } from "../api/types";
 import { comparing, reading } from "../code/editor";
 import { useDesigner } from "../designer/store";
+import { Differing } from "../differing/Differing";
 import { Waiting } from "../frame/Waiting";
 import { Segments } from "../ui";
 import { t } from "../ui/i18n";
@@ -36,9 +37,11 @@ export function CompareDialog(props: {
   const [left, setLeft] = useState(String(props.version));
   const [right, setRight] = useState("drawing");
   const [what, setWhat] = useState<What>("document");
+  const documentOf = async (side: string) =>
+    side === "drawing" ? drawing : (await getVersion(props.topology, Number(side))).document;
+  const nameOf = (side: string) => options.find((each) => each.value === side)?.label ?? side;
   const load = async (side: string) => {
-    const document =
-      side === "drawing" ? drawing : (await getVersion(props.topology, Number(side))).document;
+    const document = await documentOf(side);
     if (what === "document") return { document, text: asText(document) };
     const code = side === "drawing" ? drawnCode : (await compileDocument(ws, document, 0)).code;
     const job = code?.files.find((file) => file.path === "job.py");
@@ -92,6 +95,14 @@ export function CompareDialog(props: {
             {sides.data === undefined ? "" : summary || t("No nodes differ.")}
           </span>
         </div>
+        {left === right ? null : (
+          <Differing
+            key={`${left} ${right}`}
+            names={[nameOf(left), nameOf(right)]}
+            load={async () => ({ old: await documentOf(left), new: await documentOf(right) })}
+            onOpened={props.onClose}
+          />
+        )}
         <Waiting query={sides} />
         {sides.data === undefined ? null : (
           <Merge

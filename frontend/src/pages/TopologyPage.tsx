@@ -3,7 +3,7 @@ import { Suspense, useEffect, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
-import { jsonSamples, listTopics } from "../api/topicCalls";
+import { jsonSamples, knownSchemas, listTopics } from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
@@ -227,9 +227,10 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         compileDocument(ws, document, revision, signal, dialect),
       topics: () => listTopics(ws),
       samples: (topic, side) => jsonSamples(ws, topic, side),
+      schemas: (topic, side) => knownSchemas(ws, topic, side, topology.id),
       topicAddress: (topic) => topicAddress(ws, topic),
     }),
-    [ws],
+    [ws, topology.id],
   );
   const bottom = useMemo(() => bottomTabs(ws, topology.id, operator), [ws, topology.id, operator]);
 

@@ -3,6 +3,7 @@
 import type { Format } from "../generate/recipe";
 import { type DocumentNode, paramsOf, type TopologyDocument } from "../graph/document";
 import { isSourceKind } from "../graph/kinds";
+import { withDefaults } from "../graph/parameters";
 import { readDate } from "../ui/readTime";
 import { headersCell } from "./kept";
 
@@ -82,12 +83,13 @@ export function sourcesFor(
 ): readonly Source[] {
   const named = sourcesOf(document);
   if (!readsPatterns(document)) return named;
+  const { nodes } = withDefaults(document);
   const others = new Set(rows.map((row) => row.topic));
   for (const { topic } of named) others.delete(topic);
   return [
     ...named,
     ...[...others].flatMap((topic) => {
-      const node = document.nodes.find((each) => patternOf(each)?.test(topic));
+      const node = nodes.find((each) => patternOf(each)?.test(topic));
       return node === undefined ? [] : [sourceOf(node, topic)];
     }),
   ];
@@ -100,7 +102,7 @@ function formatOf(value: unknown): Format {
 
 /** The topics that the document's sources read by name. */
 export function sourcesOf(document: TopologyDocument): readonly Source[] {
-  return document.nodes.flatMap((node) => {
+  return withDefaults(document).nodes.flatMap((node) => {
     if (!isSourceKind(node.kind)) return [];
     const params = paramsOf(node) as Record<string, unknown>;
     const topics = Array.isArray(params.topics) ? params.topics : [params.topic];

@@ -23,6 +23,7 @@ const REASONS = {
   stale: phrase("The row that requested it has changed in the meantime."),
   deserialization: phrase("Its bytes cannot be read in the format of the source."),
   processing: phrase("Processing it failed, and it was skipped."),
+  production: phrase("The result cannot be sent, and it was skipped."),
 } as const;
 
 /** Why a record was dropped; `caused`: the step at which it entered the node. */

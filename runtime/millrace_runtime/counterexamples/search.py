@@ -42,15 +42,19 @@ class Found:
 class Searched:
     """The result of a search.
 
-    `found`: None if there is no difference among the inputs. `inputs`: their number. `missed`:
-    nodes, by version, that no record reached. `only_old`, `only_new`: topics that one version alone
-    writes; their records are not compared.
+    `found`: None if there is no difference among the inputs. `inputs`: their number. `branches`:
+    what the nodes of both versions can do (a record enters it; one leaves it; its predicate is
+    false), and how many of these happened, `covered`. `missed`: nodes, by version, that no record
+    reached. `only_old`, `only_new`: topics that one version alone writes; their records are not
+    compared.
     """
 
     found: Found | None = None
     inputs: int = 0
     seconds: float = 0.0
     nodes: int = 0
+    branches: int = 0
+    covered: int = 0
     missed: dict[str, list[str]] = field(default_factory=dict)
     only_old: list[str] = field(default_factory=list)
     only_new: list[str] = field(default_factory=list)
@@ -72,13 +76,14 @@ def search(
     most: int = 20_000,
     seed: int = 0,
     stop: Callable[[], bool] = lambda: False,
+    progress: Callable[[int], None] = lambda inputs: None,
 ) -> Searched:
     """Search for the shortest input on which two documents give different results.
 
     `seeds`: inputs to begin with, such as those of tests. `seconds` and `most` limit the search;
-    `stop` ends it earlier. Topics are compared that both versions write, with partition, key,
-    value, timestamp and headers of their records in order; JSON by its content. The search is
-    repeatable except for its end by time.
+    `stop` ends it earlier; `progress` is called with the number of inputs so far. Topics are
+    compared that both versions write, with partition, key, value, timestamp and headers of their
+    records in order; JSON by its content. The search is repeatable except for its end by time.
 
     Raises MillraceError if a document is refused or does not start, if they read no topic by name,
     and for a seed whose values do not fit.
@@ -88,7 +93,7 @@ def search(
         for version in (before, after):
             if version.failure is not None:
                 raise MillraceError("version_failed", "A node of one version does not start.")
-        pair = _Pair(before, after)
+        pair = _Pair(before, after, progress)
         found = pair.first_difference(
             seeds, seed, lambda: not stop() and time.monotonic() - began < seconds, most
         )
@@ -104,8 +109,9 @@ def search(
 class _Pair:
     """Two versions that get the same inputs."""
 
-    def __init__(self, old: Version, new: Version) -> None:
+    def __init__(self, old: Version, new: Version, progress: Callable[[int], None]) -> None:
         self._old, self._new = old, new
+        self._progress = progress
         mine, other = set(old.sink_topics), set(new.sink_topics)
         self._compared = mine & other
         nodes = [
@@ -154,6 +160,7 @@ class _Pair:
     def _try(self, lines: list[Line], kept: list[list[Line]]) -> bool:
         """Whether the versions differ; keep an input with which a node does something new."""
         self.result.inputs += 1
+        self._progress(self.result.inputs)
         old, new = self._old.run(lines), self._new.run(lines)
         fresh = False
         for known, outcome in zip(self._steps, (old, new), strict=True):
@@ -206,8 +213,11 @@ class _Pair:
         return Inputs(topics, constants, seed)
 
     def _reached(self) -> None:
-        """Note the nodes that no record reached."""
+        """Note what happened, and the nodes that no record reached."""
         self.result.nodes = sum(map(len, self._nodes))
+        for version, steps in zip((self._old, self._new), self._steps, strict=True):
+            self.result.branches += len(version.branches)
+            self.result.covered += len(version.branches & steps)
         for name, nodes, steps in zip(("old", "new"), self._nodes, self._steps, strict=True):
             reached = {node for node, _ in steps}
             self.result.missed[name] = sorted(nodes - reached)

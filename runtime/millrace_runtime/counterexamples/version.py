@@ -36,7 +36,8 @@ class Outcome:
 
     `topics`: the records of each topic, as compared. `rows`: the same as the operator gives them,
     each with the number of its input line. `stopped`: the number of the line that stopped the
-    version, if one did. `steps`: (node, "in" or "out" or the reason of a drop) that happened.
+    version, if one did. `steps`: what happened at nodes: (node, `in`, `out`, `false` of a predicate
+    or the reason of a drop).
     """
 
     topics: dict[str, list[Compared]] = field(default_factory=dict)
@@ -132,7 +133,7 @@ class Version:
 
         Raises MillraceError `input_invalid` for a key or value that does not fit its format.
         """
-        run = _Run(self._driver, self._job, self._partitions)
+        run = _Run(self._driver, self._job, self._partitions, self._deciding)
         self._driver.mark()
         try:
             if self._loops:
@@ -144,6 +145,27 @@ class Version:
         return run.outcome
 
     @functools.cached_property
+    def _deciding(self) -> frozenset[str]:
+        """The nodes that hold records back by a predicate."""
+        return frozenset(
+            node["id"]
+            for node in self.document.get("nodes") or ()
+            if "predicate" in (node.get("params") or {})
+        )
+
+    @functools.cached_property
+    def branches(self) -> frozenset[tuple[str, str]]:
+        """Return what the nodes can do with records, as in `Outcome.steps`."""
+        leading = {edge["source"] for edge in self.document.get("edges") or ()}
+        found = {(node, "false") for node in self._deciding}
+        for node in self.document.get("nodes") or ():
+            if not str(node.get("kind")).startswith("store."):
+                found.add((node["id"], "in"))
+                if node["id"] in leading:
+                    found.add((node["id"], "out"))
+        return frozenset(found)
+
+    @functools.cached_property
     def _loops(self) -> bool:
         """Whether the version may read what it writes."""
         chosen = any(node["params"].get("topic_expression") for node in self._job.graph["nodes"])
@@ -153,8 +175,11 @@ class Version:
 class _Run:
     """One run over input lines."""
 
-    def __init__(self, driver: Any, job: Job, partitions: Mapping[str, int]) -> None:
+    def __init__(
+        self, driver: Any, job: Job, partitions: Mapping[str, int], deciding: frozenset[str]
+    ) -> None:
         self._driver, self._job, self._partitions = driver, job, partitions
+        self._deciding = deciding
         self._offsets: dict[tuple[str, int], int] = {}
         self._line_of: dict[int, int] = {}
         self._wall_clock = 0
@@ -192,6 +217,8 @@ class _Run:
         steps.update((each["node"], each["reason"]) for each in found["drops"])
         for node, taken, given in found["nodes"]:
             steps.update((node, step) for step, n in (("in", taken), ("out", given)) if n)
+            if node in self._deciding and given < taken:
+                steps.add((node, "false"))
         written = []
         for row in found["rows"]:
             number = self._line_of[row["merge"]]

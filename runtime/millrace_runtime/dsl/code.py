@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import linecache
 import math
@@ -10,13 +9,19 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-from millrace_compiler.program.classes import imports, in_place, own_code
+from millrace_compiler.program.classes import in_place, last_function, own_code
 from millrace_model.graphs import TaskGraph
 
+from millrace_runtime.dsl.modules import modules_of, relative
 from millrace_runtime.dsl.places import Place
 from millrace_runtime.processor import Processor
+from millrace_runtime.processor.handling import Handler
+
+if TYPE_CHECKING:
+    from millrace_runtime.dsl.readers import Outside
 
 #: A class, an instance of one (whose arguments are kept), or `"file.py:Class"`.
 ProcessorSource = type[Processor] | Processor | str
@@ -28,15 +33,16 @@ class ProcessorCode:
 
     `text`: the class and what it needs, as in the document. `in_place`: the same at its lines in
     `file`, with which it runs in this process's job, so that errors name lines of the file.
-    `beside`: line and name of the first import of a module beside the file, which is not part of
-    the document.
+    `modules`: the modules beside the program that it imports, which become part of the document.
+    `relative`: line and name of the first relative import, which cannot be part of it.
     """
 
     text: str
     class_name: str
     file: str
     in_place: str
-    beside: tuple[int, str] | None
+    modules: Mapping[str, str]
+    relative: tuple[int, str] | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -100,7 +106,7 @@ def _json(value: Any, what: str) -> Any:
     )
 
 
-def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
+def _code_of(processor: type[Processor] | Handler | str, place: Place) -> ProcessorCode:
     if isinstance(processor, str):
         path, _, name = processor.rpartition(":")
         if not path or not name:
@@ -112,7 +118,7 @@ def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
                 text = handle.read()
         except OSError as error:
             raise ValueError(f"{file} cannot be read: {error.strerror}") from None
-        return ProcessorCode(text, name, str(file), text, beside(file, text))
+        return packed(text, name, str(file), text, place)
     name = processor.__qualname__
     if processor.__module__ == place.module:
         found, source = place.file, "".join(place.source())
@@ -122,13 +128,36 @@ def _code_of(processor: type[Processor] | str, place: Place) -> ProcessorCode:
         source = "".join(linecache.getlines(found, vars(module)))
     code = own_code(source, name)
     if code is None:
-        raise ValueError(f"the class {name} must be defined at the top level of its file")
+        kind = "class" if isinstance(processor, type) else "function"
+        raise ValueError(f"the {kind} {name} must be defined at the top level of its file")
     lines = in_place(source, name)
-    return ProcessorCode(code, name, found, lines, beside(Path(found), lines))
+    return packed(code, name, found, lines, place)
 
 
-def placed(graph: TaskGraph, codes: Mapping[str, ProcessorCode]) -> TaskGraph:
-    """Return a task graph whose processors run with the lines of their files; `codes` by node."""
+def packed(text: str, name: str, file: str, lines: str, place: Place) -> ProcessorCode:
+    """Return code with the modules beside the program, or beside its file, that it imports."""
+    # Called while the program runs: afterwards its files may be gone.
+    roots = [Path(each).resolve().parent for each in (place.file, file) if each]
+    return ProcessorCode(text, name, file, lines, modules_of(lines, roots), relative(lines))
+
+
+def handler_of(handler: Handler | str, place: Place) -> ProcessorCode:
+    """Return the code of a function that handles errors, or of `"file.py:function"`.
+
+    The function is the last one of the code. Raises ValueError if its source is not found.
+    """
+    if not isinstance(handler, str) and not isinstance(handler, FunctionType):
+        raise TypeError(f"a handler is a function or 'file.py:function', not {handler!r}")
+    code = _code_of(handler, place)
+    text = last_function(code.text, code.class_name)
+    if text is None:
+        raise ValueError(f"the code has no function {code.class_name}")
+    return replace(code, text=text)
+
+
+def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
+    """Return a task graph whose processors and handlers run with the lines of their files."""
+    codes = outside.codes
     nodes = []
     for node in graph["nodes"]:
         found = codes.get(node["node"]) if "class_name" in node["params"] else None
@@ -137,27 +166,11 @@ def placed(graph: TaskGraph, codes: Mapping[str, ProcessorCode]) -> TaskGraph:
             params["code"], params["file"] = found.in_place, Path(found.file).name
             node = {**node, "params": params}  # noqa: PLW2901
         nodes.append(node)
-    return {**graph, "nodes": nodes}
-
-
-def beside(file: Path, code: str) -> tuple[int, str] | None:
-    """Return line and name of the first import of a module beside the file."""
-    # Called while the program runs: afterwards its modules cannot be found any more.
-    folder = file.resolve().parent
-    return next((each for each in imports(code) if _is_in(folder, each[1])), None)
-
-
-def _is_in(folder: Path, module: str) -> bool:
-    """Whether a module is a file of this folder, or a package in it."""
-    if module.startswith("."):
-        return True
-    try:
-        spec = importlib.util.find_spec(module.partition(".")[0])
-    except (ImportError, ValueError):
-        return False  # it may be installed where the job runs
-    if spec is None:
-        return False
-    files = [spec.origin] if spec.has_location and spec.origin else []
-    packages = list(spec.submodule_search_locations or ())
-    found = [Path(each).resolve().parent for each in packages or files]
-    return folder in found
+    settings = graph["settings"].copy()
+    if outside.handlers:
+        functions = dict(settings["functions"])
+        for kind, own in outside.handlers.items():
+            name = Path(own.file).name
+            functions[kind] = {"code": own.in_place, "name": own.class_name, "file": name}
+        settings["functions"] = functions
+    return {**graph, "settings": settings, "nodes": nodes}

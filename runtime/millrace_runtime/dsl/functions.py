@@ -22,10 +22,11 @@ from millrace_compiler.program.functions import (
     class_code,
     class_name_of,
 )
+from millrace_compiler.topology_parameters import resolved
 from millrace_compiler.types import DataType, NoType, parse_type
-from millrace_model.documents import DocumentEdge, DocumentNode
+from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter, TopologyDocument
 
-from millrace_runtime.dsl.code import ProcessorCode, beside
+from millrace_runtime.dsl.code import ProcessorCode, packed
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
@@ -82,6 +83,7 @@ class Nodes(Protocol):
 
     nodes: list[DocumentNode]
     edges: list[DocumentEdge]
+    parameters: dict[str, DocumentParameter]
 
     def free_id(self, base: str) -> str:
         """The id that a node of this name gets by default."""
@@ -131,7 +133,11 @@ class Functions:
 
     def _inferred(self, nodes: list[Any], edges: list[Any]) -> Mapping[tuple[str, str], Port]:
         report = Diagnostics()
-        raw = {"format": FORMAT, "name": "functions", "nodes": nodes, "edges": edges}
+        raw: TopologyDocument = {
+            "format": FORMAT, "name": "functions", "nodes": nodes, "edges": edges,
+        }  # fmt: skip
+        if self._nodes.parameters:
+            raw = resolved({**raw, "parameters": self._nodes.parameters})
         return infer_ports(Graph(read_document(raw, report), report), self._types, report)
 
     def text(self, given: Any, site: Site, node: str | None = None) -> Any:
@@ -329,10 +335,8 @@ def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
     lines = _in_place(source, name, whole, top=top)
     if not top:
         lines += named(captured)
-    return ProcessorCode(
-        f"{text.rstrip()}\n\n\n{made}", class_name, source.file, f"{lines}\n\n{made}",
-        beside(Path(source.file), text),
-    )  # fmt: skip
+    whole = f"{text.rstrip()}\n\n\n{made}"
+    return packed(whole, class_name, source.file, f"{lines}\n\n{made}", calling())
 
 
 def _at_top(source: Source) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
-from millrace_model.documents import DocumentEdge, DocumentNode
+from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter
 
 from millrace_runtime.dsl.functions import Functions
 from millrace_runtime.dsl.places import Comment, Place, calling, comments
@@ -51,6 +51,8 @@ class Nodes:
     edges: list[DocumentEdge] = field(default_factory=list)
     places: dict[str, list[Place]] = field(default_factory=dict)
     outside: Outside = field(default_factory=Outside)
+    #: declarations of the topology's parameters, by name
+    parameters: dict[str, DocumentParameter] = field(default_factory=dict)
     _ids: Identities = field(default_factory=Identities)
     _stores: dict[int, str] = field(default_factory=dict)
     _kept: list[Store] = field(default_factory=list)

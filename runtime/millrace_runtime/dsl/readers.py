@@ -75,6 +75,8 @@ class Outside:
     dataframes: set[str] = field(default_factory=set)
     #: where the code of processors stands; the document has only its text
     codes: dict[str, ProcessorCode] = field(default_factory=dict)
+    #: the same of handlers that are functions, by the kind of their errors
+    handlers: dict[str, ProcessorCode] = field(default_factory=dict)
 
     @property
     def sinks(self) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, Unpack, cast, overload
 
 from millrace_compiler.program.functions import (
     JOINER,
+    MAPPED_JOINER,
     PAIR,
     RECORD,
     REKEYING,
@@ -463,7 +464,8 @@ class Stream(Records):
             raise TypeError("only a join of two streams takes a window")
         functions, node = self._nodes.functions, about.get("name")
         params["key"] = functions.text(key, self._site(kind, "key"), node)
-        site = Site(kind, "joiner", self._joined(type, other), JOINER)
+        binding = MAPPED_JOINER if isinstance(other, GlobalTable) else JOINER
+        site = Site(kind, "joiner", self._joined(type, other), binding)
         found = functions.text_or_runs(joiner, site, node)
         params["joiner"] = joined(found.columns) if isinstance(found, Runs) else found
         made = self._add(kind, params, about, inputs=[(other, "right")], port="left")
@@ -482,6 +484,7 @@ class Stream(Records):
             "left": Column("left", left.value, none=type == "outer"),
             "right": Column("right", right.value, none=type != "inner"),
             "timestamp": found["timestamp"],
+            "mapped_key": Column("mapped_key", right.key, none=type != "inner"),
         }
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from millrace_compiler.document import FORMAT
 from millrace_compiler.program.functions import RECORD
-from millrace_model.documents import DocumentSettings, TopologyDocument
+from millrace_compiler.settings import HANDLED
+from millrace_compiler.topology_parameters import resolved
+from millrace_model.documents import DocumentParameter, DocumentSettings, TopologyDocument
 
-from millrace_runtime.dsl.code import ProcessorSource, code_of
+from millrace_runtime.dsl.code import ProcessorSource, code_of, handler_of
 from millrace_runtime.dsl.functions import Expression, Site
+from millrace_runtime.dsl.modules import module
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
@@ -21,6 +25,7 @@ from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
 from millrace_runtime.errors import MillraceError, ProgramError
 from millrace_runtime.formats import Format
 from millrace_runtime.keywords import Checked
+from millrace_runtime.processor import handling
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
     from millrace_runtime.dsl.readers import Frame
 
 Handler = Literal["fail", "continue", "dead_letter", "dead_letter_then_fail"]
+#: a function that handles errors, or `"file.py:function"` beside the program
+Function = handling.Handler | str
 InvalidTimestamp = Literal["fail", "skip", "partition_time"]
 Start = Literal["earliest", "latest"]
 
@@ -38,8 +45,11 @@ class Topology(Checked):
 
     `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the name or
     variable of a node without a comment is its label on the canvas. The other arguments are
-    settings of the document: the handlers of deserialization, processing and uncaught errors, the
-    dead letter topic, the processing guarantee and the names of internal topics.
+    settings of the document: the handlers of deserialization, processing, production and uncaught
+    errors, the dead letter topic, the processing guarantee and the names of internal topics. A
+    handler can be a function of a `FailedRecord` and a `RecordError` that returns a `Response`.
+    `modules`: further modules beside the program for the code of processors; those that it imports
+    need no mention.
     """
 
     def __init__(
@@ -50,11 +60,13 @@ class Topology(Checked):
         partitions: Mapping[str, int] | None = None,
         labels: bool = True,
         processing_guarantee: Literal["at_least_once", "exactly_once"] | None = None,
-        deserialization_handler: Handler | None = None,
-        processing_handler: Handler | None = None,
+        deserialization_handler: Handler | Function | None = None,
+        processing_handler: Handler | Function | None = None,
+        production_handler: Literal["fail", "continue"] | Function | None = None,
         uncaught_exception_handler: Literal["stop", "replace_thread"] | None = None,
         dead_letter_topic: str | None = None,
         names: Literal["nodes", "kafka_streams"] | None = None,
+        modules: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.description = description
@@ -64,13 +76,62 @@ class Topology(Checked):
             "processing_guarantee": processing_guarantee,
             "deserialization_handler": deserialization_handler,
             "processing_handler": processing_handler,
+            "production_handler": production_handler,
             "uncaught_exception_handler": uncaught_exception_handler,
             "dead_letter_topic": dead_letter_topic,
             "names": names,
         }
-        self.settings = {name: value for name, value in settings.items() if value is not None}
+        self.settings: dict[str, Any] = {
+            name: value for name, value in settings.items() if value is not None
+        }
         self._nodes = Nodes(self._dataframe)
         self._place = calling()
+        self._handle()
+        folder = Path(self._place.file).resolve().parent
+        self._modules = [module(name, [folder]) for name in modules]
+
+    def _handle(self) -> None:
+        """Replace each handler that is a function, or `"file.py:function"`, by its code."""
+        for kind in HANDLED:
+            given = self.settings.get(f"{kind}_handler")
+            if callable(given) or (isinstance(given, str) and ":" in given):
+                code = handler_of(given, self._place)
+                self.settings |= {f"{kind}_handler": "function", f"{kind}_function": code.text}
+                self.outside.handlers[kind] = code
+
+    def param(
+        self,
+        name: str,
+        default: str | float | bool,
+        *,
+        type: Literal["topic", "text", "number", "duration", "boolean"] | None = None,
+        description: str | None = None,
+        dev: str | float | bool | None = None,
+        test: str | float | bool | None = None,
+        prod: str | float | bool | None = None,
+    ) -> str:
+        """Declare a parameter and return the text that stands for its value, `${name}`.
+
+        Use it as an argument, or within an expression: f"value.amount > {threshold}". `dev`,
+        `test`, `prod`: the values in these environments, if they differ; the environment is the
+        one in MILLRACE_ENVIRONMENT, or of the deployment. `type`: by default that of `default`
+        (text, number or boolean); as part of an expression, a duration is in milliseconds.
+        """
+        kinds = {bool: "boolean", int: "number", float: "number"}
+        values = {"dev": dev, "test": test, "prod": prod}
+        given: dict[str, object] = {
+            each: value for each, value in values.items() if value is not None
+        }
+        declared: DocumentParameter = {
+            "type": type or kinds.get(default.__class__, "text"),
+            "default": default,
+            **({"values": given} if given else {}),
+            **({"description": description} if description else {}),
+        }
+        known = self._nodes.parameters.setdefault(name, declared)
+        if known != declared:
+            raise ValueError(f"the parameter {name} is declared twice, with other values")
+        return f"${{{name}}}"
 
     def stream(
         self,
@@ -262,7 +323,7 @@ class Topology(Checked):
 
         Raises ProgramError for parts that cannot be in a document: `document_dataframe` for a
         stream of a DataFrame, `document_function` for records that go to a function or a DataFrame,
-        and `document_import` for a processor that imports a module beside the program.
+        and `document_import` for a processor that imports a module by a relative name.
         """
         order = list(self._nodes.places)
         found = sorted(self._not_in_documents(), key=lambda each: order.index(each[0].node or ""))
@@ -296,14 +357,13 @@ class Topology(Checked):
             )
             yield sink, places[node]
         for node, code in self.outside.codes.items():
-            if code.beside is not None:
-                line, module = code.beside
+            if code.relative is not None:
+                line, name = code.relative
                 file = Path(code.file).name
                 imported = MillraceError(
                     "document_import",
-                    f"The code of {code.class_name} imports the module {module}, which is beside "
-                    "the program and cannot be part of a document. Move what it uses from there "
-                    f"into {file}, or install the module as a package where the job runs.",
+                    f"The code of {code.class_name} imports {name}, but it has no package in a "
+                    "document. Import the module by its full name.",
                     node=node,
                     parameter="code",
                 )
@@ -311,7 +371,9 @@ class Topology(Checked):
 
     def runnable(self) -> Runnable:
         """Return the runnable form. Its document only names the DataFrames and functions."""
-        return Runnable(self.name, self._compilable(), self.outside, self.places)
+        environment = os.environ.get("MILLRACE_ENVIRONMENT")
+        document = resolved(self._compilable(), environment)
+        return Runnable(self.name, document, self.outside, self.places)
 
     @property
     def places(self) -> dict[str | None, str]:
@@ -321,16 +383,31 @@ class Topology(Checked):
             found[node] = str(places[-1])
         return found
 
+    def _packed(self) -> dict[str, str]:
+        """The modules beside the program that its processors and handlers import."""
+        outside = self.outside
+        codes = (*outside.codes.values(), *outside.handlers.values())
+        found = {name: code for each in self._modules for name, code in each.items()}
+        for code in codes:
+            found |= code.modules
+        return dict(sorted(found.items()))
+
     def _compilable(self) -> TopologyDocument:
         # In the order in which the fields are written.
         document = cast(TopologyDocument, {"format": FORMAT, "name": self.name})
         if self.description and self.description.strip():
             document["description"] = self.description.strip()
-        if self.settings:
-            document["settings"] = cast(DocumentSettings, dict(self.settings))
+        settings = cast(DocumentSettings, dict(self.settings))
+        modules = self._packed()
+        if modules:
+            settings["modules"] = modules
+        if settings:
+            document["settings"] = settings
         if self.partitions:
             counts = self.partitions.items()
             document["topics"] = {topic: {"partitions": count} for topic, count in counts}
+        if self._nodes.parameters:
+            document["parameters"] = dict(self._nodes.parameters)
         document["nodes"] = self._nodes.documented(labels=self._labels)
         document["edges"] = [edge.copy() for edge in self._nodes.edges]
         return document

@@ -6,12 +6,10 @@ import dataclasses
 import json
 import os
 import re
-import sys
-from collections.abc import Mapping
-from typing import Literal, cast
+from typing import cast
 
 from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
-from millrace_model.graphs import GraphNode, Limits, OperatorOptions, ReadingJson, TaskGraph
+from millrace_model.graphs import GraphNode, OperatorOptions, ReadingJson, TaskGraph
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
@@ -23,16 +21,10 @@ from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Environment
 from millrace_runtime.job.frames import records
 from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.job.python_options import python_options
 from millrace_runtime.job.readings import Reading, addressed, addressed_to, ticks, timed, union
 from millrace_runtime.kafka import topics
 
-_LIMITS: tuple[
-    tuple[Literal["python_timeout_ms", "python_memory_mb", "store_memory_mb"], str, int], ...
-] = (
-    ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS", 1),
-    ("python_memory_mb", "MILLRACE_PROCESSOR_MEMORY_MB", 1),
-    ("store_memory_mb", "MILLRACE_STORE_MEMORY_MB", 0),
-)
 _SOURCES = ("stream", "table", *GLOBAL_STEPS)
 
 
@@ -256,12 +248,10 @@ class Job:
     @property
     def options(self) -> OperatorOptions:
         """The options of the operator (runtime/scala/tasks/StreamTasks.scala)."""
-        options: OperatorOptions = {
+        own = {
             "shuffle_partitions": self.shuffle_partitions,
             "run": self.run,
             "application": "app" if self.environment.simulation else self.name,
-            "python": sys.executable,
-            "python_path": os.pathsep.join(path for path in sys.path if path),
             "simulation": self.environment.simulation,
             "real_time": self.environment.real_time,
             "wall_clock": self.uses_wall_clock,
@@ -269,29 +259,13 @@ class Job:
             "state_changes": self.state.changes if self.state else [],
             "record_handlers": [each.as_json() for each in self.environment.record_handlers],
         }
-        return cast(OperatorOptions, {**options, **_limits(os.environ)})
+        return cast(OperatorOptions, {**own, **python_options()})
 
     def _attach(self, rows: DataFrame, graph: TaskGraph) -> DataFrame:
         options = self.options
         if self.reads_directly:
             options["direct_tasks"] = self._assigned[0]
         java = columns.gateway().StreamTasks.attach(
-            rows._jdf, json.dumps(placed(graph, self.outside.codes)), json.dumps(options)
+            rows._jdf, json.dumps(placed(graph, self.outside)), json.dumps(options)
         )
         return DataFrame(java, self.session)
-
-
-def _limits(environment: Mapping[str, str]) -> Limits:
-    """Return the limits of processors and stores: MILLRACE_PROCESSOR_TIMEOUT_MS and others."""
-    found: Limits = {}
-    for option, name, least in _LIMITS:
-        text = environment.get(name)
-        if text is None:
-            continue
-        if not text.isdecimal() or int(text) < least:
-            raise MillraceError(
-                "option_invalid",
-                f"{name} must be a whole number of {least} or more, found {text!r}.",
-            )
-        found[option] = int(text)
-    return found

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from millrace_runtime import columns
 from millrace_runtime.checkpoint.storage import Place
 from millrace_runtime.job.environment import Timed
+from millrace_runtime.job.python_options import python_options
 from millrace_runtime.job.record_handlers import RecordHandler
 from millrace_runtime.kafka.topics import matching
 
@@ -31,6 +32,11 @@ EARLIEST, LATEST = -2, -1
 
 # An unreachable broker is reported after one minute, because Spark tries three times.
 PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
+
+# The consumer of a task fetches ahead, where no record is yet, and a broker processes the requests
+# of a connection one after the other: with Kafka's default, the task of the next micro-batch would
+# wait up to half a second before it is told where its topic-partition begins and ends.
+AT_ONCE = {"fetch.max.wait.ms": "0"}
 
 
 class Begins(Protocol):
@@ -162,7 +168,8 @@ class Kafka:
             reader = reader.option("subscribe", ",".join(topics))
         if self.max_records and not self.real_time:
             reader = reader.option("maxOffsetsPerTrigger", self.max_records)
-        for key, value in {**PATIENCE, **self.options}.items():
+        waiting = {} if self.real_time else AT_ONCE
+        for key, value in {**PATIENCE, **waiting, **self.options}.items():
             reader = reader.option(f"kafka.{key}", value)
         df = with_time(reader.load(), timed)
         merge = columns.running_max(F.col("_time"), F.col("topic"), F.col("partition"))
@@ -226,6 +233,7 @@ class Kafka:
             "graph": graph,
             "real_time": self.real_time,
             "record_handlers": [each.as_json() for each in self.record_handlers],
+            **python_options(),
             **({} if self._ends is None else {"outputs": self._ends}),
         }
         return str(columns.gateway().KafkaSink.register(json.dumps(options)))

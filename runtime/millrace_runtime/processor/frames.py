@@ -51,7 +51,10 @@ class Moment(TypedDict, total=False):
 
 
 class Frame(TypedDict, total=False):
-    """A call: ``start`` of a node, ``process`` of a record, ``punctuate`` or ``close``."""
+    """A call: ``start`` of a node, ``process`` of a record, ``punctuate`` or ``close``.
+
+    ``handler`` starts a handler of errors, and ``handle`` calls it.
+    """
 
     call: str
     node: str
@@ -73,9 +76,18 @@ class Frame(TypedDict, total=False):
     arguments: Any
     file: str | None
     breakpoints: BreakpointFrame | None
+    #: source of the modules that the code can import, by their full names
+    modules: dict[str, str]
+    # ---- handler and handle
+    kind: str
+    function: str
+    #: whether there is a dead letter topic
+    letters: bool
+    error: Any
     # ---- process and punctuate
     input: int
-    record: list[Any]
+    #: of a handler an object, else key, value, timestamp and headers
+    record: Any
     schedule: int
     now: int
     topic: str | None

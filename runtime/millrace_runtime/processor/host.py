@@ -16,12 +16,28 @@ from millrace_runtime.processor import (
     Record,
 )
 from millrace_runtime.processor.channel import Channel
+from millrace_runtime.processor.handling import DeadLetter, FailedRecord, RecordError, Response
 from millrace_runtime.processor.stores import GIVEN_STORES, open_store
 from millrace_runtime.processor.values import Struct, decoder, encoder, misfit
 
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
     from millrace_runtime.processor.frames import BreakpointFrame, Frame
+
+
+def given_names() -> dict[str, Any]:
+    """Return what code can use without an import, and modules import from `millrace_runtime`."""
+    handling = (DeadLetter, FailedRecord, RecordError, Response)
+    return {
+        "Processor": Processor,
+        "ProcessorContext": ProcessorContext,
+        "Record": Record,
+        "Struct": Struct,
+        **GIVEN_STORES,
+        **{each.__name__: each for each in handling},
+        "STREAM_TIME": STREAM_TIME,
+        "WALL_CLOCK_TIME": WALL_CLOCK_TIME,
+    }
 
 
 class Host:
@@ -87,16 +103,7 @@ class Host:
         both = zip_longest(lines, earlier, fillvalue="\n")
         shown = [own if own.strip() else other for own, other in both]
         linecache.cache[self.file] = (sum(map(len, shown)), None, shown, self.file)
-        space: dict[str, Any] = {
-            "__name__": f"processor_{self.name}",
-            "Processor": Processor,
-            "ProcessorContext": ProcessorContext,
-            "Record": Record,
-            "Struct": Struct,
-            **GIVEN_STORES,
-            "STREAM_TIME": STREAM_TIME,
-            "WALL_CLOCK_TIME": WALL_CLOCK_TIME,
-        }
+        space: dict[str, Any] = {"__name__": f"processor_{self.name}", **given_names()}
         exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the node's own code
         made = space.get(self._class_name)
         if not isinstance(made, type):

@@ -16,8 +16,9 @@ import signal
 import sys
 import time
 import types
+from collections.abc import Collection
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 HERE = Path(__file__).resolve().parent
 
@@ -32,8 +33,17 @@ if __name__ == "__main__":
 from millrace_runtime.processor.channel import Channel, Ended  # noqa: E402
 from millrace_runtime.processor.faults import LogStream, described, lasting, leaked_threads  # noqa: E402
 from millrace_runtime.processor.frames import End, Frame  # noqa: E402
-from millrace_runtime.processor.host import Host  # noqa: E402
+from millrace_runtime.processor.handling import HandlerHost  # noqa: E402
+from millrace_runtime.processor.host import Host, given_names  # noqa: E402
 from millrace_runtime.processor.limits import Deadline, limit_memory  # noqa: E402
+
+
+def _given(name: str) -> Any:
+    """Return a name of the runtime for modules of a document. Raises AttributeError."""
+    try:
+        return given_names()[name]
+    except KeyError:
+        raise AttributeError(f"{name} is not available to the code of processors") from None
 
 
 class PythonWorker:
@@ -44,6 +54,8 @@ class PythonWorker:
         self.streams: list[LogStream] = []
         self._deadline = deadline
         self._hosts: dict[str, Host] = {}
+        self._handlers: dict[str, HandlerHost] = {}
+        self._modules: Collection[str] = ()
 
     def run(self) -> None:
         """Serve calls until the pipe is closed."""
@@ -70,7 +82,8 @@ class PythonWorker:
         except BaseException as error:  # noqa: BLE001 - every error of user code is data
             # Describing the error is the worker's own work and has no deadline.
             self._deadline.end(before)
-            files = {host.file for host in self._hosts.values()}
+            own = {host.file for host in self._hosts.values()}
+            files = own | {each.file for each in self._handlers.values()} | set(self._modules)
             end = {"error": described(error, files), "lost": lasting(error)}
         for stream in self.streams:
             stream.end_line()
@@ -83,14 +96,34 @@ class PythonWorker:
 
     def _call(self, frame: Frame) -> None:
         node, call = frame["node"], frame["call"]
+        if frame.get("modules") and not self._modules:
+            self._import_from(frame["modules"])
         if call == "process" or call == "punctuate":
             host = self._hosts[node]
             host.enter(frame, lambda: host.call(frame))
         elif call == "start":
             self._hosts[node] = host = Host(self.channel, frame)
             host.enter(frame, host.start)
+        elif call == "handler":
+            handler = HandlerHost(self.channel, frame)
+            handler.start({"__name__": f"handler_{frame['kind']}", **given_names()})
+            self._handlers[node] = handler
+        elif call == "handle":
+            self._handlers[node].handle(frame)
         else:
             self._close(frame)
+
+    def _import_from(self, sources: dict[str, str]) -> None:
+        # Imported here, so that tasks without modules do not wait for it.
+        from millrace_runtime.processor.modules import Modules
+
+        # The package of this process is empty. Modules import from it what code has without import.
+        package = sys.modules["millrace_runtime"]
+        if getattr(package, "__file__", None) is None:
+            vars(package)["__getattr__"] = _given
+        found = Modules(sources)
+        found.install()
+        self._modules = found.files
 
     def _close(self, frame: Frame) -> None:
         host = self._hosts[frame["node"]]

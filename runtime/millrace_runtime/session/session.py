@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,8 @@ COMMON = {
     # Stores count their rows themselves; Spark would read the old row before each write.
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     "spark.sql.debug.maxToStringFields": "100",
+    # Spark describes the plan of each micro-batch for its pages; this form is the cheapest.
+    "spark.sql.ui.explainMode": "simple",
     "spark.sql.ui.retainedExecutions": "1",
     "spark.ui.retainedJobs": "1",
     "spark.ui.retainedStages": "1",
@@ -84,6 +87,8 @@ COMMON = {
 }
 
 
+#: the largest heap that one thread collects
+SMALL_HEAP_KB = 2 << 20
 #: JVM options with which no XML parser reads files or addresses that a document names
 NO_EXTERNAL_XML = tuple(
     f"-Djavax.xml.accessExternal{kind}=" for kind in ("DTD", "Schema", "Stylesheet")
@@ -104,6 +109,18 @@ def java_options(*extra: str) -> str:
             *extra,
         )
     )
+
+
+def collector(heap: str, options: Iterable[str]) -> tuple[str, ...]:
+    """Return the option with which one thread collects a small heap, up to 2 GB.
+
+    For Java's default collector, several threads work beside the job, and its notes about the heap
+    take memory. `options`: other JVM options, which may name a collector.
+    """
+    size = re.fullmatch(r"(\d+)([kmg])b?", heap.strip().lower())
+    small = size is not None and int(size[1]) << 10 * "kmg".index(size[2]) <= SMALL_HEAP_KB
+    named = any(re.search(r"-XX:[+]Use\w*GC", each) for each in options)
+    return ("-XX:+UseSerialGC",) if small and not named else ()
 
 
 def java_for_spark() -> str:
@@ -223,12 +240,14 @@ def create(
         conf.setdefault("spark.authenticate", "true")
     builder = SparkSession.builder.appName(name).master(chosen)
     builder = builder.config("spark.jars", ",".join(jars))
-    builder = builder.config("spark.driver.extraJavaOptions", java_options(*java_extra))
+    extra = (*collector(conf["spark.driver.memory"], java_extra), *java_extra)
+    builder = builder.config("spark.driver.extraJavaOptions", java_options(*extra))
     for key, value in conf.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     columns.remember_classes(session.sparkContext)
+    columns.gateway(session.sparkContext).Frugal.prepare(session._jsparkSession)
     return session
 
 

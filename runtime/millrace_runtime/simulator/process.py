@@ -29,6 +29,7 @@ from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.kinds import python_kinds
+from millrace_compiler.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
 from millrace_model.simulations import (
@@ -95,6 +96,8 @@ _WARM_UP: TopologyDocument = {
 #: Called with the number of input lines that are `done` and of all `lines` and, except for plain
 #: Spark, with counts by edge and node and the number of dropped records.
 Progress = Callable[[RunProgress], None]
+#: Returns the response to a request, reports its progress, and returns early once the event is set.
+Handler = Callable[[SparkSession, Analyzer, Any, Progress | None, threading.Event | None], Any]
 
 
 class Watch:
@@ -155,7 +158,7 @@ def simulate(
     If the document is refused, `result` is None. `stop`: set from outside to end the run early.
     Raises MillraceError for invalid input lines.
     """
-    document = partitioned(request["document"], request.get("partitions") or {})
+    document = partitioned(resolved(request["document"]), request.get("partitions") or {})
     try:
         compilation = compile_document(document, analyzer)
     except (DocumentError, Refused) as refused:
@@ -405,6 +408,7 @@ def answer(
     request: SimulationRequest | EncodeRequest | ProgramRequest,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
+    handlers: Mapping[str, Handler] | None = None,
 ) -> Answered:
     """Return a frame with the response to a request, or with the error."""
     try:
@@ -412,13 +416,15 @@ def answer(
             return {"answer": encode(spark, request)}
         if request["do"] == "read_program":
             return {"answer": {"document": document_of(request["name"], request["program"])}}
+        if handlers is not None and request["do"] in handlers:
+            return {"answer": handlers[request["do"]](spark, analyzer, request, progress, stop)}
         return {"answer": simulate(spark, analyzer, request, progress, stop)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}
 
 
-def main() -> int:
-    """Handle requests until standard input ends."""
+def main(handlers: Mapping[str, Handler] | None = None) -> int:
+    """Handle requests until standard input ends. `handlers`: of more requests, by what they do."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Other output must not end up between the responses.
@@ -445,7 +451,7 @@ def main() -> int:
     send({"answer": {}})
     while (request := frames.read(requests)) is not None:
         stop.clear()
-        send(answer(spark, analyzer, request, progress, stop))
+        send(answer(spark, analyzer, request, progress, stop, handlers))
     spark.stop()
     return 0
 

@@ -14,6 +14,8 @@ The simulator handles
   `{"result": …, "diagnostics": …, "plain": …}`
   (`millrace_runtime.simulator.process`), or `{"error": {"code", "message", ...}}`; `run` is the
   owner's name for the run, if it has one
+- `{"do": "differ", "owner", "run", "old", "new", "inputs", "seconds"}` → `{"result": …,
+  "diagnostics": …}`: the shortest input on which two documents give different results, or an error
 - `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
   the document (`millrace_runtime.simulator.encoding`), or an error
 - `{"do": "read_program", "owner", "name", "program"}` → `{"document": …}`: the document of a
@@ -201,7 +203,9 @@ class Kind:
 
 
 SIMULATING = Kind(
-    "millrace_runtime.simulator.process", ("simulate", "encode", "read_program"), _MESSAGES
+    "millrace_runtime.counterexamples.process",
+    ("simulate", "differ", "encode", "read_program"),
+    _MESSAGES,
 )
 #: Processes that read stores. They access checkpoints, and run no code of documents.
 READING = Kind(

@@ -18,6 +18,7 @@ from millrace_model.simulations import DriverStep, LoggedLine, OperatorRecord, O
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.dsl.code import placed
+from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
@@ -33,7 +34,8 @@ from millrace_runtime.testing.topics import TestInputTopic, TestOutputTopic, Tes
 from millrace_runtime.testing.values import FormatSerde, Serde, SinkValues
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from millrace_compiler.topology_parameters import resolved
+from pyspark.sql import SparkSession
 
 _RAW: Format = {"format": "bytes"}
 
@@ -68,10 +70,10 @@ class TopologyTestDriver:
         initial_wall_clock_time: Time = 0,
         spark: SparkSession | None = None,
     ) -> None:
-        document = topology.document() if isinstance(topology, Topology) else topology
+        document = resolved(topology.document() if isinstance(topology, Topology) else topology)
         program = topology if isinstance(topology, Topology) else None
         self._places = program.places if program else {}
-        self._codes = program.outside.codes if program else {}
+        self._outside = program.outside if program else Outside()
         self.drops: list[Drop] = []
         self._wall_clock = milliseconds(initial_wall_clock_time)
         self._topics = document.get("topics") or {}
@@ -84,7 +86,7 @@ class TopologyTestDriver:
         shared = spark or session()
         places = program.places if program else None
         graph = compiled(document, analyzer_of(shared), places).require_task_graph()
-        graph = placed(graph, self._codes)
+        graph = placed(graph, self._outside)
         name = f"test-{uuid.uuid4().hex[:8]}"
         with _explained():
             self._memory = Memory(shared, name)
@@ -326,7 +328,7 @@ class TopologyTestDriver:
             self._queues.setdefault(str(row["topic"]), deque()).append(row)
 
     def _failure(self, fault: str) -> RecordFailed:
-        return failure(json.loads(fault), self._places, self._codes)
+        return failure(json.loads(fault), self._places, self._outside.codes)
 
     def _looped(self, row: OperatorRow, topic: str) -> OperatorRecord:
         count = int(self._topics.get(topic, {}).get("partitions", 1))

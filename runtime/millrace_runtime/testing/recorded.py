@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.dsl.code import placed
+from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.plain.comparing import judged
 from millrace_runtime.plain.simulation import PlainSimulator, module_of
@@ -73,8 +74,8 @@ def _run(
     compilation = compiled(document, analyzer, topology.places if topology else None)
     expects = Expectations(spark, analyzer, compilation, test["expected"])
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
-    codes = topology.outside.codes if topology else {}
-    graph = placed(compilation.require_task_graph(), codes)
+    outside = topology.outside if topology else Outside()
+    graph = placed(compilation.require_task_graph(), outside)
     result = process.run(spark, document, graph, lines, TraceLimits(steps=0))
     found = [str(each) for each in process.differing(expects, document, lines, result)]
     return found, lines, result

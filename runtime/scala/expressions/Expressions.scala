@@ -52,6 +52,10 @@ object Layout {
   def joiner(key: KeyType, left: DataType, right: DataType): Layout =
     Layout(IndexedSeq("key" -> key.seen, "left" -> left, "right" -> right, "timestamp" -> TimestampType))
 
+  /** Columns of joiners with a global table: those of others, and the key of the table's row [GK1]. */
+  def joiner(key: KeyType, left: DataType, right: DataType, mapped: KeyType): Layout =
+    Layout(joiner(key, left, right).columns :+ ("mapped_key" -> mapped.seen))
+
   /** Columns of session mergers: key, and left and right of the two sessions. */
   def merger(key: KeyType, agg: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "left" -> agg, "right" -> agg))
 
@@ -106,6 +110,12 @@ final class Expr(
     v(2) = c
     if (uses(3)) v(3) = timestamp * 1000L
     run()
+  }
+
+  /** Evaluates over the columns of a joiner with a global table; `mapped`: the key of the table's row. */
+  def apply(key: Any, left: Any, right: Any, timestamp: Long, mapped: Any): Any = {
+    input.values(4) = mapped
+    apply(key, left, right, timestamp)
   }
 
   /** Whether the text names this column. */

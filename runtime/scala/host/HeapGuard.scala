@@ -1,6 +1,6 @@
 package org.apache.spark.sql.millrace
 
-import java.lang.management.{ManagementFactory, MemoryType}
+import java.lang.management.{ManagementFactory, MemoryPoolMXBean, MemoryType}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, StandardCopyOption}
 
@@ -10,15 +10,19 @@ import scala.util.control.NonFatal
 
 /**
  * Finds the run that fills the heap of a host: the one whose tasks have allocated the most in the last seconds. While
- * the heap is more than half full, that run is noted in a file, which outlives the JVM. When most of the heap is still
- * used after a collection, the run has to leave.
+ * the heap is more than half full, that run is noted in a file, which outlives the JVM. When most of the old
+ * generation, where all that stays ends up, is still used after a collection, the run has to leave.
  */
 private[millrace] object HeapGuard {
   private val everyMs = 100L
 
-  /** Share of the heap from which the run is noted, and share after a collection from which it must leave. */
+  /** Share of the heap from which the run is noted, and of the old generation, from which it must leave. */
   private val noted = 0.5
   private val full = 0.85
+
+  /** The old generation is collected only when it is needed; here at most this often, to learn what stays. */
+  private val collectionNanos = 3000000000L
+  private var collected = 0L
 
   /** Factor of what was allocated one look ago: after 7 s, half of it counts. */
   private val fading = 0.99
@@ -46,12 +50,19 @@ private[millrace] object HeapGuard {
     count()
     val busiest = allocated.maxByOption(_._2).map(_._1)
     if (heap.getUsed > noted * heap.getMax) busiest.foreach(note(file, _))
-    // The young generation is empty after a collection, and the old one holds what stays.
-    val kept = ManagementFactory.getMemoryPoolMXBeans.asScala
-      .filter(p => p.getType == MemoryType.HEAP && p.getCollectionUsage != null)
-      .map(_.getCollectionUsage.getUsed)
-      .sum
-    leaving = if (kept > full * heap.getMax) busiest.orNull else null
+    val old = ManagementFactory.getMemoryPoolMXBeans.asScala
+      .find(p => p.getType == MemoryType.HEAP && p.isUsageThresholdSupported && p.getCollectionUsage != null)
+    leaving = if (old.exists(stays)) busiest.orNull else null
+  }
+
+  /** Whether most of a generation is used also after a collection, and still is. */
+  private def stays(old: MemoryPoolMXBean): Boolean = {
+    val limit = (full * old.getUsage.getMax).toLong
+    if (old.getUsage.getUsed <= limit) false
+    else {
+      if (System.nanoTime() - collected > collectionNanos) { System.gc(); collected = System.nanoTime() }
+      old.getCollectionUsage.getUsed > limit
+    }
   }
 
   private def count(): Unit = {

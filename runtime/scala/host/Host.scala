@@ -3,7 +3,6 @@ package org.apache.spark.sql.millrace
 import java.nio.file.Path
 import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 
-import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import org.apache.spark.{SparkContext, TaskContext}
@@ -155,10 +154,18 @@ private[millrace] object HostTasks extends SparkListener {
   def known(): Seq[(Thread, String)] =
     if (tasks.isEmpty) Nil
     else
-      Thread.getAllStackTraces.keySet.asScala.toSeq.flatMap { t =>
+      alive().flatMap { t =>
         t.getName match {
           case named(id) => Option(tasks.get(id.toLong)).map(t -> _)
           case _ => None
         }
       }
+
+  /** All threads of this JVM. `Thread.getAllStackTraces` would stop each of them. */
+  private def alive(): Seq[Thread] = {
+    var root = Thread.currentThread.getThreadGroup
+    while (root.getParent != null) root = root.getParent
+    val found = new Array[Thread](root.activeCount() * 2 + 16)
+    found.take(root.enumerate(found)).toSeq
+  }
 }

@@ -169,7 +169,7 @@ private[millrace] final class PythonCalls(
     node: Node,
     spec: PythonSettings,
     send: (Record, String) => Unit
-) {
+) extends PythonCaller {
   private[millrace] val id: String = node.id
   var logs = true
   private def context: TaskContext = node.context
@@ -205,6 +205,7 @@ private[millrace] final class PythonCalls(
       m.put("code", spec.code)
       m.put("class_name", spec.className)
       m.put("file", spec.file)
+      task.addModules(m)
       m.replace("arguments", Json.mapper.readTree(spec.arguments))
       m.put("name", node.node)
       m.put("task_id", context.taskId(spec.sub))
@@ -294,8 +295,7 @@ private[millrace] final class PythonCalls(
     w.call(this, m)
   }
 
-  /** Handles one message of the worker, in order. Returns the answer, or null if the worker does not wait for one. */
-  private[millrace] def serve(m: JsonNode): JsonNode = m.get(0).asText match {
+  override private[millrace] def serve(m: JsonNode): JsonNode = m.get(0).asText match {
     case "forward" =>
       val r = m.get(1)
       val headers = new Array[Header](r.get(3).size)

@@ -13,8 +13,15 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, DateTim
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+/** What calls Python: it handles the requests that Python makes before the call is done. */
+private[millrace] trait PythonCaller {
+
+  /** Handles one message of the worker. Returns the answer, or null if the worker does not wait for one. */
+  private[millrace] def serve(m: JsonNode): JsonNode
+}
+
 /**
- * A Python process for the `process` nodes of one task. Frames (4 bytes of length, then JSON) go both ways, strictly in
+ * A Python process for the `process` nodes of one task, and for the handlers of its errors. Frames (4 bytes of length, then JSON) go both ways, strictly in
  * turns. Python sends its messages, as an ordered list, only when it waits for an answer or is done, so stores,
  * forwards and nested processors happen in the order of the program.
  *
@@ -43,14 +50,14 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
    * slightly longer and covers code that Python cannot interrupt. The first call also waits for the process to start,
    * which takes long on a busy machine.
    */
-  def call(node: PythonCalls, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
+  def call(node: PythonCaller, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
 
   /** Makes the last call to a processor, with a shorter limit, because the end of a run waits for it. */
-  def farewell(node: PythonCalls, m: ObjectNode): Unit = {
+  def farewell(node: PythonCaller, m: ObjectNode): Unit = {
     val limit = Math.min(options.timeoutMs, PythonWorker.farewellMs)
     call(node, m.put("limit_ms", limit), limit)
   }
-  private def call(node: PythonCalls, m: ObjectNode, limitMs: Long): Unit = {
+  private def call(node: PythonCaller, m: ObjectNode, limitMs: Long): Unit = {
     val outer = calling
     calling = Thread.currentThread
     try converse(node, m, limitMs)
@@ -60,7 +67,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
   /** Whether another thread is in a call. */
   def busy: Boolean = calling != null && calling != Thread.currentThread
 
-  private def converse(node: PythonCalls, m: ObjectNode, limitMs: Long): Unit = {
+  private def converse(node: PythonCaller, m: ObjectNode, limitMs: Long): Unit = {
     var left =
       TimeUnit.MILLISECONDS.toNanos(limitMs + PythonWorker.graceMs + (if (started) 0L else PythonWorker.startingMs))
     limit = limitMs
@@ -69,7 +76,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
     var done = false
     while (!done) {
       val since = System.nanoTime()
-      val frame = read(node, left)
+      val frame = read(left)
       left -= System.nanoTime() - since
       val messages = frame.get(0)
       var answer: JsonNode = null
@@ -96,7 +103,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
   }
 
   /** A failure in the middle of a call leaves Python waiting, so the process is replaced. */
-  private def serve(node: PythonCalls, m: JsonNode): JsonNode = try node.serve(m)
+  private def serve(node: PythonCaller, m: JsonNode): JsonNode = try node.serve(m)
   catch { case e: Throwable => stop(); throw e }
 
   private def write(m: JsonNode): Unit = try {
@@ -106,7 +113,7 @@ private[millrace] final class PythonWorker(options: WorkerOptions) {
     out.flush()
   } catch { case e: java.io.IOException => fail(e) }
 
-  private def read(node: PythonCalls, left: Long): JsonNode = {
+  private def read(left: Long): JsonNode = {
     overdue = System.nanoTime() + left
     try {
       val n = in.readInt()

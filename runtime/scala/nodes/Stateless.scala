@@ -234,6 +234,9 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
   val valueCodec: Codec = format("value", in.value)
   private val widerKey = widened("key", in.key.seen, keyCodec)
   private val widerValue = widened("value", in.value, valueCodec)
+
+  /** Whether the settings have a handler for results that the formats cannot write. */
+  private val handled = b.settings.production != "fail"
   val topic: Option[String] = b.textOpt("topic")
   val topicOf: Option[Expr] = if (topic.isDefined) None else Some(b.expr("topic_expression", layout, Some(StringType)))
   val partition: Option[Expr] = b.textOpt("partition").map(_ => b.expr("partition", layout, Some(IntegerType)))
@@ -273,7 +276,7 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
       )
     }
     private def encoded(p: String, c: Codec, v: Any): Array[Byte] = try c.encode(v)
-    catch { case e: Exception => throw new ParameterFailure(p, e) }
+    catch { case e: Exception => throw new ParameterFailure(p, if (handled) new Unwritten(e) else e) }
   }
 }
 

@@ -145,7 +145,7 @@ private[millrace] final class GlobalJoinSpec(b: Build) extends NodeSpec(b) {
   val right: GlobalPort = b.global(1)
   val outer: Boolean = b.textOpt("type").contains("left")
   val keyOf: Expr = b.expr("key", Layout.record(left.key, left.value), Some(right.key.seen))
-  val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value))
+  val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value, right.key))
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(left.key, joiner.dataType))
 
   override def create(): Node = new Node(this) {
@@ -156,7 +156,10 @@ private[millrace] final class GlobalJoinSpec(b: Build) extends NodeSpec(b) {
       else {
         val found = if (key == null) null else parents(1).asInstanceOf[TableNode].lookup(key)
         if (found == null && !outer) missed()
-        else forward(r.withValue(joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
+        else {
+          val value = if (found == null) null else found.value
+          forward(r.withValue(joiner(r.key, r.value, value, r.timestamp, key)))
+        }
       }
     }
   }

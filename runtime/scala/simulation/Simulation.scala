@@ -183,7 +183,7 @@ object Simulation {
 
   /**
    * Sorts rows into the order in which they reach the topics. Of a STOP, nothing that comes after it remains, and of
-   * what its record has sent only the dead letter.
+   * what its record has sent only the dead letters.
    */
   private[millrace] def ordered(all: Array[Out]): Array[Out] = {
     def origin(a: Out, b: Out): Int = {
@@ -205,7 +205,7 @@ object Simulation {
     stop
       .fold(all) { s =>
         def last(o: Out) = o.dest == Envelope.LAST_LETTER && origin(o, s) == 0
-        all.filter(o => o.dest != Envelope.LAST_LETTER && origin(o, s) < 0) ++ all.find(last) :+ s
+        all.filter(o => o.dest != Envelope.LAST_LETTER && origin(o, s) < 0) ++ all.takeWhile(_ ne s).filter(last) :+ s
       }
       .filter(_.dest != Envelope.CONTROL)
   }

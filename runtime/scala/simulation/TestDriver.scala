@@ -253,7 +253,7 @@ object TestDriver {
     val made = StreamTasks.optionsOf(spark, j)
     new TestDriver(
       parsed,
-      StreamTasks.settingsOf(parsed, j),
+      parsed.settings,
       made,
       Json.mapper.readTree(readings).elements.asScala.toSeq,
       wallClock,

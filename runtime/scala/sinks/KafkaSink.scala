@@ -33,8 +33,8 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * The sink of a deployment (py4j): `register(options)` returns a name, and a query writes to the sink by
  * `format(KafkaSink.format).option("sink", name)`. options: `{"bootstrap_servers", "client": {Kafka client settings},
- * "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool, "record_handlers":
- * see [[StreamTasks]], "outputs": optional, see [[SinkEnds]]}`.
+ * "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool, "record_handlers"
+ * and the options of Python: see [[StreamTasks]], "outputs": optional, see [[SinkEnds]]}`.
  *
  * Records keep their timestamps and headers; a null value is a tombstone. The partition is the row's own, that of a
  * windowed key's inner key, or the one that Kafka's default partitioner assigns to the key [PL8].
@@ -75,6 +75,7 @@ object KafkaSink {
         TaskGraph.settings(j.path("graph")),
         statistics,
         RecordHandlers.parse(j.path("record_handlers")),
+        WorkerOptions.parse(j),
         SinkEnds.of(j.path("outputs"), client)
       )
     )
@@ -250,8 +251,13 @@ private[millrace] final case class SinkSettings(
     settings: Settings,
     statistics: RunAccumulator,
     records: RecordHandlers,
+    workers: WorkerOptions,
     @transient ends: SinkEnds
-)
+) {
+
+  /** The most bytes that the producer sends in one request. */
+  val largest: Int = client.get("max.request.size").fold(1 << 20)(_.toInt)
+}
 
 /** Instantiated by Spark through its class name. */
 class KafkaSinkProvider extends SinkProvider {
@@ -334,23 +340,12 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
         val value = Envelope.binary(r, Envelope.VALUE)
         if (!r.isNullAt(Envelope.OUT_TOPIC))
           try
-            take(r, topicOf(r)) {
-              new ProducerRecord(_, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r)))
+            take(r, topicOf(r)) { topic =>
+              sized(new ProducerRecord(topic, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r))))
             }
           catch {
-            case e: ParameterFailure =>
-              val record = new FaultRecord(
-                r.getString(Envelope.TOPIC),
-                r.getInt(Envelope.PARTITION),
-                r.getLong(Envelope.OFFSET),
-                r.getLong(Envelope.TIMESTAMP),
-                key
-              )
-              val f = Faults.of("production", sink.nodes(dest), e, record)
-              // The record counts as a row, because another attempt at the batch will find it among the written ones.
-              if (sink.records.handler(f, sink.settings) == "continue") {
-                report.dropped(f.node, RecordHandlers.skipped, 1L); rows += 1
-              } else fault = f.json
+            case e: ParameterFailure if dest >= 0 => refused(r, e, key, value)
+            case e: Unsendable if dest >= 0 => refused(r, e, key, value)
           }
       } else
         SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics).foreach { o =>
@@ -369,6 +364,47 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
         }
       stopNow()
     }
+  }
+
+  /** Does what the handler of production errors says about a result that the producer would refuse. */
+  private def refused(r: InternalRow, e: Exception, key: Array[Byte], value: Array[Byte]): Unit = {
+    val (topic, time) = (r.getString(Envelope.TOPIC), r.getLong(Envelope.TIMESTAMP))
+    val (partition, offset) = (r.getInt(Envelope.PARTITION), r.getLong(Envelope.OFFSET))
+    val record = new FaultRecord(topic, partition, offset, time, key)
+    val f = Faults.of("production", sink.nodes(r.getInt(Envelope.DEST)), e, record)
+    // The record counts as a row, because another attempt at the batch will find it among the written ones.
+    def drop(reason: String): Unit = { report.dropped(f.node, reason, 1L); rows += 1 }
+    sink.records.handler(f, sink.settings) match {
+      case "continue" => drop(if (sink.settings.production == "continue") f.reason else RecordHandlers.skipped)
+      case Settings.function =>
+        val headers = Envelope.headers(r)
+        val answer = handlers.answer(f, new HandledRecord(topic, partition, offset, time, key, value, headers), null)
+        if (!answer.goesOn && sink.records.decision(f, sink.settings).contains("continue")) drop(RecordHandlers.skipped)
+        else {
+          if (answer.goesOn || !sink.exactlyOnce) answer.letters.foreach(l => take(r, sink.settings.deadLetterTopic)(l.record(time)))
+          if (!answer.goesOn) fault = answer.fault.json
+          else if (answer.letters.isEmpty) drop(f.reason)
+          else report.deadLetters(f.node, 1L)
+        }
+      case _ => fault = f.json
+    }
+  }
+  private var python: PythonWorker = _
+  private lazy val handlers = new PythonHandlers(
+    sink.settings,
+    () => {
+      if (python == null || !python.alive) python = new PythonWorker(sink.workers)
+      python
+    },
+    (node, level, message) => report.log(new LogLine(level, node, message))
+  )
+
+  /** Refuses a record that is too large before a transaction would be lost. */
+  private def sized(record: ProducerRecord[Array[Byte], Array[Byte]]): ProducerRecord[Array[Byte], Array[Byte]] = {
+    def length(b: Array[Byte]) = if (b == null) 0 else b.length
+    if (length(record.key) + length(record.value) > sink.largest / 2)
+      Destination.size(RecordSize.of(record), record.topic, sink.largest)
+    record
   }
 
   /** Ends the query now: in real time, a batch may have minutes to go. Everything before the failure is written. */
@@ -448,7 +484,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     catch { case _: Exception => KafkaSink.discard(tx.group) }
   }
 
-  override def close(): Unit = ()
+  override def close(): Unit = if (python != null) python.close()
 
   /**
    * Discards a producer that failed or was fenced because its task had moved. The next attempt creates a new one and

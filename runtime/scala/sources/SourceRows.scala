@@ -45,7 +45,8 @@ object SourceRows {
     envelope(records, n, task(reading), lit(reading.get("dest").asInt), takenAt(batched))
 
   /** In a streaming query, Spark replaces the function by the time of the micro-batch. */
-  private def takenAt(batched: Boolean): Column = if (batched) unix_millis(current_timestamp()) else lit(null)
+  private def takenAt(batched: Boolean): Column =
+    if (batched) Internals.column(SameCode(Internals.expression(unix_millis(current_timestamp())))) else lit(null)
 
   def ticks(control: Dataset[Row], n: Int): Dataset[Row] =
     if (n == 1) envelope(control, 1, lit(0), lit(Envelope.CONTROL), unix_millis(col("timestamp")))

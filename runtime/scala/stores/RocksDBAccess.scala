@@ -5,8 +5,9 @@ import java.util.concurrent.ConcurrentHashMap
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.CompositeKeyStateEncoder
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.StatefulProcessorHandleImpl
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statevariables.MapStateImpl
-import org.apache.spark.sql.streaming.MapState
+import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle}
 import org.apache.spark.sql.types.StructType
 
 /** How Spark composes the keys of a map state: each follows the task's grouping key. */
@@ -100,13 +101,35 @@ private[sql] object RocksDBAccess {
     }
   }
 
-  private def field(name: String) = {
-    val f = classOf[MapStateImpl[_, _]].getDeclaredField(name)
+  /**
+   * Lets a map state of an earlier micro-batch work on the state of this one, instead of a new one, whose encoders
+   * Spark would analyze and generate again. Returns false if Spark has to create it: where the state is new to this
+   * JVM.
+   */
+  def renew(map: MapState[_, _], name: String, handle: StatefulProcessorHandle): Boolean = handle match {
+    case h: StatefulProcessorHandleImpl =>
+      storeOfHandle.get(h) match {
+        case s: RocksDBStateStoreProvider#RocksDBStateStore if holds(s.creatingProvider, name) =>
+          store.set(map, s)
+          metrics.set(map, metricsOfHandle.get(h))
+          true
+        case _ => false
+      }
+    case _ => false
+  }
+  private def holds(provider: RocksDBStateStoreProvider, name: String): Boolean =
+    provider.rocksDB.checkColFamilyExists(name) && encodersOf(provider, name) != null
+
+  private def field(of: Class[_], name: String) = {
+    val f = of.getDeclaredField(name)
     f.setAccessible(true)
     f
   }
-  private val store = field("store")
-  private val keys = field("stateTypesEncoder")
+  private val store = field(classOf[MapStateImpl[_, _]], "store")
+  private val metrics = field(classOf[MapStateImpl[_, _]], "metrics")
+  private val keys = field(classOf[MapStateImpl[_, _]], "stateTypesEncoder")
+  private val storeOfHandle = field(classOf[StatefulProcessorHandleImpl], "store")
+  private val metricsOfHandle = field(classOf[StatefulProcessorHandleImpl], "metrics")
   private val encoders = {
     val m = classOf[RocksDBStateStoreProvider].getDeclaredMethods.find(_.getName.endsWith("keyValueEncoderMap")).get
     m.setAccessible(true)
@@ -117,6 +140,6 @@ private[sql] object RocksDBAccess {
       .invoke(provider)
       .asInstanceOf[ConcurrentHashMap[String, (RocksDBKeyStateEncoder, RocksDBValueStateEncoder, Any)]]
       .get(name)
-    (found._1, found._2)
+    if (found == null) null else (found._1, found._2)
   }
 }

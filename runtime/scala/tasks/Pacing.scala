@@ -7,17 +7,21 @@ import org.apache.spark.util.SystemClock
 /**
  * The pauses between the triggers of a query without an interval. Spark's trigger asks the broker for new records all
  * the time, and starts a micro-batch for each that it finds; a micro-batch costs the same for one record as for a
- * hundred. So a query that gets few records waits for some more before the next micro-batch, and one that gets none
- * asks less often the longer that lasts. A query with [[Pacing.busy]] records a second or more never waits.
+ * hundred. So a query that gets few records waits for some more before the next micro-batch, longer where micro-batches
+ * take longer, and one that gets none asks less often the longer that lasts. A query with [[Pacing.busy]] records a
+ * second or more never waits.
  */
 object Pacing {
 
-  /** The longest pause after a micro-batch, and the longest one while there are no records, in ms. */
-  private[millrace] val longestMs = 200L
-  private[millrace] val longestIdleMs = 800L
+  /** The pause after a micro-batch with hardly any records, in ms, and in multiples of the time that it took. */
+  private[millrace] val fewMs = 200L
+  private[millrace] val fewTimes = 3L
+
+  /** The longest pause, in ms. */
+  private[millrace] val longestMs = 800L
 
   /** The records a second from which on there is no pause. */
-  private[millrace] val busy = 400.0
+  private[millrace] val busy = 2000.0
 
   /** An empty trigger takes at most this share of the time. */
   private val share = 20L
@@ -64,8 +68,10 @@ object Pacing {
    * the previous pause; `idleMs`: the time since the last micro-batch.
    */
   def pauseMs(rows: Long, tookMs: Long, idleMs: Long, rate: Double): Long =
-    if (rows >= 0) (longestMs * math.max(0.0, 1.0 - rate / busy)).toLong
-    else math.min(longestIdleMs, math.max(tookMs * share, idleMs / patience))
+    if (rows >= 0) {
+      val longest = math.min(longestMs, math.max(fewMs, tookMs * fewTimes))
+      (longest * math.max(0.0, 1.0 - rate / busy)).toLong
+    } else math.min(longestMs, math.max(tookMs * share, idleMs / patience))
 }
 
 /** A clock that pauses when it is read, which the trigger does before each round. */

@@ -2,6 +2,9 @@ package org.apache.spark.sql.millrace
 
 import java.util.{HashMap => JHashMap}
 
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.node.ObjectNode
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -34,6 +37,14 @@ private[millrace] final case class TaskOptions(
 
 /** How Python workers of process nodes are started. `timeoutMs` limits a call, `memoryMb` the process's data. */
 private[millrace] final case class WorkerOptions(python: String, path: String, timeoutMs: Long, memoryMb: Long)
+private[millrace] object WorkerOptions {
+  def parse(j: JsonNode): WorkerOptions = WorkerOptions(
+    j.path("python").asText("python3"),
+    j.path("python_path").asText(""),
+    j.path("python_timeout_ms").asLong(60000L),
+    j.path("python_memory_mb").asLong(2048L)
+  )
+}
 
 /**
  * A running task of one level: its nodes, stores and clocks. Rows come in the order of their places; each is pushed
@@ -203,7 +214,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private def stop(s: Stop): Unit = {
     collector.clear() // rows that the failing record has sent so far are discarded
-    if (s.letter != null) emit(s.letter)
+    s.letters.foreach(emit)
     /* All tasks of later levels stop at the same place: what they do before it needs no row that is missing here. */
     val stopping = if (level.last) index to index else 0 until options.partitions
     stopping.foreach(i =>
@@ -301,10 +312,48 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
         metrics.deadLetter(f.node)
         emit(deadLetter(Envelope.DEAD_LETTER, f, timestamp))
       case Settings.letterThenFail if hasRecord =>
-        throw new Stop(f, deadLetter(Envelope.LAST_LETTER, f, timestamp))
+        throw new Stop(f, Seq(deadLetter(Envelope.LAST_LETTER, f, timestamp)))
+      case Settings.function => handleInPython(f, timestamp)
       case _ => throw new Stop(f)
     }
   }
+
+  /** Does with a failure what the document's function answers. */
+  private def handleInPython(f: Fault, timestamp: Long): Unit = {
+    val failed = new HandledRecord(
+      if (record.topic == null) null else record.topic.toString,
+      record.partition,
+      record.offset,
+      timestamp,
+      record.key,
+      record.value,
+      record.headers
+    )
+    val answer = handlers.answer(f, failed, taskId(topology.all.find(_.node == f.node).fold(0)(_.spec.sub)))
+    def send(dest: Int) = answer.letters.map(_.outgoing(dest, timestamp, level.settings.deadLetterTopic))
+    if (answer.goesOn && answer.letters.isEmpty) drop(f.node, f.reason)
+    else if (answer.goesOn) {
+      metrics.deadLetter(f.node)
+      if (trace != null) trace.dropped(f.node, f.reason, deadLetter = true, Nil)
+      send(Envelope.DEAD_LETTER).foreach(emit)
+    } else
+      options.records.decision(f, level.settings) match {
+        case Some("continue") => drop(f.node, RecordHandlers.skipped)
+        case Some("dead_letter") if hasRecord =>
+          metrics.deadLetter(f.node)
+          emit(deadLetter(Envelope.DEAD_LETTER, f, timestamp))
+        case _ => throw new Stop(answer.fault, if (level.settings.exactlyOnce) Nil else send(Envelope.LAST_LETTER))
+      }
+  }
+
+  private lazy val handlers = new PythonHandlers(
+    level.settings,
+    () => worker,
+    (node, level, message) => topology.all.find(_.node == node).foreach(log(_, level, message))
+  )
+
+  /** Adds the modules that the code may import to the message that starts it. */
+  private[millrace] def addModules(m: ObjectNode): Unit = PythonHandlers.addModules(m, level.settings)
 
   /** False in a punctuation, which has no record that could become a dead letter. */
   private def hasRecord: Boolean = record.originTopic != null || record.key != null

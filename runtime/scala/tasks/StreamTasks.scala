@@ -14,6 +14,7 @@ import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.{Dataset, Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.streaming.state.RocksDBAccess
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types._
 
@@ -30,8 +31,6 @@ import org.apache.spark.sql.types._
  * `options` is a JSON object:
  *
  *   - `run`: name; `shuffle_partitions`: number; `simulation`: bool
- *   - `processing_handler`, `deserialization_handler`, `dead_letter_topic`, `processing_guarantee`: default to the
- *     graph's settings
  *   - `python`: path of the interpreter of process nodes; `python_path`: its PYTHONPATH
  *   - `python_timeout_ms`: limit of one call (60000); `python_memory_mb`: limit of the data of its process (2048)
  *   - `real_time`: rows are processed as they arrive and written to the state one by one; `wall_clock`: with control
@@ -53,7 +52,7 @@ object StreamTasks {
     val options = optionsOf(spark, j)
     val (n, run) = (options.partitions, options.run)
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
-    val settings = settingsOf(graph, j)
+    val settings = graph.settings
     val statistics = Reports.of(spark, run)
     val attachment = s"$run/${java.util.UUID.randomUUID}"
     graph.specs.foreach {
@@ -85,31 +84,18 @@ object StreamTasks {
 
   private[millrace] def optionsOf(spark: classic.SparkSession, j: JsonNode): TaskOptions = {
     val run = j.path("run").asText("run")
-    val python = WorkerOptions(
-      j.path("python").asText("python3"),
-      j.path("python_path").asText(""),
-      j.path("python_timeout_ms").asLong(60000L),
-      j.path("python_memory_mb").asLong(2048L)
-    )
     TaskOptions(
       run,
       j.path("application").asText(run),
       j.path("simulation").asBoolean(false),
       j.get("shuffle_partitions").asInt,
-      python,
+      WorkerOptions.parse(j),
       j.path("real_time").asBoolean(false),
       j.path("store_memory_mb").asLong(64L) << 20,
       StateChanges.parse(j.path("state_changes"), spark),
       RecordHandlers.parse(j.path("record_handlers"))
     )
   }
-  private[millrace] def settingsOf(graph: TaskGraph, j: JsonNode): Settings = Settings.of(
-    j.path("processing_handler").asText(graph.settings.processing),
-    j.path("deserialization_handler").asText(graph.settings.deserialization),
-    j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic),
-    j.path("processing_guarantee").asText == "exactly_once"
-  )
-
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = TaskGraph.parse(spark, graphJson)
 
   def release(run: String): Unit = {
@@ -135,10 +121,12 @@ object StreamTasks {
   private val patienceMs = 10000L
 
   /** Ends the tasks of a run in this JVM, and returns the log lines of their nodes. */
-  private[millrace] def releaseHere(run: String): Seq[LogLine] =
+  private[millrace] def releaseHere(run: String): Seq[LogLine] = {
+    MapStates.forget(run)
     tasks.asScala.toSeq.flatMap { case (key, t) =>
       if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil
     }
+  }
 
   private def runOf(attachment: String): String = attachment.substring(0, attachment.lastIndexOf('/'))
 
@@ -222,7 +210,8 @@ private[millrace] final class LevelProcessor(
   @transient private var map: MapState[InternalRow, InternalRow] = _
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    map = LevelProcessor.open(getHandle)
+    map = MapStates.open(attachment, level, getHandle)
+  override def close(): Unit = MapStates.keep(attachment, level, map)
 
   /** In real time: the task of this batch, and its salt. */
   @transient private var working: StreamTasks.Living = _
@@ -264,6 +253,33 @@ private[millrace] final class LevelProcessor(
       override def next(): InternalRow = made.next()
     }
   }
+}
+
+/**
+ * Map states of Spark between two micro-batches of a task. Creating one takes longer than a task's work on a few
+ * records.
+ */
+private[millrace] object MapStates {
+  private type Own = MapState[InternalRow, InternalRow]
+
+  private final case class Place(attachment: String, level: Int, partition: Int)
+  private val kept = new ConcurrentHashMap[Place, Own]()
+
+  /** Returns the state of this Spark task's partition. */
+  def open(attachment: String, level: Int, handle: StatefulProcessorHandle): Own =
+    here(attachment, level)
+      .flatMap(place => Option(kept.remove(place)))
+      .filter(RocksDBAccess.renew(_, LevelProcessor.stateName, handle))
+      .getOrElse(LevelProcessor.open(handle))
+
+  /** Keeps a state for the next micro-batch. */
+  def keep(attachment: String, level: Int, map: Own): Unit =
+    if (map != null) here(attachment, level).foreach(kept.put(_, map))
+  def forget(run: String): Unit = kept.keySet.removeIf(_.attachment.startsWith(s"$run/"))
+
+  /** None on the driver, which opens states to learn their schema. */
+  private def here(attachment: String, level: Int): Option[Place] =
+    Option(TaskContext.get()).map(t => Place(attachment, level, t.partitionId()))
 }
 
 /**

@@ -318,31 +318,58 @@ private object Build {
   }
 }
 
-/** The handlers of failures, with the names of the document's settings. */
-final case class Settings(processing: String, deserialization: String, deadLetterTopic: String) {
+/**
+ * The handlers of failures, with the names of the document's settings. `functions`: those in Python, by kind of failure;
+ * `modules`: the sources of the modules that Python code may import, as a JSON object by name.
+ */
+final case class Settings(
+    processing: String,
+    deserialization: String,
+    production: String,
+    deadLetterTopic: String,
+    exactlyOnce: Boolean,
+    functions: Map[String, HandlerFunction],
+    modules: String
+) {
   def handler(kind: String): String = kind match {
     case "deserialization" => deserialization
     case "processing" => processing
+    case "production" => production
     case "dropped" => "continue" // the source's setting is `skip`
     case _ => "fail"
   }
 
   /** Whether a record that fails in a node can become a dead letter. */
-  def deadLetters: Boolean = Settings.letters(processing)
+  def deadLetters: Boolean = Settings.letters(processing) || Settings.letters(production)
 }
 private[millrace] object Settings {
 
   /** The handler that writes a dead letter and then stops. */
   val letterThenFail = "dead_letter_then_fail"
-  private val letters = Set("dead_letter", letterThenFail)
+
+  /** The handler that asks a function in Python. */
+  val function = "function"
+  private val letters = Set("dead_letter", letterThenFail, function)
 
   /**
    * Under exactly once, Kafka Streams aborts the transaction of a record that stops it, and with it the dead letter: no
    * consumer of committed records sees it. So it is not written.
    */
-  def of(processing: String, deserialization: String, deadLetterTopic: String, exactlyOnce: Boolean): Settings = {
-    def handler(h: String) = if (exactlyOnce && h == letterThenFail) "fail" else h
-    Settings(handler(processing), handler(deserialization), deadLetterTopic)
+  def of(s: JsonNode): Settings = {
+    val exactlyOnce = s.path("processing_guarantee").asText == "exactly_once"
+    def handler(kind: String) = s.path(s"${kind}_handler").asText("fail") match {
+      case `letterThenFail` if exactlyOnce => "fail"
+      case h => h
+    }
+    Settings(
+      handler("processing"),
+      handler("deserialization"),
+      handler("production"),
+      s.path("dead_letter_topic").asText(null),
+      exactlyOnce,
+      s.path("functions").properties.asScala.map(e => e.getKey -> HandlerFunction.parse(e.getValue)).toMap,
+      if (s.path("modules").isEmpty) null else s.get("modules").toString
+    )
   }
 }
 
@@ -482,15 +509,7 @@ object TaskGraph {
 
   def parse(spark: SparkSession, json: String): TaskGraph = new TaskGraph(spark, Json.mapper.readTree(json))
 
-  private[millrace] def settings(root: JsonNode): Settings = {
-    val s = root.path("settings")
-    Settings.of(
-      s.path("processing_handler").asText("fail"),
-      s.path("deserialization_handler").asText("fail"),
-      s.path("dead_letter_topic").asText(null),
-      s.path("processing_guarantee").asText == "exactly_once"
-    )
-  }
+  private[millrace] def settings(root: JsonNode): Settings = Settings.of(root.path("settings"))
 
   /** The `dest` of rows for input `i` of a node: the node's index, with the input above the lower 16 bits. */
   private[millrace] def dest(index: Int, input: Int): Int = index | (input << 16)

@@ -97,15 +97,15 @@ def topology(kafka: Kafka) -> None:
 
     in_local_money = (
         orders.where("value IS NOT NULL")
-        .withColumn("wanted", F.expr("value.country"))
+        .withColumn("mapped_key", F.expr("value.country"))
         .withColumnRenamed("value", "left")
         .join(
             rates_now.selectExpr("key AS table_key", "value AS right"),
-            F.expr("wanted = table_key"),
+            F.expr("mapped_key = table_key"),
             "inner",
         )
         .withColumn("value", F.expr("left.price * right"))
-        .drop("left", "right", "wanted", "table_key")
+        .drop("left", "right", "mapped_key", "table_key")
     )
 
     kafka.write(

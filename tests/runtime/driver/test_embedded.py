@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime import MillraceError, Topology, columns, string
+from millrace_runtime.job.kafka import Kafka
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -42,6 +43,44 @@ def test_a_topology_starts_on_a_session_and_goes_on_from_its_checkpoint(
     found = topics.consume(broker.address, target, 6)
     counts = [(r.key().decode(), int.from_bytes(r.value(), "big")) for r in found]
     assert sorted(counts) == [("be", 1), ("be", 2), ("not", 1), ("or", 1), ("to", 1), ("to", 2)]
+
+
+def test_later_micro_batches_generate_no_code(
+    spark: SparkSession, broker: Any, tmp_path: Path
+) -> None:
+    # The time of a micro-batch is in its plan, and must not be in generated code.
+    source, target = f"in-{uuid.uuid4().hex}", f"out-{uuid.uuid4().hex}"
+    topics.create(broker.address, {source: 4, target: 1})
+    metrics: Any = spark.sparkContext._jvm.org.apache.spark.metrics.source  # type: ignore[union-attr]
+    generating = getattr(getattr(metrics, "CodegenMetrics$"), "MODULE$")
+    compiled = generating.METRIC_COMPILATION_TIME()
+    records = [{"key": f"{n}", "value": "word"} for n in range(9)]
+    query = word_count(source, target).start(spark, broker.address, checkpoint=str(tmp_path / "c"))
+    try:
+        generated = []
+        for n in range(1, 4):
+            topics.produce(broker.address, source, records)
+            assert len(topics.consume(broker.address, target, 9 * n)) == 9 * n
+            generated.append(int(compiled.getCount()))
+        assert generated[1] == generated[2]
+    finally:
+        query.stop()
+
+
+@pytest.mark.parametrize(
+    ("real_time", "options", "wait"),
+    [
+        (False, {}, "0"),
+        (True, {}, None),  # tasks of real time wait for records
+        (False, {"fetch.max.wait.ms": "7"}, "7"),
+    ],
+)
+def test_tasks_of_micro_batches_fetch_without_waiting(
+    spark: SparkSession, real_time: bool, options: dict[str, str], wait: str | None
+) -> None:
+    kafka = Kafka(spark, "localhost:1", options=options, real_time=real_time)
+    plan: Any = kafka.read(("lines",), None, "earliest")._jdf.queryExecution().analyzed()
+    assert plan.collectLeaves().head().extraOptions().get("kafka.fetch.max.wait.ms") == wait
 
 
 def test_a_topology_describes_itself(spark: SparkSession) -> None:
@@ -100,8 +139,11 @@ def test_few_records_are_collected_and_many_are_not_delayed(
 
 def test_the_pause_follows_the_rate_and_the_time_without_records(spark: SparkSession) -> None:
     pause = columns.gateway(spark.sparkContext).Pacing.pauseMs
-    assert [pause(5, 40, 0, rate) for rate in (0.0, 20.0, 200.0, 400.0, 9000.0)] == [
-        200, 190, 100, 0, 0,
+    assert [pause(5, 40, 0, rate) for rate in (0.0, 20.0, 1000.0, 2000.0, 9000.0)] == [
+        200, 198, 100, 0, 0,
     ]  # fmt: skip
+    # Slow micro-batches, as on a busy machine: three times as long as they took, 800 ms at most.
+    assert [pause(5, took, 0, 20.0) for took in (100, 1_000)] == [297, 792]
+    assert pause(5, 1_000, 0, 2000.0) == 0
     # Empty triggers of 1 ms: soon after a record, after 12 seconds, after ten minutes.
     assert [pause(-1, 1, idle, 20.0) for idle in (10, 12_000, 600_000)] == [20, 200, 800]

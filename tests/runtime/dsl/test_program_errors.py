@@ -78,36 +78,37 @@ def test_all_diagnostics_come_at_once_with_file_line_and_node(tmp_path: Path) ->
     assert (refused.value.code, refused.value.node) == ("choice", None)
 
 
-def test_a_processor_that_imports_a_module_beside_it_is_refused(
+def test_a_relative_import_in_the_code_of_a_processor_is_refused(
     tmp_path: Path, capsys: Any
 ) -> None:
-    program(tmp_path, "LIMIT = 3\n", "limits.py")
-    text = PROCESSOR.replace("LIMIT = 0", "from limits import LIMIT")
+    text = PROCESSOR.replace(
+        "        self.context = context\n", "        from .limits import LIMIT\n"
+    )
     assert main(["document", str(program(tmp_path, text))]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith(
-        "shop.py, line 3, divide: The code of Divide imports the module limits, which is beside"
-    )
-    assert "Move what it uses from there into shop.py, or install" in err
+    assert err.startswith("shop.py, line 8, divide: The code of Divide imports .limits, but it has")
+    assert "Import the module by its full name." in err
 
 
 @pytest.mark.parametrize(
-    ("within", "named"),
+    ("within", "names"),
     [
-        ("        import limits\n", "limits"),
-        ("        from limits import LIMIT\n", "limits"),
-        ("        import rules.limits\n", "rules.limits"),
-        ("        from . import limits\n", "."),
+        ("        import limits\n", ["limits"]),
+        ("        from limits import LIMIT\n", ["limits"]),
+        ("        import rules.limits\n", ["rules.limits", "rules.sizes"]),
+        ("        from rules import limits\n", ["rules.limits", "rules.sizes"]),
     ],
 )
-def test_an_import_is_found_wherever_it_is(within: str, named: str, tmp_path: Path) -> None:
+def test_an_import_is_found_wherever_it_is(within: str, names: list[str], tmp_path: Path) -> None:
     program(tmp_path, "LIMIT = 3\n", "limits.py")
     (tmp_path / "rules").mkdir()
-    program(tmp_path / "rules", "LIMIT = 3\n", "limits.py")
+    program(tmp_path / "rules", "from .sizes import LIMIT\n", "limits.py")
+    program(tmp_path / "rules", "LIMIT = 3\n", "sizes.py")
+    program(tmp_path / "rules", "NOBODY = 'imports it'\n", "other.py")
     text = PROCESSOR.replace("        self.context = context\n", within)
-    with pytest.raises(ProgramError, match=f"shop.py, line 8, divide: .* module {named}, which"):
-        load_program(program(tmp_path, text)).document()
+    document = load_program(program(tmp_path, text)).document()
+    assert list(document["settings"]["modules"]) == names
 
 
 def test_installed_modules_and_those_of_python_are_accepted(tmp_path: Path) -> None:

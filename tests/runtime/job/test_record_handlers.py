@@ -6,7 +6,15 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from millrace_runtime import Topology, json, string
+from millrace_runtime import (
+    DeadLetter,
+    FailedRecord,
+    RecordError,
+    Response,
+    Topology,
+    json,
+    string,
+)
 from millrace_runtime.driver.main import parser
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain
@@ -139,6 +147,44 @@ class TestADeadLetterBeforeAFailure:
         run.read_all(record_handlers=[decided(record, "continue")])
         assert set(read(figures, target, 3)) == {"w", "v", "u"}
         assert topics.size(figures.address, dead) == len(letters)
+        run.close()
+
+
+def unsendable(record: FailedRecord, error: RecordError) -> Response:
+    if b"stop" in (record.key or b""):
+        return Response.fail(DeadLetter(record.key, error.message))
+    return Response.resume(DeadLetter(record.key, error.message.replace(str(record.topic), "in")))
+
+
+class TestResultsThatCannotBeSent:
+    """A function decides about them: those of a task, and those that the producer refuses."""
+
+    pytestmark = BROKER
+
+    @pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once"])
+    def test_a_function_answers_and_stops(self, figures: Figures, guarantee: Any) -> None:
+        source, target, dead = figures.topic(), figures.topic(), figures.topic()
+        lines = [(target, "w"), ("a b", "x"), (target, "large"), (target, "z"), ("stop now", "u"),
+                 (target, "v")]  # fmt: skip
+        topics.produce(figures.address, source, [{"key": k, "value": v} for k, v in lines])
+        topology = Topology("results", dead_letter_topic=dead, production_handler=unsendable,
+                            processing_guarantee=guarantee)  # fmt: skip
+        values = topology.stream(source, key=string(), value=string())
+        values.map_values("if(value = 'large', repeat('l', 1048576), value)").to(
+            topic_expression="key", name="out"
+        )
+        run = figures.job(topology)
+        stopped = failure(run)
+        assert (stopped["code"], stopped["node"]) == ("production", "out")
+        assert stopped["record"]["offset"] == 4
+        assert read(figures, target, 2) == Counter("wz")
+        count = 2 if guarantee == "exactly_once" else 3
+        found = [each.value().decode() for each in topics.consume(figures.address, dead, count)]
+        name = "`{}` is not a valid topic name: use at most 249 letters, digits, `.`, `_` and `-`"
+        size = f"a record for the topic {target} has 1048708 bytes; max.request.size allows 1048576"
+        assert found == [name.format("a b"), size, name.format("stop now")][:count]
+        run.read_all(record_handlers=[decided(stopped["record"], "continue")])
+        assert set(read(figures, target, 3)) == set("wzv")
         run.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import os
@@ -373,6 +374,55 @@ class Patient(Processor):
         time.sleep(0.02)
         self.context.forward(record)
 """
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_two_versions_are_searched_for_a_difference_and_the_search_is_watched_and_ended(
+    simulators: Any,
+) -> None:
+    from millrace_runtime.simulator.simulator import respond
+
+    def differ(new: dict[str, Any], **more: Any) -> Any:
+        given = {"owner": "me", "run": "search", "inputs": [], "seconds": 20, **more}
+        return respond(simulators, {"do": "differ", "old": document, "new": new, **given})
+
+    def large(bound: int) -> dict[str, Any]:
+        made = processing(PATIENT, "Patient")
+        made["nodes"][0]["params"]["value"] = {"format": "long"}
+        made["nodes"][1] |= {"kind": "filter", "params": {"predicate": f"value > {bound}"}}
+        return made
+
+    document = processing(PATIENT, "Patient")
+    ask(simulators, document, [LINE])
+    changed = copy.deepcopy(document)
+    changed["nodes"][1]["params"]["code"] = PATIENT.replace(
+        "forward(record)", 'forward(record.replace(key="b"))'
+    )
+    result = differ(changed, inputs=[[LINE]])["result"]
+    assert (result["inputs"], len(result["found"]["inputs"])) == (1, 1)
+    assert [(each["key"], each["after"]) for each in result["found"]["new"]] == [("b", 1)]
+    changed["nodes"][0]["params"]["topics"] = []
+    refused = differ(changed)
+    assert (refused["result"], refused["diagnostics"][0]["version"]) == (None, "new")
+    # The line's value is no number, so the search begins without it.
+    result = differ(large(2), old=large(1), inputs=[[LINE]])["result"]
+    assert [each["value"] for each in result["found"]["inputs"]] == [2]
+
+    answers: list[Any] = []
+    thread = threading.Thread(target=lambda: answers.append(differ(document)))
+    thread.start()
+    of = {"owner": "me", "run": "search"}
+    until = time.monotonic() + 60
+    while respond(simulators, {"do": "prepare", **of})["progress"] is None:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert respond(simulators, {"do": "cancel", **of})["cancelled"]
+    thread.join()
+    result = answers[0]["result"]
+    assert (result["found"], result["covered"], result["branches"]) == (None, 10, 10)
+    assert 0 < result["inputs"] < 20_000
+    assert result["seconds"] < 20
 
 
 @pytest.mark.spark

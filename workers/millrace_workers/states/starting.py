@@ -68,9 +68,12 @@ def forget_old_jobs(deployment: Deployment, kept: int) -> None:
     used = {deployment.version, deployment.fallback}
     if deployment.run is not None:
         used.add(deployment.run.version)
-    names = {f"v{version}{dialect}" for version in used for dialect in ("", "-plain")}
     folder = deployment.job_directory.parent
-    old = [path for path in folder.glob("v*") if path.is_dir() and path.name not in names]
+    old = [
+        path
+        for path in folder.glob("v*")
+        if path.is_dir() and path.name.split("-")[0] not in {f"v{version}" for version in used}
+    ]
     old.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for path in old[kept:]:
         shutil.rmtree(path, ignore_errors=True)

@@ -6,12 +6,16 @@ from millrace_compiler.operator import Ask, Operator, Scope
 from millrace_compiler.parameters import Expression
 from millrace_compiler.ports import Port
 from millrace_compiler.program.words import Call, Input, call
-from millrace_compiler.types import TIMESTAMP
+from millrace_compiler.types import TIMESTAMP, DataType
 
+Column = tuple[str, DataType | None]
 INNER_LEFT = ("inner", "left")
 ALL_TYPES = ("inner", "left", "outer")
 TYPE_HELP = (
     "inner: only pairs; left: every left record, with null where nothing matches; outer: both."
+)
+JOINER_HELP = (
+    "The result, an expression over `key`, `left` and `right` (the two values) and `timestamp`."
 )
 
 
@@ -21,20 +25,16 @@ _METHODS = {"inner": "join", "left": "left_join", "outer": "outer_join"}
 class Join(Operator):
     """Base class of joins of a left and a right input."""
 
-    joiner = Expression(
-        "Joiner",
-        "The result, an expression over `key`, `left` and `right` (the two values) and "
-        "`timestamp`.",
-        columns="join",
-    )
+    joiner = Expression("Joiner", JOINER_HELP, columns="join")
 
-    def ask_joiner(self, scope: Scope, left: Port, right: Port) -> Ask:
-        """The question about the joiner."""
+    def ask_joiner(self, scope: Scope, left: Port, right: Port, *more: Column) -> Ask:
+        """The question about the joiner; ``more``: further columns that it sees."""
         columns = (
             ("key", left.key),
             ("left", left.value),
             ("right", right.value),
             ("timestamp", TIMESTAMP),
+            *more,
         )
         return scope.ask("joiner", self.joiner, columns)
 

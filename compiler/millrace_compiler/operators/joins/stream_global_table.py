@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
-from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
+from millrace_compiler.operators.joins.base import INNER_LEFT, JOINER_HELP, TYPE_HELP, Join
 from millrace_compiler.parameters import Choice, Expression
 from millrace_compiler.ports import InPort, OutPort
 from millrace_compiler.program.words import Call
@@ -39,11 +39,13 @@ class JoinStreamGlobalTable(Join):
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     key = Expression("Key", "The key of the table row, an expression over the stream record.")
 
+    joiner = Expression("Joiner", JOINER_HELP, columns="join_mapped")
+
     def infer(self, scope: Scope) -> Inference:
         left, right = scope.one("left"), scope.one("right")
         _, value = yield [
             scope.ask("key", self.key, left.record(), right.key),
-            self.ask_joiner(scope, left, right),
+            self.ask_joiner(scope, left, right, ("mapped_key", right.key)),
         ]
         return {"out": left.with_value(value)}
 

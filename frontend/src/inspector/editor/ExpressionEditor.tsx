@@ -3,11 +3,13 @@ import { SQLDialect, sql } from "@codemirror/lang-sql";
 import { tooltips } from "@codemirror/view";
 import { useRef } from "react";
 import type { Diagnostic } from "../../api/types";
+import { useDesigner } from "../../designer/store";
 import type { CatalogFunction } from "../../graph/catalog";
+import { parametersOf, placeOf } from "../../graph/parameters";
 import { isMissing } from "../../problems/places";
 import type { Column } from "../columns";
 import { baseExtensions } from "./base";
-import { completions, typeOnHover } from "./complete";
+import { completions, type Place, typeOnHover } from "./complete";
 import { useEditor } from "./useEditor";
 
 const SPARK = SQLDialect.define({
@@ -19,6 +21,15 @@ const SPARK = SQLDialect.define({
   identifierQuotes: "`",
   doubleQuotedStrings: true,
 });
+
+/** The texts that stand for the parameters of the open topology. */
+function places(): readonly Place[] {
+  return parametersOf(useDesigner.getState().document).map(([name, each]) => ({
+    text: placeOf(name),
+    type: each.type,
+    value: String(each.default),
+  }));
+}
 
 /** An editor for one Spark SQL expression. */
 export default function ExpressionEditor(props: {
@@ -43,7 +54,8 @@ export default function ExpressionEditor(props: {
       autocompletion({
         icons: false,
         override: [
-          (context) => completions(latest.current.columns, latest.current.functions)(context),
+          (context) =>
+            completions(latest.current.columns, latest.current.functions, places())(context),
         ],
       }),
       typeOnHover(

@@ -58,7 +58,8 @@ export default function PythonEditor(props: {
   stopped: number | null;
   /** The class of each connected store, by name. */
   stores: StoreClasses;
-  onBreakpoints: (lines: readonly number[]) => void;
+  /** Null for code in which a simulation cannot stop. */
+  onBreakpoints: ((lines: readonly number[]) => void) | null;
   onChange: (text: string) => void;
   onDone: () => void;
 }) {
@@ -69,7 +70,9 @@ export default function PythonEditor(props: {
     value,
     diagnostics,
     (changed) => [
-      breakpoints((lines) => latest.current.onBreakpoints(lines)),
+      latest.current.onBreakpoints === null
+        ? []
+        : breakpoints((lines) => latest.current.onBreakpoints?.(lines)),
       python(),
       indentUnit.of("    "),
       pythonCompletion(() => latest.current.stores),

@@ -44,10 +44,18 @@ function option(name: string, type: SparkType, boost: number): Completion {
   return { label: name, type: nested ? "namespace" : "property", detail: shortType(type), boost };
 }
 
+/** A text that stands for the value of a parameter of the topology, with its type and default. */
+export interface Place {
+  readonly text: string;
+  readonly type: string;
+  readonly value: string;
+}
+
 /** The completion source for these columns and functions. */
 export function completions(
   columns: readonly Column[],
   functions: readonly CatalogFunction[],
+  places: readonly Place[] = [],
 ): (context: CompletionContext) => CompletionResult | null {
   const root = rootOf(columns);
   const offered: Completion[] = functions.map((each) => ({
@@ -60,6 +68,19 @@ export function completions(
   }));
   const words: Completion[] = WORDS.map((label) => ({ label, type: "keyword", boost: -20 }));
   return (context) => {
+    const place = context.matchBefore(/\$\{?\w*\}?/);
+    if (place !== null && places.length > 0) {
+      return {
+        from: place.from,
+        options: places.map(({ text, type, value }) => ({
+          label: text,
+          type: "variable",
+          detail: type,
+          info: value,
+        })),
+        validFor: /^\$\{?\w*\}?$/,
+      };
+    }
     const path = context.matchBefore(/[\w`]+(\.[\w`]*)+/);
     if (path !== null) {
       const parts = path.text.replaceAll("`", "").split(".");

@@ -36,6 +36,14 @@ describe("completion in the code of a processor", () => {
     expect(offered("self.other.")).toEqual(expect.arrayContaining(["find_sessions", "fetch"]));
   });
 
+  test("a handler gets another record, an error, and answers with a response", () => {
+    const handler = "def handle(record, error):\n    ";
+    const names = (name: string) => membersOf(handler, name, {}).map((each) => each.name);
+    expect(names("record")).toEqual(expect.arrayContaining(["dead_letter", "offset"]));
+    expect(names("error")).toContain("exception");
+    expect(names("Response")).toEqual(["fail", "resume"]);
+  });
+
   test("other names have no members", () => {
     expect(offered("self.words.")).toEqual([]);
     expect(membersOf(CODE, "a(", STORES)).toEqual([]);

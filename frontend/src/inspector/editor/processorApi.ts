@@ -1,4 +1,4 @@
-/** Completion and hover in the code of processors: members of the context, of records and of stores. */
+/** Completion and hover in the code of processors and handlers: members of the context, of records and of stores. */
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { hoverTooltip } from "@codemirror/view";
@@ -17,7 +17,10 @@ const CLASSES: Readonly<Record<string, readonly Member[]>> = api;
 /** Which class a name has: by convention, or because the code assigns a store to it. */
 function classOf(code: string, name: string, stores: StoreClasses): readonly string[] {
   if (name === "context" || name === "self.context") return ["ProcessorContext"];
-  if (name === "record") return ["Record"];
+  if (name === "record")
+    return [/\brecord\b[^)]*,\s*error\b/.test(code) ? "FailedRecord" : "Record"];
+  if (name === "error") return ["RecordError"];
+  if (name === "Response") return ["Response"];
   const assigned = /^(?:self\.)?\w+$/.test(name)
     ? new RegExp(
         `${name.replace(".", "\\.")}\\s*(?::[^=\\n]+)?=\\s*[\\w.]*context\\.store\\(\\s*["']([^"']+)["']`,
@@ -57,7 +60,7 @@ function explained(member: Member): HTMLElement {
   return dom;
 }
 
-/** Completes `context.`, `self.context.`, `record.` and the names of opened stores. */
+/** Completes `context.`, `self.context.`, `record.`, `error.`, `Response.` and the names of opened stores. */
 export function memberCompletion(stores: () => StoreClasses) {
   return (context: CompletionContext): CompletionResult | null => {
     const path = context.matchBefore(/(?:self\.)?\w+\.\w*/);

@@ -47,7 +47,9 @@ export function CodeWidget(props: WidgetProps) {
         lines={lines}
         stopped={stopped}
         stores={stores}
-        onBreakpoints={(next) => useBreakpoints.getState().setLines(id, next)}
+        onBreakpoints={
+          node === null ? null : (next) => useBreakpoints.getState().setLines(id, next)
+        }
         onChange={(next) => onChange(next === "" ? undefined : next)}
         onDone={onDone}
       />

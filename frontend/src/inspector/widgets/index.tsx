@@ -41,6 +41,7 @@ const COMPOSITE = new Set([
   "output_types",
   "group_by",
   "window",
+  "modules",
 ]);
 
 export function isComposite(name: string): boolean {

@@ -16,7 +16,7 @@ import { PartField } from "./PartField";
 import { asList, asObject, asText, moved, replaced, type WidgetProps, withPart } from "./widget";
 
 /** A name that is applied when the field loses the focus, because edges refer to ports by name. */
-function NameInput(props: {
+export function NameInput(props: {
   value: string;
   label: string;
   readOnly: boolean;
@@ -47,7 +47,7 @@ function NameInput(props: {
   );
 }
 
-function Row(props: {
+export function Row(props: {
   head: ReactNode;
   children?: ReactNode;
   index: number;
@@ -77,7 +77,7 @@ function Row(props: {
   );
 }
 
-function AddButton(props: { text: string; hidden: boolean; onClick: () => void }) {
+export function AddButton(props: { text: string; hidden: boolean; onClick: () => void }) {
   if (props.hidden) return null;
   return (
     <Button

@@ -3,9 +3,12 @@
 import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { choiceTitle } from "../../designer/localize";
+import { useDesigner } from "../../designer/store";
 import { durationText, milliseconds } from "../../graph/durations";
+import { parametersOf, placeOf } from "../../graph/parameters";
 import { at, isMissing } from "../../problems/places";
 import { t } from "../../ui/i18n";
+import { PLACES } from "../PlacesOfParameters";
 import { useTopics } from "../useTopics";
 import { asList, asText, type WidgetProps } from "./widget";
 
@@ -31,11 +34,17 @@ function useField(props: WidgetProps) {
   };
 }
 
+/** The id of the list of parameters that the browser offers in a field; undefined if there are none. */
+function usePlaces(): string | undefined {
+  return useDesigner((state) => (parametersOf(state.document).length > 0 ? PLACES : undefined));
+}
+
 export function TextWidget(props: WidgetProps) {
   const { onChange } = props;
   return (
     <TextInput
       {...useField(props)}
+      list={usePlaces()}
       spellCheck={false}
       onChange={(event) => {
         const text = event.currentTarget.value;
@@ -48,10 +57,12 @@ export function TextWidget(props: WidgetProps) {
 /** A number field. Text that is not a number is stored unchanged. */
 export function NumberWidget(props: WidgetProps) {
   const { onChange, parameter } = props;
+  const places = usePlaces();
   return (
     <TextInput
       {...useField(props)}
-      inputMode="numeric"
+      list={places}
+      inputMode={places === undefined ? "numeric" : "text"}
       className="m-figures"
       rightSection={
         parameter.unit == null ? null : <span className="field-unit">{parameter.unit}</span>
@@ -84,7 +95,16 @@ export function DurationWidget(props: WidgetProps) {
   const [typed, setTyped] = useState<string | null>(null);
   const shown = typed ?? kept;
   const { default: fallback } = props.parameter;
-  const data = useMemo(() => suggestions(shown), [shown]);
+  const parameters = useDesigner((state) => state.document.parameters);
+  const data = useMemo(
+    () =>
+      shown.startsWith("$")
+        ? Object.entries(parameters ?? {}).flatMap(([name, each]) =>
+            each?.type === "duration" ? [placeOf(name)] : [],
+          )
+        : suggestions(shown),
+    [parameters, shown],
+  );
   return (
     <Autocomplete
       {...useField(props)}

@@ -143,4 +143,5 @@ export const common = {
   Description: "说明",
   Next: "前进",
   required: "必填",
+  "Version {n}": "版本 {n}",
 };

@@ -248,4 +248,8 @@ export const deployments = {
   killed: "被终止",
   outage: "服务中断",
   "Retrying automatically.": "正在自动重试。",
+  Parameter: "参数",
+  Environment: "环境",
+  "Whose values the parameters of the topology have.": "拓扑的参数取哪个环境的值。",
+  Defaults: "默认值",
 };

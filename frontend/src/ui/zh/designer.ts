@@ -31,6 +31,7 @@ export const designer = {
   stale: "请求已失效",
   "skipped timestamp": "跳过的时间戳",
   deserialization: "反序列化",
+  production: "写出",
   processing: "处理失败",
   starting: "启动中",
   degraded: "异常",

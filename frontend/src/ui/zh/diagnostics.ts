@@ -4,6 +4,10 @@
  */
 
 export const diagnostics: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  parameter_name: ["{found} 不是参数名。", "请使用小写字母、数字和 _，并以字母开头。"],
+  parameter_value: ["{name} 是 {found}。", "应为{needed}。"],
+  parameter_unused: ["没有节点或设置使用参数 {name}。", "请在需要其值的地方使用它，或将其移除。"],
+  placeholder_unknown: ["拓扑没有参数 {name}。", "{guess}请在拓扑的参数中声明它。"],
   no_results: [
     "结果没有去处：拓扑没有汇，没有可查询的存储，也没有处理器。",
     "请添加一个汇，例如“写入主题”。",
@@ -243,6 +247,9 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "实时模式至少处理一次记录，但保证是“恰好一次”。",
     "请选择“至少一次”，或以微批运行拓扑。",
   ],
+  handler_function: ["代码中没有函数。", "请编写一个以记录和错误为参数、返回 Response 的函数。"],
+  handler_arguments: ["{name} 不能以记录和错误为参数调用。", "请给它两个参数。"],
+  module_taken: ["{name} 是 Python、运行时或作业已有的模块的名称。", "请重命名该模块。"],
   dead_letter_topic: ["有处理程序是“送往死信主题”，但没有设置死信主题。", "请填写主题。"],
   analyzer: ["无法检查表达式：{reason}", "请启动分析器。"],
   document_text: ["文档不是 JSON：{reason}。", "请提供一个 JSON 对象，编码为 UTF-8。"],
@@ -530,6 +537,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "普通 Spark 不支持这个处理程序：{reason}。",
     "请选择 fail 或 stop，或使用精确方言。",
   ],
+  plain_modules: [
+    "普通 Spark 不支持处理器代码之外的模块。",
+    "请将代码使用的内容移入其中，或使用精确方言。",
+  ],
   plain_column: [
     "表达式读取 {column}，但在普通 Spark 中 {kind} 的结果没有它。",
     "请在之前将它复制到值中，或使用精确方言。",
@@ -538,6 +549,13 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
 
 /** Translations of facts that are English words of the compiler; other facts are shown unchanged. */
 export const words: Readonly<Record<string, string>> = {
+  "the name of a topic": "主题名",
+  "a duration, such as 5 minutes or a whole number of milliseconds":
+    "时长，例如 5 minutes，或毫秒整数",
+  "a number": "数字",
+  "no value": "空值",
+  "true or false": "true 或 false",
+  text: "文本",
   viewer: "查看者",
   editor: "编辑者",
   operator: "操作员",

@@ -203,8 +203,14 @@ export const help: Readonly<Record<string, string>> = {
   "Prefix of each line. Default: the node's id.": "每行的前缀。默认：节点的标识。",
   "At least once: after a failure, results may be written again. Exactly once: results and progress are written in one transaction.":
     "至少一次：故障后结果可能重复写入。恰好一次：结果与进度在同一事务中写入。",
-  "Fail, drop and count, or write to the dead letter topic, and then continue or fail. Under exactly once, a dead letter before a failure is aborted with its transaction, as in Kafka Streams.":
-    "停止、丢弃并计数，或写入死信主题后继续或停止。在恰好一次语义下，停止前的死信会随其事务一起中止，与 Kafka Streams 相同。",
+  "Fail, drop and count, write to the dead letter topic and then continue or fail, or ask a Python function. Under exactly once, a dead letter before a failure is aborted with its transaction, as in Kafka Streams.":
+    "停止、丢弃并计数、写入死信主题后继续或停止，或询问 Python 函数。在恰好一次语义下，停止前的死信会随其事务一起中止，与 Kafka Streams 相同。",
+  "For results that cannot be sent: too large, no such partition, no valid topic or not writable in the format. Fail, drop and count, or ask a Python function.":
+    "针对无法发送的结果：过大、没有该分区、主题无效或无法以该格式写出。停止、丢弃并计数，或询问 Python 函数。",
+  "Python source. Its last function gets the failed record and the error, and returns Response.resume() or Response.fail(), with the dead letters to write.":
+    "Python 源代码。其最后一个函数接收失败的记录和错误，并返回 Response.resume() 或 Response.fail()，以及要写入的死信。",
+  "Python modules that the code of processors and handlers can import, with their source.":
+    "处理器和处理程序的代码可以导入的 Python 模块及其源代码。",
   "When a record fails and its handler says fail: stop, or replace the threads, which process the record again. The eighth failure within ten minutes stops the job.":
     "记录失败且其处理程序为停止时：停止作业，或替换线程并重新处理该记录。十分钟内第八次失败会停止作业。",
   "Receives the source record's original bytes, with headers that describe the error.":

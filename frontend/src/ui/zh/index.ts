@@ -14,6 +14,7 @@ import { commands } from "./commands";
 import { common } from "./common";
 import { deployments } from "./deployments";
 import { designer } from "./designer";
+import { differing } from "./differing";
 import { frame } from "./frame";
 import { generate } from "./generate";
 import { help } from "./help";
@@ -52,6 +53,7 @@ export const rooms = {
   common,
   deployments,
   designer,
+  differing,
   frame,
   generate,
   inspector,

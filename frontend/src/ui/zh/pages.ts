@@ -13,7 +13,6 @@ export const pages = {
   "Show it": "查看",
   "This version does not compile.": "此版本无法编译。",
   "The drawing": "当前绘图",
-  "Version {n}": "版本 {n}",
   Compare: "比较",
   "Left side": "左侧",
   "Right side": "右侧",

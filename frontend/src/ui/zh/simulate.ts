@@ -173,6 +173,7 @@ export const simulate = {
   "A newer version for its key already exists.": "它的键已有更新的版本。",
   "The row that requested it has changed in the meantime.": "请求它的行在此期间已更改。",
   "Its bytes cannot be read in the format of the source.": "无法按数据源的格式读取它的字节。",
+  "The result cannot be sent, and it was skipped.": "结果无法发送，已跳过。",
   "Processing it failed, and it was skipped.": "处理它时失败，已跳过它。",
   "Processing it failed, and it was written to the dead letter topic.":
     "处理它时失败，已写入死信主题。",

@@ -1,0 +1,214 @@
+import { Button } from "@mantine/core";
+import IconArrowsDiff from "@tabler/icons-react/dist/esm/icons/IconArrowsDiff.mjs";
+import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import { describeDiagnostic } from "../api/prose";
+import type { DifferenceSearch, DifferingInput } from "../api/types";
+import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
+import { newRow, rowOf, sourcesOf } from "../simulate/scenario";
+import { useSimulation } from "../simulate/store";
+import { valueText } from "../simulate/words";
+import { Note } from "../ui";
+import { exact } from "../ui/format";
+import { t } from "../ui/i18n";
+import { Time } from "../ui/Time";
+import { useEditing } from "../versions/editing";
+import classes from "./differing.module.css";
+import { type Sides, useSearch } from "./searching";
+
+interface DifferingProps {
+  /** Names of the versions, in the headings of their outputs. */
+  readonly names: readonly [string, string];
+  readonly load: () => Promise<Sides>;
+  /** Called after the input has been opened in *Simulate*. */
+  readonly onOpened: () => void;
+}
+
+/** Searches for the shortest input on which two versions give different results, and shows both results. */
+export function Differing({ names, load, onOpened }: DifferingProps) {
+  const { ws, topology } = useEditing();
+  const { search, start, cancel } = useSearch(ws, topology);
+  const busy = search.state === "running" || search.state === "starting";
+  return (
+    <section className={classes.search} data-testid="differing" aria-label={t("Different results")}>
+      <div className={classes.bar} aria-live="polite">
+        {busy ? (
+          <>
+            <span className={classes.progress}>
+              {search.state === "starting"
+                ? t("Starting the simulator…")
+                : t("{n} {n|input|inputs} tried…", { n: exact(search.inputs) })}
+            </span>
+            <Button
+              variant="default"
+              onClick={cancel}
+              disabled={search.state === "running" && search.cancelling}
+            >
+              {t("Cancel")}
+            </Button>
+          </>
+        ) : (
+          <Button
+            variant="default"
+            leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
+            onClick={() => void start(load)}
+            title={t("Runs both versions in the simulator, on at most 20,000 inputs in 20 seconds")}
+            data-testid="find-difference"
+          >
+            {t("Find an input with different results")}
+          </Button>
+        )}
+      </div>
+      {search.state === "failed" ? <Note tone="failed">{search.message}</Note> : null}
+      {search.state === "done" ? (
+        <Answer answer={search.answer} names={names} onOpened={onOpened} />
+      ) : null}
+    </section>
+  );
+}
+
+function Answer(props: { answer: DifferenceSearch } & Omit<DifferingProps, "load">) {
+  const { diagnostics, result } = props.answer;
+  if (result === null) {
+    const [first] = diagnostics;
+    if (first === undefined) return null;
+    return (
+      <Note tone="failed">
+        {t("{version} does not compile: {problem}", {
+          version: props.names[first.version === "old" ? 0 : 1],
+          problem: describeDiagnostic(first).message,
+        })}
+      </Note>
+    );
+  }
+  const percent = result.branches === 0 ? 0 : Math.floor((100 * result.covered) / result.branches);
+  const missed = [...new Set(Object.values(result.missed).flat())];
+  const only = [...result.only_old, ...result.only_new];
+  return (
+    <>
+      {result.found === null ? (
+        <p data-testid="no-difference">
+          <strong>
+            {t("No difference in {n} {n|input|inputs}; {percent} % of the branches covered.", {
+              n: exact(result.inputs),
+              percent,
+            })}
+          </strong>{" "}
+          {missed.length === 0
+            ? null
+            : t("No record reached {nodes}: add records to Simulate that do.", {
+                nodes: missed.join(", "),
+              })}
+        </p>
+      ) : (
+        <Found found={result.found} names={props.names} onOpened={props.onOpened} />
+      )}
+      {only.length === 0 ? null : (
+        <p className={classes.quiet}>
+          {t("Only one version writes {topics}: not compared.", { topics: only.join(", ") })}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Found(props: { found: DifferingInput } & Omit<DifferingProps, "load">) {
+  const { found, names } = props;
+  const open = () => {
+    const { topology } = useEditing.getState();
+    if (topology !== null) useSimulation.getState().open(topology);
+    const { setRows, setView } = useSimulation.getState();
+    const sources = sourcesOf(useDesigner.getState().document);
+    setRows(
+      found.inputs.map((line) => newRow(rowOf(line, sources))),
+      { label: t("Input with different results") },
+    );
+    setView("inputs");
+    useView.getState().openBottom("simulate");
+    props.onOpened();
+  };
+  const outputs = [
+    { side: "old", name: names[0], lines: found.old, stopped: found.old_stopped },
+    { side: "new", name: names[1], lines: found.new, stopped: found.new_stopped },
+  ] as const;
+  return (
+    <div className={classes.found} data-testid="difference">
+      <div className={classes.head}>
+        <strong>
+          {t("The results differ after {n} {n|record|records}.", { n: found.inputs.length })}
+        </strong>
+        <Button
+          variant="subtle"
+          leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
+          onClick={open}
+          data-testid="open-difference"
+        >
+          {t("Open in Simulate")}
+        </Button>
+      </div>
+      <Lines lines={found.inputs} first={t("Topic")} />
+      {found.topics.map((topic) => (
+        <div key={topic} className={classes.sides}>
+          {outputs.map(({ side, name, lines }) => (
+            <div key={side} data-testid={`difference-${side}`}>
+              <h4>{t("{version} writes to {topic}", { version: name, topic })}</h4>
+              <Lines
+                lines={lines.filter((line) => line.topic === topic)}
+                first={t("After record")}
+              />
+            </div>
+          ))}
+        </div>
+      ))}
+      {outputs.map(({ side, name, stopped }) =>
+        stopped === null ? null : (
+          <Note key={side} tone="failed">
+            {t("Record {n} stops {version}.", { n: stopped, version: name })}
+          </Note>
+        ),
+      )}
+    </div>
+  );
+}
+
+/** Input lines, numbered, or output lines with the number of the input line before them. */
+function Lines({ lines, first }: { lines: readonly Record<string, unknown>[]; first: string }) {
+  if (lines.length === 0) return <p className={classes.quiet}>{t("Nothing")}</p>;
+  const inputs = !lines.some((line) => "after" in line);
+  return (
+    <table className={classes.lines}>
+      <thead>
+        <tr>
+          {inputs ? <th>{t("No.")}</th> : null}
+          <th>{first}</th>
+          <th>{t("Key")}</th>
+          <th>{t("Value")}</th>
+          <th>{t("Time")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line, index) => (
+          <tr key={index}>
+            {inputs ? <td>{index + 1}</td> : null}
+            {"advance_wall_clock" in line ? (
+              <td colSpan={4}>
+                {t("The wall clock advances by {n} ms", {
+                  n: exact(Number(line.advance_wall_clock)),
+                })}
+              </td>
+            ) : (
+              <>
+                <td>{String(inputs ? line.topic : line.after)}</td>
+                <td className="m-mono">{valueText(line.key ?? null)}</td>
+                <td className="m-mono">{valueText(line.value ?? null)}</td>
+                <td>
+                  <Time at={Number(line.timestamp ?? 0)} />
+                </td>
+              </>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,139 @@
+import { act } from "react";
+import { afterEach, expect, test, vi } from "vitest";
+import type { DifferenceSearch } from "../api/types";
+import { useView } from "../designer/view";
+import { emptyDocument } from "../graph/document";
+import { useSimulation } from "../simulate/store";
+import { render, until } from "../testing/rendering";
+import { useEditing } from "../versions/editing";
+import { Differing } from "./Differing";
+
+const nothing = {
+  found: null,
+  inputs: 20_000,
+  seconds: 9,
+  nodes: 6,
+  branches: 8,
+  covered: 7,
+  missed: { old: ["rare"], new: ["rare"] },
+  only_old: [],
+  only_new: ["alarms"],
+};
+const record = { topic: "orders", key: "a", value: { n: 100 }, timestamp: 5 };
+const found = {
+  inputs: [record],
+  topics: ["counts"],
+  old: [],
+  new: [{ after: 1, topic: "counts", key: "a", value: 1, timestamp: 5 }],
+  old_stopped: null,
+  new_stopped: null,
+};
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+}
+
+/** Answers searches one after another, and records all requests. */
+function serve(answers: readonly (DifferenceSearch | Promise<DifferenceSearch>)[]): Call[] {
+  const calls: Call[] = [];
+  const left = [...answers];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const { method } = request;
+    const path = new URL(request.url, "http://localhost").pathname;
+    const body = method === "POST" ? await request.clone().json() : {};
+    calls.push({ method, path, body });
+    let answer: unknown = { state: "ready", progress: { done: 1234, lines: 20_000 } };
+    if (path.endsWith("/tests")) answer = { count: 1, results: [{ inputs: [record] }] };
+    if (path.endsWith("/differences")) answer = await left.shift();
+    if (method === "DELETE") return new Response(null, { status: 204 });
+    return new Response(JSON.stringify(answer), {
+      headers: { "content-type": "application/json" },
+    });
+  });
+  return calls;
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+const done = (result: DifferenceSearch["result"]): DifferenceSearch => ({
+  state: "done",
+  diagnostics: [],
+  result,
+});
+const text = () => document.body.textContent ?? "";
+const button = (name: string) =>
+  [...document.querySelectorAll("button")].find((each) => each.textContent === name);
+const click = (name: string) =>
+  act(async () => {
+    button(name)?.click();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+
+async function shown(onOpened = () => {}) {
+  useEditing.setState({ ws: "main", topology: 7 });
+  useSimulation.setState({ topology: null, rows: [] });
+  return render(
+    <Differing
+      names={["Version 1", "The drawing"]}
+      load={async () => ({ old: emptyDocument("old"), new: emptyDocument("new") })}
+      onOpened={onOpened}
+    />,
+  );
+}
+
+test("a found input is shown with both results, and opened in Simulate", async () => {
+  const calls = serve([done({ ...nothing, found })]);
+  let opened = 0;
+  const close = await shown(() => {
+    opened += 1;
+  });
+  await click("Find an input with different results");
+  const { body } = calls.find(({ path }) => path.endsWith("/differences")) ?? {};
+  expect(body).toMatchObject({
+    old: { name: "old" },
+    new: { name: "new" },
+    inputs: [[record]],
+  });
+  expect(text()).toContain("The results differ after 1 record.");
+  expect(document.querySelector("[data-testid=difference-old]")?.textContent).toContain("Nothing");
+  expect(document.querySelector("[data-testid=difference-new]")?.textContent).toContain(
+    "The drawing writes to counts",
+  );
+  expect(text()).toContain("Only one version writes alarms: not compared.");
+  await click("Open in Simulate");
+  expect(opened).toBe(1);
+  expect(useSimulation.getState().rows.map(({ topic, timestamp }) => [topic, timestamp])).toEqual([
+    ["orders", "5"],
+  ]);
+  expect(useView.getState().bottomTab).toBe("simulate");
+  await close();
+});
+
+test("without a difference, the number of inputs and the covered branches are shown", async () => {
+  serve([done(nothing)]);
+  const close = await shown();
+  await click("Find an input with different results");
+  expect(text()).toContain("No difference in 20,000 inputs; 87 % of the branches covered.");
+  expect(text()).toContain("No record reached rare: add records to Simulate that do.");
+  await close();
+});
+
+test("a running search shows its progress, and ends with what it has when it is canceled", async () => {
+  let answer: (search: DifferenceSearch) => void = () => {};
+  const calls = serve([
+    new Promise((resolve) => {
+      answer = resolve;
+    }),
+  ]);
+  const close = await shown();
+  await click("Find an input with different results");
+  await until(() => expect(text()).toContain("1,234 inputs tried…"));
+  await click("Cancel");
+  expect(button("Cancel")?.disabled).toBe(true);
+  expect(calls.filter(({ method }) => method === "DELETE")).toHaveLength(1);
+  answer(done({ ...nothing, inputs: 1_300 }));
+  await until(() => expect(text()).toContain("No difference in 1,300 inputs"));
+  await close();
+});

@@ -1,0 +1,86 @@
+"""The simulator's process, with searches: `python -m millrace_runtime.counterexamples.process`.
+
+Besides the requests of `millrace_runtime.simulator.process`, it handles those to `differ`: they
+have two documents, `old` and `new`, `inputs` to begin with (lists of input lines) and `seconds`.
+Inputs are left out if one of them does not fit a version. The response has the `diagnostics` of a
+refused document, each with its `version`, or the `result` of a search. SIGUSR1 ends the search,
+which returns what it has.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
+from millrace_compiler.topology_parameters import resolved
+from millrace_model.simulations import InputLine
+from pyspark.sql import SparkSession
+
+from millrace_runtime.counterexamples.search import Searched, search
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulator.input_lines import checked_line
+from millrace_runtime.simulator.process import REPORTED, Progress, main
+
+#: maximum number of inputs of a search
+MOST_SEARCHED = 20_000
+
+
+def differ(
+    spark: SparkSession,
+    analyzer: Analyzer,
+    request: Mapping[str, Any],
+    progress: Progress | None = None,
+    stop: threading.Event | None = None,
+) -> dict[str, Any]:
+    """Search for an input on which two documents differ: `{"diagnostics", "result"}`.
+
+    Progress is the number of inputs that are `done`. Raises MillraceError for invalid inputs.
+    """
+    diagnostics = []
+    for name in ("old", "new"):
+        try:
+            found = compile_document(request[name], analyzer)
+            refused = [] if found.ok else found.diagnostics
+        except (DocumentError, Refused) as error:
+            refused = list(error.diagnostics)
+        diagnostics += [{**each.to_json(), "version": name} for each in refused]
+    if diagnostics:
+        return {"diagnostics": diagnostics, "result": None}
+    seeds = [
+        [checked_line(line, f"Input {number}") for number, line in enumerate(lines, 1)]
+        for lines in request["inputs"]
+    ]
+    reported = time.monotonic()
+
+    def report(inputs: int) -> None:
+        nonlocal reported
+        if progress is not None and time.monotonic() - reported >= REPORTED:
+            reported = time.monotonic()
+            progress({"done": inputs, "lines": MOST_SEARCHED})
+
+    def searched(begun: list[list[InputLine]]) -> Searched:
+        return search(
+            spark, analyzer, resolved(request["old"]), resolved(request["new"]),
+            seeds=begun, seconds=float(request["seconds"]), most=MOST_SEARCHED,
+            stop=(lambda: False) if stop is None else stop.is_set, progress=report,
+        )  # fmt: skip
+
+    try:
+        result = searched(seeds)
+    except MillraceError as error:
+        if error.code != "input_invalid" or not seeds:
+            raise
+        result = searched([])
+    return {"diagnostics": [], "result": result.to_json()}
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main({"differ": differ}))
+    except BrokenPipeError:  # the parent process has ended
+        os._exit(0)

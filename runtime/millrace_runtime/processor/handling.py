@@ -1,0 +1,178 @@
+"""Handlers of errors: what a document's function gets and answers, and how it is called.
+
+Uses the standard library only: a processor's process imports it.
+"""
+
+from __future__ import annotations
+
+import base64
+import linecache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from millrace_runtime.processor.channel import Channel
+    from millrace_runtime.processor.frames import Frame
+
+Json = dict[str, Any]
+Headers = list[tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True)
+class RecordError:
+    """An error of a record, as a handler gets it.
+
+    `kind`: `deserialization`, `processing` or `production`; `node` and `parameter`: where it
+    happened; `exception`: the name of its class, such as `ZeroDivisionError`; `task_id`: such as
+    "0_1", or None for a result that the producer refuses.
+    """
+
+    kind: str
+    node: str
+    parameter: str | None
+    exception: str
+    message: str
+    stacktrace: str
+    task_id: str | None
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """A record for the dead letter topic.
+
+    `key` and `value`: bytes, text as UTF-8, or None. `timestamp` in ms: that of the failed record
+    if None. `partition`: that of the key if None.
+    """
+
+    key: bytes | str | None
+    value: bytes | str | None
+    headers: Sequence[tuple[str, bytes | str | None]] = ()
+    timestamp: int | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True)
+class FailedRecord:
+    """The record of an error: the source record, as its topic has it.
+
+    Key and value are bytes. For a result that the producer refuses, they are those of the result.
+    In a punctuation, there is no record: `topic`, `key` and `value` are None.
+    """
+
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    headers: Headers
+    topic: str | None
+    partition: int
+    offset: int
+
+    def dead_letter(self, error: RecordError) -> DeadLetter:
+        """Return the dead letter that the handler `dead_letter` writes: Kafka Streams' own."""
+        described = {
+            "exception": error.exception, "message": error.message,
+            "stacktrace": error.stacktrace, "topic": self.topic, "partition": self.partition,
+            "offset": self.offset,
+        }  # fmt: skip
+        added = [(f"__streams.errors.{name}", str(each)) for name, each in described.items()]
+        return DeadLetter(self.key, self.value, [*self.headers, *added])
+
+
+@dataclass(frozen=True)
+class Response:
+    """The answer of a handler: `Response.resume(...)` or `Response.fail(...)`."""
+
+    goes_on: bool
+    dead_letters: tuple[DeadLetter, ...]
+
+    @classmethod
+    def resume(cls, *dead_letters: DeadLetter) -> Response:
+        """Drop the record where it failed and go on. The dead letters are written."""
+        return cls(True, dead_letters)
+
+    @classmethod
+    def fail(cls, *dead_letters: DeadLetter) -> Response:
+        """Stop the job at the record. The dead letters are written before, at least once."""
+        return cls(False, dead_letters)
+
+
+Handler = Callable[[FailedRecord, RecordError], Response]
+
+
+class HandlerHost:
+    """A handler in the Python process of a task or of a sink."""
+
+    def __init__(self, channel: Channel, frame: Frame) -> None:
+        self.channel = channel
+        self.file = frame.get("file") or f"<{frame['kind']}_function>"
+        self._kind = frame["kind"]
+        self._code, self._function = frame["code"], frame["function"]
+        self._letters = frame["letters"]
+        self._handle: Any = None
+
+    def start(self, space: Json) -> None:
+        """Run the code, which may use the names in `space`, and find the function."""
+        lines = self._code.splitlines(keepends=True)
+        linecache.cache[self.file] = (len(self._code), None, lines, self.file)
+        exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the document's own code
+        self._handle = space[self._function]
+
+    def handle(self, frame: Frame) -> None:
+        """Call the function and send its answer."""
+        given = frame["record"]
+        record = FailedRecord(
+            _bytes(given["key"]), _bytes(given["value"]), given["timestamp"],
+            [(name, _bytes(value)) for name, value in given["headers"]],
+            given["topic"], given["partition"], given["offset"],
+        )  # fmt: skip
+        answer = self._handle(record, RecordError(**frame["error"]))
+        if not isinstance(answer, Response):
+            raise TypeError(
+                f"{self._function} must return Response.resume(...) or Response.fail(...), "
+                f"not {_short(answer)}"
+            )
+        letters = [_letter(each) for each in answer.dead_letters]
+        if letters and not self._letters:
+            raise ValueError(f"{self._function} returned a dead letter, but the topology has no "
+                             "dead letter topic")  # fmt: skip
+        self.channel.send("handled", answer.goes_on, letters)
+
+
+def _letter(given: Any) -> Json:
+    if not isinstance(given, DeadLetter):
+        raise TypeError(f"a response takes objects of the class DeadLetter, not {_short(given)}")
+    for name, value in (("timestamp", given.timestamp), ("partition", given.partition)):
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if value is not None and not whole:
+            raise TypeError(
+                f"the {name} of a dead letter must be a non-negative int, not {value!r}"
+            )
+    headers = []
+    for header in given.headers:
+        if not isinstance(header, tuple | list) or len(header) != 2 or type(header[0]) is not str:
+            raise TypeError(f"a header must be a pair (name, bytes), not {_short(header)}")
+        headers.append([header[0], _text(header[1], f"the header {header[0]}")])
+    return {
+        "key": _text(given.key, "the key"), "value": _text(given.value, "the value"),
+        "timestamp": given.timestamp, "partition": given.partition, "headers": headers,
+    }  # fmt: skip
+
+
+def _text(value: Any, what: str) -> str | None:
+    """Return bytes, or text in UTF-8, as base64."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = value.encode()
+    if not isinstance(value, bytes | bytearray):
+        raise TypeError(f"{what} of a dead letter must be bytes, str or None, not {_short(value)}")
+    return base64.b64encode(value).decode()
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def _short(value: Any) -> str:
+    return f"{value!r}"[:100]
