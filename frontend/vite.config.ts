@@ -7,8 +7,8 @@ import { kindIcons } from "./kindIcons.ts";
 /** Where the API is while the page is developed; `MILLRACE_API=none` runs the page without one. */
 const api = process.env.MILLRACE_API ?? "http://127.0.0.1:8000";
 
-/** The state of the designer, which all its panels share. */
-const STATE = /frontend\/src\/(api|designer)\//;
+/** The document and the state of the designer, which all its panels share. */
+const STATE = /frontend\/src\/(api|designer|graph)\//;
 /** What several panels share that opens later than the page. */
 const TOOLS = /frontend\/src\/(simulate|topics|generate|stores)\//;
 const SHARED = /frontend\/src\/(?!ui\/zh|simulate|topics|generate|stores)/;
