@@ -24,7 +24,8 @@ object MappedJoin {
     val made = Proxy.newProxyInstance(
       getClass.getClassLoader,
       Array(interface),
-      (_, method, args) => if (method.getName == "apply") joiner(args(0), args(1), args(2), args(3)).asInstanceOf[AnyRef] else null
+      (_, method, args) =>
+        if (method.getName == "apply") joiner(args(0), args(1), args(2), args(3)).asInstanceOf[AnyRef] else null
     )
     val types = Array(classOf[GlobalKTable[_, _]], classOf[KeyValueMapper[_, _, _]], interface, classOf[Named])
     val method = classOf[KStream[_, _]].getMethod(if (kind == "inner") "join" else "leftJoin", types: _*)

@@ -14,10 +14,10 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A failure as data. kind: `deserialization`, `processing`, `production`, `timestamp`, `registry` (the settings' handler
- * of these two is always `fail`) or `dropped` (always `continue`); code: Spark's error condition or one of
- * this project; `record`: the source record with its raw key, or null; `why`: the message as data if it is a sentence
- * of this project, or null.
+ * A failure as data. kind: `deserialization`, `processing`, `production`, `timestamp`, `registry` (the settings'
+ * handler of these two is always `fail`) or `dropped` (always `continue`); code: Spark's error condition or one of this
+ * project; `record`: the source record with its raw key, or null; `why`: the message as data if it is a sentence of
+ * this project, or null.
  */
 final class Fault(
     val kind: String,

@@ -21,9 +21,9 @@ private[millrace] trait PythonCaller {
 }
 
 /**
- * A Python process for the `process` nodes of one task, and for the handlers of its errors. Frames (4 bytes of length, then JSON) go both ways, strictly in
- * turns. Python sends its messages, as an ordered list, only when it waits for an answer or is done, so stores,
- * forwards and nested processors happen in the order of the program.
+ * A Python process for the `process` nodes of one task, and for the handlers of its errors. Frames (4 bytes of length,
+ * then JSON) go both ways, strictly in turns. Python sends its messages, as an ordered list, only when it waits for an
+ * answer or is done, so stores, forwards and nested processors happen in the order of the program.
  *
  *   - to Python: `{"call": "start" | "process" | "punctuate" | "close", ...}` or `{"answer": ...}`
  *   - from Python: `[[message, ...], null]`, which waits for the answer to the last message, or `[[message, ...],

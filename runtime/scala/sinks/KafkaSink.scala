@@ -341,7 +341,9 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
         if (!r.isNullAt(Envelope.OUT_TOPIC))
           try
             take(r, topicOf(r)) { topic =>
-              sized(new ProducerRecord(topic, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r))))
+              sized(
+                new ProducerRecord(topic, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r)))
+              )
             }
           catch {
             case e: ParameterFailure if dest >= 0 => refused(r, e, key, value)
@@ -381,7 +383,8 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
         val answer = handlers.answer(f, new HandledRecord(topic, partition, offset, time, key, value, headers), null)
         if (!answer.goesOn && sink.records.decision(f, sink.settings).contains("continue")) drop(RecordHandlers.skipped)
         else {
-          if (answer.goesOn || !sink.exactlyOnce) answer.letters.foreach(l => take(r, sink.settings.deadLetterTopic)(l.record(time)))
+          if (answer.goesOn || !sink.exactlyOnce)
+            answer.letters.foreach(l => take(r, sink.settings.deadLetterTopic)(l.record(time)))
           if (!answer.goesOn) fault = answer.fault.json
           else if (answer.letters.isEmpty) drop(f.reason)
           else report.deadLetters(f.node, 1L)

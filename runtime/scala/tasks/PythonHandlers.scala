@@ -63,7 +63,9 @@ private[millrace] final class PythonHandlers(
     try {
       val w = worker()
       val id = s"$$handler/${f.kind}"
-      if (started.getOrElse(f.kind, -1L) != w.generation) { w.call(asked, start(id, f)); started += f.kind -> w.generation }
+      if (started.getOrElse(f.kind, -1L) != w.generation) {
+        w.call(asked, start(id, f)); started += f.kind -> w.generation
+      }
       w.call(asked, message(id, f, r, taskId))
       asked.found
     } catch { case e: Exception => new HandlerAnswer(goesOn = false, Nil, failed(f, e)) }
@@ -100,7 +102,17 @@ private[millrace] final class PythonHandlers(
       "reason" -> own.message,
       "failure" -> f.message
     )
-    new Fault(f.kind, f.node, s"${f.kind}_function", own.code, own.exception, why.message, own.stacktrace, f.record, why)
+    new Fault(
+      f.kind,
+      f.node,
+      s"${f.kind}_function",
+      own.code,
+      own.exception,
+      why.message,
+      own.stacktrace,
+      f.record,
+      why
+    )
   }
 
   /** One call of a handler. */

@@ -319,8 +319,8 @@ private object Build {
 }
 
 /**
- * The handlers of failures, with the names of the document's settings. `functions`: those in Python, by kind of failure;
- * `modules`: the sources of the modules that Python code may import, as a JSON object by name.
+ * The handlers of failures, with the names of the document's settings. `functions`: those in Python, by kind of
+ * failure; `modules`: the sources of the modules that Python code may import, as a JSON object by name.
  */
 final case class Settings(
     processing: String,

@@ -64,10 +64,11 @@ const stop = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** The lines with a breakpoint, from 1, in order. */
+/** The lines with a breakpoint, from 1, in order; none in an editor without breakpoints. */
 export function linesOf(state: EditorState): readonly number[] {
   const found = new Set<number>();
-  for (const cursor = state.field(dots).iter(); cursor.value !== null; cursor.next())
+  const cursor = state.field(dots, false)?.iter();
+  for (; cursor !== undefined && cursor.value !== null; cursor.next())
     found.add(state.doc.lineAt(cursor.from).number);
   return [...found];
 }
