@@ -13,11 +13,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal, TypedDict
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.topology_parameters import resolved
+from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import InputLine
 from pyspark.sql import SparkSession
 
@@ -30,19 +30,29 @@ from millrace_runtime.simulator.process import REPORTED, Progress, main
 MOST_SEARCHED = 20_000
 
 
+class SearchRequest(TypedDict):
+    """A request to `differ`."""
+
+    old: TopologyDocument
+    new: TopologyDocument
+    inputs: list[list[InputLine]]
+    seconds: float
+
+
 def differ(
     spark: SparkSession,
     analyzer: Analyzer,
-    request: Mapping[str, Any],
+    request: SearchRequest,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Search for an input on which two documents differ: `{"diagnostics", "result"}`.
 
     Progress is the number of inputs that are `done`. Raises MillraceError for invalid inputs.
     """
     diagnostics = []
-    for name in ("old", "new"):
+    versions: tuple[Literal["old", "new"], ...] = ("old", "new")
+    for name in versions:
         try:
             found = compile_document(request[name], analyzer)
             refused = [] if found.ok else found.diagnostics

@@ -10,18 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from millrace_compiler.program.classes import in_place, last_function, own_code
-from millrace_model.graphs import TaskGraph
 
 from millrace_runtime.dsl.modules import modules_of, relative
 from millrace_runtime.dsl.places import Place
 from millrace_runtime.processor import Processor
 from millrace_runtime.processor.handling import Handler
-
-if TYPE_CHECKING:
-    from millrace_runtime.dsl.readers import Outside
 
 #: A class, an instance of one (whose arguments are kept), or `"file.py:Class"`.
 ProcessorSource = type[Processor] | Processor | str
@@ -153,24 +149,3 @@ def handler_of(handler: Handler | str, place: Place) -> ProcessorCode:
     if text is None:
         raise ValueError(f"the code has no function {code.class_name}")
     return replace(code, text=text)
-
-
-def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
-    """Return a task graph whose processors and handlers run with the lines of their files."""
-    codes = outside.codes
-    nodes = []
-    for node in graph["nodes"]:
-        found = codes.get(node["node"]) if "class_name" in node["params"] else None
-        if found is not None:
-            params = node["params"].copy()
-            params["code"], params["file"] = found.in_place, Path(found.file).name
-            node = {**node, "params": params}  # noqa: PLW2901
-        nodes.append(node)
-    settings = graph["settings"].copy()
-    if outside.handlers:
-        functions = dict(settings["functions"])
-        for kind, own in outside.handlers.items():
-            name = Path(own.file).name
-            functions[kind] = {"code": own.in_place, "name": own.class_name, "file": name}
-        settings["functions"] = functions
-    return {**graph, "settings": settings, "nodes": nodes}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from millrace_model.graphs import TaskGraph
 
 from millrace_runtime.keywords import checked
 
@@ -82,3 +85,24 @@ class Outside:
     def sinks(self) -> set[str]:
         """The sinks that do not write to a topic."""
         return {*self.functions, *self.dataframes}
+
+
+def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
+    """Return a task graph whose processors and handlers run with the lines of their files."""
+    codes = outside.codes
+    nodes = []
+    for node in graph["nodes"]:
+        found = codes.get(node["node"]) if "class_name" in node["params"] else None
+        if found is not None:
+            params = node["params"].copy()
+            params["code"], params["file"] = found.in_place, Path(found.file).name
+            node = {**node, "params": params}  # noqa: PLW2901
+        nodes.append(node)
+    settings = graph["settings"].copy()
+    if outside.handlers:
+        functions = dict(settings["functions"])
+        for kind, own in outside.handlers.items():
+            name = Path(own.file).name
+            functions[kind] = {"code": own.in_place, "name": own.class_name, "file": name}
+        settings["functions"] = functions
+    return {**graph, "settings": settings, "nodes": nodes}

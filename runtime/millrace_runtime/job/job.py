@@ -14,8 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.checkpoint.opening import StateOpening
-from millrace_runtime.dsl.code import placed
-from millrace_runtime.dsl.readers import Outside
+from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Environment

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from millrace_runtime.processor.channel import Channel
     from millrace_runtime.processor.frames import Frame
 
-Json = dict[str, Any]
+Json = dict[str, object]
 Headers = list[tuple[str, bytes | None]]
 
 

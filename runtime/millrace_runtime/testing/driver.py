@@ -17,8 +17,7 @@ from millrace_model.simulations import DriverStep, LoggedLine, OperatorRecord, O
 
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
-from millrace_runtime.dsl.code import placed
-from millrace_runtime.dsl.readers import Outside
+from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format

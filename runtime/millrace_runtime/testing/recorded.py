@@ -11,8 +11,7 @@ from millrace_model.simulations import InputLine, Scenario
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
-from millrace_runtime.dsl.code import placed
-from millrace_runtime.dsl.readers import Outside
+from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.plain.comparing import judged
 from millrace_runtime.plain.simulation import PlainSimulator, module_of
