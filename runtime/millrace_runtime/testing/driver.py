@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from millrace_compiler.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import DriverStep, LoggedLine, OperatorRecord, OperatorRow
 
@@ -33,8 +34,7 @@ from millrace_runtime.testing.topics import TestInputTopic, TestOutputTopic, Tes
 from millrace_runtime.testing.values import FormatSerde, Serde, SinkValues
 
 if TYPE_CHECKING:
-    from millrace_compiler.topology_parameters import resolved
-from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession
 
 _RAW: Format = {"format": "bytes"}
 
