@@ -57,6 +57,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         compiled = compile_command(
             argparse.Namespace(
                 document=arguments.document,
+                environment=arguments.environment,
                 output=scratch,
                 json=False,
                 real_time=bool(arguments.real_time),

@@ -279,7 +279,8 @@ def simulate(warm: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     def simulated(value: Any, topic: str, lines: Any) -> Any:
         document = decoding.reading({"format": "string"}, value, topic)
         document["nodes"][-1]["params"]["value"] = {"format": "json"}
-        found = ask({"document": document, "inputs": lines, "trace": 0, "expected": None})
+        request = {"do": "simulate", "document": document, "inputs": lines, "trace": 0}
+        found = ask({**request, "expected": None})
         assert found["diagnostics"] == []
         assert found["result"]["error"] is None
         return found["result"]

@@ -283,10 +283,8 @@ class CompileView(ApiView):
             asked["document"], self.person, found, asked["dialect"], asked["conditions"]
         )
         # Topics of all environments: a deployment may name any of them.
-        forbidden = [
-            each
-            for environment in (None, *ENVIRONMENTS)
-            for each in refusals(document_in(asked["document"], environment), found.topic_prefixes)
-        ]
-        answer["diagnostics"] += [each.to_json() for each in forbidden]
+        for environment in (None, *ENVIRONMENTS):
+            document = document_in(asked["document"], environment)
+            refused = [each.to_json() for each in refusals(document, found.topic_prefixes)]
+            answer["diagnostics"] += [each for each in refused if each not in answer["diagnostics"]]
         return Response({**answer, "revision": asked["revision"]})
