@@ -6,7 +6,6 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 
-from millrace_compiler.diagnostics import Position
 from millrace_compiler.parameters import Faults, Parameter
 from millrace_compiler.parts import Code
 
@@ -47,25 +46,7 @@ class Modules(Parameter[dict[str, str]]):
             faults.add("module_taken", path=f".{name}", name=name)
         if isinstance(code, str) and not code.strip():
             return code
-        return Code(self.title, self.help).parse(code, _Within(faults, f".{name}"))
-
-
-class _Within(Faults):
-    """Reports faults of a part of a parameter's value."""
-
-    def __init__(self, of: Faults, path: str) -> None:
-        super().__init__(of.report, of.node, of.parameter)
-        self._path = path
-
-    def add(
-        self,
-        code: str,
-        *,
-        path: str | None = None,
-        position: Position | None = None,
-        **data: object,
-    ) -> None:
-        super().add(code, path=f"{self._path}{path or ''}", position=position, **data)
+        return Code(self.title, self.help).parse(code, faults.within(f".{name}"))
 
 
 #: Modules that the code of a document can import already.

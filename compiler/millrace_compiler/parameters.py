@@ -29,10 +29,16 @@ MISSING = object()
 
 
 class Faults:
-    """Reports faults of one parameter's value."""
+    """Reports faults of one parameter's value, or of the part of it that is at a path."""
 
-    def __init__(self, report: Diagnostics, node: str | None, parameter: str) -> None:
-        self.report, self.node, self.parameter = report, node, parameter
+    def __init__(
+        self, report: Diagnostics, node: str | None, parameter: str, part: str = ""
+    ) -> None:
+        self.report, self.node, self.parameter, self.part = report, node, parameter, part
+
+    def within(self, path: str) -> Faults:
+        """The faults of a part of the value."""
+        return Faults(self.report, self.node, self.parameter, self.part + path)
 
     def add(
         self,
@@ -43,7 +49,8 @@ class Faults:
         **data: object,
     ) -> None:
         """Reports a fault of this parameter; ``path`` is what follows the parameter's name."""
-        full = f"{self.parameter}{path}" if path else None
+        inside = self.part + (path or "")
+        full = f"{self.parameter}{inside}" if inside else None
         self.report.put(Diagnostic(code, self.node, self.parameter, full, position, data))
 
     def shape(self, value: object, needed: str, path: str | None = None) -> None:

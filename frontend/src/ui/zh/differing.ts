@@ -14,7 +14,7 @@ export const differing = {
   "Input with different results": "结果不同的输入",
   "The results differ after {n} {n|record|records}.": "{n} 条记录之后结果不同。",
   "Open in Simulate": "在“模拟”中打开",
-  "{version} writes to {topic}": "{version}写入 {topic}",
+  "{version} writes to {topic}": "{version} 写入 {topic}",
   Nothing: "无",
   "No.": "序号",
   "After record": "在此记录之后",
