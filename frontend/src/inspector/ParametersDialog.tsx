@@ -53,7 +53,7 @@ export function ParametersDialog({ onClose }: { onClose: () => void }) {
       <div className={classes.dialog} data-testid="parameters">
         <p className={classes.hint}>
           {t(
-            "{place} in a field stands for the value: in an expression for a literal, elsewhere for its text. A deployment names its environment; without a value there, and in simulations, the default holds.",
+            "{place} in a field is replaced by the value: in an expression by a literal, elsewhere by its text. A deployment names its environment; without a value there, and in simulations, the default is used.",
             { place: placeOf("name") },
           )}
         </p>
@@ -236,7 +236,7 @@ interface ValueProps {
   readonly label: string;
   readonly wrong: boolean;
   readonly readOnly: boolean;
-  /** `undefined`: no value, so that the default holds. */
+  /** `undefined`: no value, so that the default is used. */
   onChange(value: Json | undefined): void;
 }
 

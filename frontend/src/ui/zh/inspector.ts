@@ -132,7 +132,7 @@ export const inspector = {
   Number: "数字",
   "Yes or no": "是或否",
   Parameters: "参数",
-  "{place} in a field stands for the value: in an expression for a literal, elsewhere for its text. A deployment names its environment; without a value there, and in simulations, the default holds.":
+  "{place} in a field is replaced by the value: in an expression by a literal, elsewhere by its text. A deployment names its environment; without a value there, and in simulations, the default is used.":
     "字段中的 {place} 代表参数的值：在表达式中是字面量，在其他地方是其文本。部署指定环境；环境中没有值时以及在模拟中使用默认值。",
   Default: "默认",
   Uses: "引用",
