@@ -37,13 +37,17 @@ def document(registry: str) -> dict[str, Any]:
         "format": "millrace.topology/1",
         "name": "registered",
         "topics": {"reg-in": {"partitions": 1}},
+        # `run` names the environment in which the results go to `reg-out`.
+        "parameters": {
+            "results": {"type": "topic", "default": "reg-none", "values": {"prod": "reg-out"}},
+        },
         "nodes": [
             {"id": "in", "kind": "source.stream",
              "params": {"topics": ["reg-in"], "key": {"format": "string"}, "value": value}},
             {"id": "last", "kind": "to_table", "params": {}},
             {"id": "rows", "kind": "to_stream", "params": {}},
             {"id": "out", "kind": "sink.topic",
-             "params": {"topic": "reg-out", "value": {**value, "subject": "reg-out-value"}}},
+             "params": {"topic": "${results}", "value": {**value, "subject": "reg-out-value"}}},
         ],
         "edges": [{"source": "in", "target": "last"}, {"source": "last", "target": "rows"},
                   {"source": "rows", "target": "out"}],
@@ -53,7 +57,7 @@ def document(registry: str) -> dict[str, Any]:
 def run(path: Path, broker: Broker, passwords: str) -> subprocess.CompletedProcess[str]:
     root = Path(__file__).parents[2]
     return subprocess.run(
-        [sys.executable, "-m", "cli", "run", str(path), "--available-now",
+        [sys.executable, "-m", "cli", "run", str(path), "--available-now", "--environment", "prod",
          "--bootstrap-servers", broker.address, "--checkpoint", str(path.parent / "c")],
         cwd=root, capture_output=True, text=True, check=False, timeout=400,
         env={**os.environ, "MILLRACE_REGISTRY_PASSWORDS": passwords, "SPARK_MASTER": "local[1]",
