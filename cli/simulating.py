@@ -22,8 +22,8 @@ from millrace_compiler import (
     compile_document,
     describe,
 )
-from millrace_compiler.compilation import Dialect
-from millrace_compiler.diagnostics import Diagnostic
+from millrace_compiler.compilation.compilation import Dialect
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
 from millrace_compiler.operators.sources.base import Source
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph

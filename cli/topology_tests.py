@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from millrace_compiler import Compilation, load_document
-from millrace_compiler.conditions import read_conditions
+from millrace_compiler.compilation.conditions import read_conditions
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import Scenario, TestResult
 from millrace_runtime.errors import MillraceError

@@ -61,7 +61,7 @@ def list_stores(row: Deployment) -> StoreList:
 
     Empty before the deployment's first start.
     """
-    from millrace_compiler.state_changes import type_text
+    from millrace_compiler.state.state_changes import type_text
 
     refuse_plain(row, "show its state")
     run = row.runs.first()
@@ -85,7 +85,7 @@ def list_stores(row: Deployment) -> StoreList:
 
 
 def _queryable(notes: Notes | None) -> list[StoreSchema]:
-    from millrace_compiler.state_schema import QUERYABLE
+    from millrace_compiler.state.state_schema import QUERYABLE
 
     state = None if notes is None else notes.get("state")
     stores = [] if state is None else state["stores"]

@@ -18,7 +18,7 @@ from millrace_compiler import (
     RecordedAnalyzer,
     SocketAnalyzer,
 )
-from millrace_compiler.analysis import UnknownExpression
+from millrace_compiler.inference.analysis import UnknownExpression
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, faults, line, node
 from tests.served import serving

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from millrace_compiler import Analyzer, ExpressionRequest, compile_document
-from millrace_compiler.expression_faults import fault_of, functions
+from millrace_compiler.inference.expression_faults import fault_of, functions
 
 from tests.compiler.refused import REFUSED
 

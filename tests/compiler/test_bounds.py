@@ -7,7 +7,7 @@ import time
 
 import pytest
 from millrace_compiler import Diagnostic
-from millrace_compiler.topic_patterns import NoPattern, TopicPattern
+from millrace_compiler.documents.topic_patterns import NoPattern, TopicPattern
 
 from tests.compiler.kit import compiled, document, faults, sink, stream
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from millrace_compiler import compile_document
-from millrace_compiler.code_stores import stores_asked
+from millrace_compiler.documents.code_stores import stores_asked
 
 from tests.compiler.kit import edge, line, store
 from tests.compiler.refused.made import process, with_store

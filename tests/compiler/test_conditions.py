@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from millrace_compiler.conditions import Checked, Condition, read_conditions
+from millrace_compiler.compilation.conditions import Checked, Condition, read_conditions
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, document, line, node, sink, store, stream
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from millrace_compiler import Analyzer, compile_document
-from millrace_compiler.diagnostics import Diagnostic
-from millrace_compiler.expression_faults import functions
-from millrace_compiler.guesses import nearest
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
+from millrace_compiler.diagnostics.guesses import nearest
+from millrace_compiler.inference.expression_faults import functions
 
 from tests.compiler.kit import line, node, stream
 

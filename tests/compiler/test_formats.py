@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from millrace_compiler import compile_document
-from millrace_compiler.registries import HttpSchemas, NoSchema
+from millrace_compiler.inference.registries import HttpSchemas, NoSchema
 
 from tests.compiler.kit import OneTypeAnalyzer, document, faults, sink, stream
 from tests.registry import Registry, redirecting, running

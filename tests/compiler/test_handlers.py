@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_compiler.compilation import compile_document
-from millrace_compiler.kinds import runs_only_expressions, runs_python
-from millrace_compiler.modules import imported
+from millrace_compiler.compilation.compilation import compile_document
+from millrace_compiler.graphs.kinds import runs_only_expressions, runs_python
+from millrace_compiler.parameters.modules import imported
 from millrace_runtime.program import load_program
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from millrace_compiler.json_text import WIDTH, text_of
+from millrace_compiler.documents.json_text import WIDTH, text_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=30),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaException, Producer
-from millrace_compiler.kafka_clients import for_librdkafka, settings
+from millrace_compiler.connections.kafka_clients import for_librdkafka, settings
 
 SCRAM = (
     "org.apache.kafka.common.security.scram.ScramLoginModule required\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from millrace_compiler import locations
+from millrace_compiler.connections import locations
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 from millrace_compiler import catalog
-from millrace_compiler.catalog import CATALOG_FILE, catalog_text
-from millrace_compiler.examples import example
-from millrace_compiler.kinds import global_kinds, python_kinds
-from millrace_compiler.operator import FAMILIES, Operator, registry
-from millrace_compiler.pages import pages
-from millrace_compiler.parameters import Parameter
-from millrace_compiler.pictures import HUES
-from millrace_compiler.rules import RULES
-from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.catalog.catalog import CATALOG_FILE, catalog_text
+from millrace_compiler.catalog.examples import example
+from millrace_compiler.catalog.pages import pages
+from millrace_compiler.catalog.pictures import HUES
+from millrace_compiler.catalog.rules import RULES
+from millrace_compiler.declarations.operator import FAMILIES, Operator, registry
+from millrace_compiler.declarations.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.graphs.kinds import global_kinds, python_kinds
+from millrace_compiler.parameters.parameters import Parameter
 
 from tests.compiler.refused import REFUSED
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from millrace_compiler import Analyzer, compile_document
-from millrace_compiler.compilation import Compilation
-from millrace_compiler.diagnostics import SENTENCES
-from millrace_compiler.layout import WIDTH
-from millrace_compiler.operator import Store, registry
+from millrace_compiler.compilation.compilation import Compilation
+from millrace_compiler.declarations.operator import Store, registry
+from millrace_compiler.diagnostics.messages import SENTENCES
+from millrace_compiler.diagnostics.messages.plain import PLAIN
 from millrace_compiler.plain.nodes import WRITERS
-from millrace_compiler.plain.sentences import PLAIN
 from millrace_compiler.plain.text import Chain, Columns, Name, call, statement
+from millrace_compiler.program.layout import WIDTH
 
 from tests.compiler.kit import OneTypeAnalyzer, document, line, node, sink, stream
 from tests.compiler.mutations import mutated, scenarios

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from millrace_compiler import compile_document
-from millrace_compiler.plan import Plan
+from millrace_compiler.planning.plan import Plan
 
 from tests.compiler.kit import (
     OneTypeAnalyzer,

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from millrace_compiler import Analyzer, Compilation, compile_document
-from millrace_compiler.layout import WIDTH, block_text, layout, literal
-from millrace_compiler.names import Names, identifier
 from millrace_compiler.program.classes import own_code
 from millrace_compiler.program.comments import read_comment, write_comment
 from millrace_compiler.program.labels import implied_label
+from millrace_compiler.program.layout import WIDTH, block_text, layout, literal
+from millrace_compiler.program.names import Names, identifier
 from millrace_runtime.program import load_program
 
 from cli.round_trip import round_trip

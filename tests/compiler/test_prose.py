@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from millrace_compiler import RecordedAnalyzer, catalog, compile_document
-from millrace_compiler.operator import registry
-from millrace_compiler.prose import PROSE
-from millrace_compiler.rules import RULES
+from millrace_compiler.catalog.rules import RULES
+from millrace_compiler.declarations.operator import registry
+from millrace_compiler.diagnostics.messages import SENTENCES
 
 from .kit import document
 
@@ -36,10 +36,10 @@ def messages(kind: str) -> list[str]:
     return [text for each in made.diagnostics for text in (each.message, each.hint or "")]
 
 
-@pytest.mark.parametrize("code", PROSE)
+@pytest.mark.parametrize("code", SENTENCES)
 def test_no_message_or_hint_has_a_name_of_the_code(code: str) -> None:
-    assert named(PROSE[code].message) == []
-    assert named(PROSE[code].hint) == []
+    assert named(SENTENCES[code].message) == []
+    assert named(SENTENCES[code].hint) == []
 
 
 def test_no_chinese_message_or_hint_has_a_name_of_the_code() -> None:

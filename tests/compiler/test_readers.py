@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from millrace_compiler import compile_document
-from millrace_compiler.describe import description_of
-from millrace_compiler.needs import topics_of
+from millrace_compiler.compilation.describe import description_of
+from millrace_compiler.graphs.needs import topics_of
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, document, faults, sink, stream, table
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from millrace_compiler import ExpressionRequest, ExpressionResult, Refused, compile_document
-from millrace_compiler.state_changes import StateChange, type_text
-from millrace_compiler.state_schema import compare_state, spark_json, state_schema
-from millrace_compiler.types import parse_type
+from millrace_compiler.state.state_changes import StateChange, type_text
+from millrace_compiler.state.state_schema import compare_state, spark_json, state_schema
+from millrace_compiler.types.types import parse_type
 
 from tests.compiler.kit import (
     Raw,

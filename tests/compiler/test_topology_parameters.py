@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, ExpressionRequest, ExpressionResult, compile_document
-from millrace_compiler.analysis import ExpressionError
-from millrace_compiler.diagnostics import Diagnostics, Position
-from millrace_compiler.topology_parameters import resolve, resolved
+from millrace_compiler.diagnostics.diagnostics import Diagnostics, Position
+from millrace_compiler.graphs.topology_parameters import resolve, resolved
+from millrace_compiler.inference.analysis import ExpressionError
 
 PARAMETERS: dict[str, Any] = {
     "orders": {"type": "topic", "default": "orders", "values": {"prod": "orders-2"}},

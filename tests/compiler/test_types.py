@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from millrace_compiler.avro import NoAvroSchema, avro_type
-from millrace_compiler.durations import NoDuration, parse_duration, show_duration
-from millrace_compiler.protobuf import NoProtobufSchema, read_protobuf
-from millrace_compiler.types import NoType, parse_type, widens
+from millrace_compiler.documents.durations import NoDuration, parse_duration, show_duration
+from millrace_compiler.types.avro import NoAvroSchema, avro_type
+from millrace_compiler.types.protobuf import NoProtobufSchema, read_protobuf
+from millrace_compiler.types.types import NoType, parse_type, widens
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_compiler.plain.sentences import PLAIN
+from millrace_compiler.diagnostics.messages.plain import PLAIN
 from millrace_runtime.plain.predicting import RECORDS, unexplained, verdict
 
 HERE = Path(__file__).parent

@@ -40,7 +40,7 @@ class Kept:
 
     def run(self, document: Raw, inputs: list[Raw]) -> tuple[Raw, Path]:
         """Return the contents of the stores as the operator dumps them, and the checkpoint."""
-        from millrace_compiler.state_schema import state_schema
+        from millrace_compiler.state.state_schema import state_schema
         from millrace_runtime.checkpoint import checkpoint
         from millrace_runtime.checkpoint.opening import StateOpening
         from millrace_runtime.session.session import CHECKPOINTS

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from deployments.choices import ColdReason
-from millrace_compiler.diagnostics import SENTENCES
+from millrace_compiler.diagnostics.messages import SENTENCES
 from millrace_runtime.job.explaining import KNOWN
 from millrace_runtime.simulator.differences import SENTENCES as DIFFERENCES
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from millrace_compiler.generate import main as write_pages
-from millrace_compiler.examples import FOLDER
-from millrace_compiler.json_text import text_of
-from millrace_compiler.operator import registry
+from millrace_compiler.catalog.generate import main as write_pages
+from millrace_compiler.catalog.examples import FOLDER
+from millrace_compiler.documents.json_text import text_of
+from millrace_compiler.declarations.operator import registry
 
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
 KINDS = list(registry())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.operators.sources.base import Source
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 
 HERE = Path(__file__).parent
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"

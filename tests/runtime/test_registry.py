@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from millrace_compiler.protobuf import read_protobuf
-from millrace_compiler.registries import HttpSchemas
+from millrace_compiler.inference.registries import HttpSchemas
+from millrace_compiler.types.protobuf import read_protobuf
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulator.simulation import Cut

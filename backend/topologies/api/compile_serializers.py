@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from millrace_compiler.conditions import ANY, EVERY, MOST
+from millrace_compiler.compilation.conditions import ANY, EVERY, MOST
 from rest_framework import serializers
 
 from topologies.api.fields import DocumentField

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from millrace_backend.schema import CauseField, SentenceSerializer
-from millrace_compiler.conditions import MOST
+from millrace_compiler.compilation.conditions import MOST
 from rest_framework import serializers
 
 from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer

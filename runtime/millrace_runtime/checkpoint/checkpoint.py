@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from millrace_compiler.steps import GLOBAL_STEPS
+from millrace_compiler.declarations.steps import GLOBAL_STEPS
 from millrace_model.graphs import TaskGraph
 from millrace_model.notes import NotedStore, Notes
 from millrace_model.reading import read

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.state.state_schema import state_schema
 from millrace_model.notes import Notes
 from pyspark.sql import DataFrame, SparkSession
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.state.state_schema import state_schema
 
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.driver import lost_offsets

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from millrace_compiler import ExpressionRequest
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.document import FORMAT, read_document
-from millrace_compiler.graph import Graph
-from millrace_compiler.infer import infer_ports
-from millrace_compiler.ports import METADATA, Port
-from millrace_compiler.program.classes import bound_names, in_place, own_code
-from millrace_compiler.program.functions import (
+from millrace_compiler.declarations.functions import (
     Binding,
     bound,
     class_code,
     class_name_of,
 )
-from millrace_compiler.topology_parameters import resolved
-from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_compiler.declarations.ports import METADATA, Port
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.documents.document import FORMAT, read_document
+from millrace_compiler.graphs.graph import Graph
+from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.inference.infer import infer_ports
+from millrace_compiler.program.classes import bound_names, in_place, own_code
+from millrace_compiler.types.types import DataType, NoType, parse_type
 from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter, TopologyDocument
 
 from millrace_runtime.dsl.code import ProcessorCode, packed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from millrace_compiler.program.functions import RECORD
-from millrace_compiler.types import INT, STRING
+from millrace_compiler.declarations.functions import RECORD
+from millrace_compiler.types.types import INT, STRING
 
 from millrace_runtime.dsl.functions import Expression, Site, record
 from millrace_runtime.dsl.nodes import About, End, Nodes

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from pathlib import Path
 
-from millrace_compiler.modules import TAKEN, asked, parents
+from millrace_compiler.parameters.modules import TAKEN, asked, parents
 
 
 def modules_of(code: str, roots: Sequence[Path]) -> dict[str, str]:

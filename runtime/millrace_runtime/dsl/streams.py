@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, Unpack, cast, overload
 
-from millrace_compiler.program.functions import (
+from millrace_compiler.declarations.functions import (
     JOINER,
     MAPPED_JOINER,
     PAIR,
     RECORD,
     REKEYING,
 )
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 
 from millrace_runtime.dsl.code import ProcessorCode, ProcessorSource, code_of
 from millrace_runtime.dsl.folds import Fold

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
-from millrace_compiler.document import FORMAT
-from millrace_compiler.program.functions import RECORD
-from millrace_compiler.settings import HANDLED
-from millrace_compiler.topology_parameters import resolved
+from millrace_compiler.declarations.functions import RECORD
+from millrace_compiler.documents.document import FORMAT
+from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.parameters.settings import HANDLED
 from millrace_model.documents import DocumentParameter, DocumentSettings, TopologyDocument
 
 from millrace_runtime.dsl.code import ProcessorSource, code_of, handler_of
@@ -294,7 +294,7 @@ class Topology(Checked):
         `spark`: a session created by `millrace_runtime.spark_session`, which checks expressions.
         Raises MillraceError for an invalid topology.
         """
-        from millrace_compiler.describe import description_of
+        from millrace_compiler.compilation.describe import description_of
 
         from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 

@@ -8,7 +8,7 @@ import os
 import re
 from typing import cast
 
-from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.declarations.steps import GLOBAL_STEPS, PYTHON_STEPS
 from millrace_model.graphs import GraphNode, OperatorOptions, ReadingJson, TaskGraph
 from pyspark.sql import DataFrame, SparkSession
 

@@ -25,10 +25,10 @@ from types import ModuleType
 from typing import Any, TypeAlias, TypedDict, cast
 
 from millrace_compiler import Compilation
-from millrace_compiler.formats import Format, format_of
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_compiler.parameters.formats import Format, format_of
 from millrace_model.documents import Format as FormatJson
 from millrace_model.simulations import InputLine, OperatorRecord, OutputLine
 from pyspark.sql import DataFrame, SparkSession

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TypeAlias, cast
 
 from millrace_compiler import Analyzer, Compilation
-from millrace_compiler.conditions import ANY, EVERY, Checked, Condition, read_conditions
+from millrace_compiler.compilation.conditions import ANY, EVERY, Checked, Condition, read_conditions
 from millrace_model.simulations import (
     Expected,
     InputLine,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from millrace_compiler.steps import GLOBAL_STEPS
+from millrace_compiler.declarations.steps import GLOBAL_STEPS
 from millrace_model.graphs import GraphNode, TaskGraph
 from millrace_model.notes import Kept, MovedFrom, Notes
 from millrace_model.reading import read
