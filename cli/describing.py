@@ -18,7 +18,7 @@ from millrace_compiler.compilation.describe import description_of
 from millrace_model.documents import DocumentNode, TopologyDocument
 from millrace_model.simulations import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 from cli.oracle import Oracle
 from oracle import fuzz

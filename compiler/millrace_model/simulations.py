@@ -296,7 +296,7 @@ class Scenario(TypedDict, total=False):
     name: str
     description: str
     title: str
-    #: how results are compared (`millrace_runtime.simulator.comparing`), and for which cuts
+    #: how results are compared (`millrace_runtime.results.comparing`), and for which cuts
     compare: str
     cuts: list[str]
     #: classes of Kafka Streams' own that take the place of processors, by node

@@ -56,7 +56,7 @@ def scenario(name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Any]:
-    from millrace_runtime.simulator.simulation import Cut
+    from millrace_runtime.results.cuts import Cut
 
     from cli.simulating import Warm, run_scenario
 

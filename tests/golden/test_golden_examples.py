@@ -54,9 +54,9 @@ def test_golden_examples_are_what_kafka_streams_does() -> None:
 @pytest.mark.skipif(WRITING, reason="examples are being recorded, not run")
 @pytest.mark.parametrize("kind", KINDS)
 def test_spark_does_with_the_example_what_its_page_shows(kind: str, warm: Any) -> None:
-    from millrace_runtime.simulator.simulation import Cut
+    from millrace_runtime.results.cuts import Cut
 
-    from millrace_runtime.simulator.comparing import differences
+    from millrace_runtime.results.comparing import differences
     from cli.simulating import run_scenario
 
     example = scenario(kind)

@@ -17,7 +17,7 @@ from millrace_compiler.inference.registries import HttpSchemas
 from millrace_compiler.types.protobuf import read_protobuf
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from tests.registry import Registry, redirecting, running

@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.search import Searched, search
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.input_lines import checked_line
+from millrace_runtime.results.input_lines import checked_line
 from millrace_runtime.simulator.process import REPORTED, Progress, main
 
 #: maximum number of inputs of a search

@@ -26,8 +26,8 @@ from millrace_compiler.program.classes import bound_names, in_place, own_code
 from millrace_compiler.types.types import DataType, NoType, parse_type
 from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter, TopologyDocument
 
-from millrace_runtime.dsl.code import ProcessorCode, packed
-from millrace_runtime.dsl.places import calling
+from millrace_runtime.code.code import ProcessorCode, packed
+from millrace_runtime.code.places import calling
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
 from millrace_runtime.functions.known_types import KnownTypes

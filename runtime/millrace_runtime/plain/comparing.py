@@ -38,9 +38,9 @@ from millrace_runtime.plain.predicting import (
     unexplained,
     verdict,
 )
-from millrace_runtime.simulator.comparing import canonical
-from millrace_runtime.simulator.differences import Difference
-from millrace_runtime.simulator.simulation import Result
+from millrace_runtime.results.comparing import canonical
+from millrace_runtime.results.differences import Difference
+from millrace_runtime.results.results import Result
 
 Record: TypeAlias = OutputLine
 #: How a record differs; `missing`: plain Spark does not write it, `extra`: Kafka Streams does not,

@@ -35,8 +35,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.lines import line_parts
+from millrace_runtime.results.results import Result
 from millrace_runtime.session import session
-from millrace_runtime.simulator.simulation import Cut, Result, line_parts
 
 Line: TypeAlias = InputLine
 _SCHEMA = (

@@ -21,9 +21,9 @@ from millrace_model.simulations import RowsOfPage, StatePage
 from millrace_model.state import StoreSchema, Windows
 
 from millrace_runtime.checkpoint import checkpoint, storage
+from millrace_runtime.checkpoint.moving import last_batch, operators
 from millrace_runtime.checkpoint.storage import Place
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.stores.moving import last_batch, operators
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,14 +18,14 @@ from millrace_model.simulations import DriverStep, LoggedLine, OperatorRecord, O
 
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
-from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.job.job import Job
+from millrace_runtime.job.outside import Outside, placed
+from millrace_runtime.results.lines import LAST_LETTER, STOP, partition_of
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
-from millrace_runtime.simulator.simulation import LAST_LETTER, STOP, partition_of
 from millrace_runtime.testing.failures import RecordFailed, failure
 from millrace_runtime.testing.sessions import analyzer_of, session
 from millrace_runtime.testing.stores import open_store

@@ -150,7 +150,7 @@ def test_a_condition_that_cannot_be_evaluated_is_refused(
 def test_a_topic_with_conditions_is_compared_exactly_only_where_records_of_it_are_expected() -> (
     None
 ):
-    from millrace_runtime.simulator.comparing import compared_as_test
+    from millrace_runtime.results.comparing import compared_as_test
 
     a, b = ({"topic": topic, "key": "k", "value": 1} for topic in "ab")
     result: Any = {"outputs": [a, b], "error": None}

@@ -23,10 +23,10 @@ from millrace_compiler.program.layout import WIDTH
 
 from tests.compiler.kit import OneTypeAnalyzer, document, line, node, sink, stream
 from tests.compiler.mutations import mutated, scenarios
+from tests.compiler.program.test_writer import HARD
 from tests.compiler.test_mutations import GuessingAnalyzer
-from tests.compiler.test_program import HARD
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def plain(raw: dict[str, Any], analyzer: Analyzer | None = None) -> Compilation:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from millrace_model.documents import DocumentSettings, TopologyDocument
 
-from millrace_runtime.dsl.readers import Outside
+from millrace_runtime.job.outside import Outside
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from millrace_compiler.plain.parts import PARTS
 
 from tests.compiler.test_mutations import GuessingAnalyzer
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def identity(raw: dict[str, Any], analyzer: Analyzer) -> str:

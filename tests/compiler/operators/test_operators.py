@@ -20,8 +20,8 @@ from millrace_compiler.parameters.parameters import Parameter
 
 from tests.compiler.refused import REFUSED
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-PAGES = Path(__file__).parents[2] / "docs" / "operators"
+GOLDEN = Path(__file__).parents[2] / "golden"
+PAGES = Path(__file__).parents[3] / "docs" / "operators"
 KINDS = list(registry().values())
 PAGE_TEXTS = pages()
 WIDGETS = {

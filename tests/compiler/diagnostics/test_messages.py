@@ -12,12 +12,12 @@ from millrace_compiler.catalog.rules import RULES
 from millrace_compiler.declarations.operator import registry
 from millrace_compiler.diagnostics.messages import SENTENCES
 
-from .kit import document
+from tests.compiler.kit import document
 
 #: `topic_pattern`, `store.key_value`
 INTERNAL = re.compile(r"\b(?:[a-z]+(?:_[a-z]+)+|(?:store|source|sink|join)\.[a-z_]+)\b")
-ANALYZER = RecordedAnalyzer(Path(__file__).with_name("recorded_analysis.json"))
-ZH = Path(__file__).parents[2] / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
+ANALYZER = RecordedAnalyzer(Path(__file__).parents[1] / "recorded_analysis.json")
+ZH = Path(__file__).parents[3] / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
 
 
 #: functions of SQL and methods of stores, which people type

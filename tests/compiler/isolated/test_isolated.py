@@ -15,7 +15,7 @@ from millrace_compiler.isolated import Limits, Pool
 from tests.compiler.kit import OneTypeAnalyzer, compiled, document, line, node, sink, stream
 from tests.served import serving_analyzer
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = Path(__file__).parents[3] / "runtime"
 GOOD = line(node("keep", "filter", predicate="true"))
 #: the reader's regular expression takes minutes for this
 ENDLESS = document(

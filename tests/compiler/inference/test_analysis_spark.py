@@ -13,8 +13,8 @@ from millrace_compiler.inference.expression_faults import fault_of, functions
 
 from tests.compiler.refused import REFUSED
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-SCENARIOS = Path(__file__).parents[1] / "conformance" / "scenarios"
+GOLDEN = Path(__file__).parents[2] / "golden"
+SCENARIOS = Path(__file__).parents[2] / "conformance" / "scenarios"
 
 
 @pytest.fixture(scope="module")

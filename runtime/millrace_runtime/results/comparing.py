@@ -24,7 +24,7 @@ from millrace_model.simulations import (
     StoreEntry,
 )
 
-from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.results.differences import Difference
 
 #: fields of an expected record that are compared only if every expected record has them
 OPTIONAL = ("after", "timestamp")

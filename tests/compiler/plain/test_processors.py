@@ -16,9 +16,9 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from tests.compiler.kit import document, line, node, sink, stream
-from tests.compiler.test_plain import plain, program
+from tests.compiler.plain.test_programs import plain, program
 
-SCENARIOS = Path(__file__).parents[1] / "conformance" / "scenarios"
+SCENARIOS = Path(__file__).parents[2] / "conformance" / "scenarios"
 CODE = """class Forward(Processor):
     def init(self, context):
         self.context = context

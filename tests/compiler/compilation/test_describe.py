@@ -21,7 +21,7 @@ from tests.compiler.kit import (
     table,
 )
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def test_the_word_count_is_described_as_kafka_streams_does(analyzer: Analyzer) -> None:

@@ -17,8 +17,8 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from tests.compiler.kit import document, node, sink, stream, table
-from tests.compiler.test_plain import plain, program
-from tests.compiler.test_plain_processors import SCENARIOS, codes
+from tests.compiler.plain.test_processors import SCENARIOS, codes
+from tests.compiler.plain.test_programs import plain, program
 
 
 def recorded(name: str) -> Any:

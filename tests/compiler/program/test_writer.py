@@ -35,7 +35,7 @@ from tests.compiler.kit import (
 )
 from tests.compiler.refused import CODE
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 GOLDENS = sorted((TESTS / "golden").glob("*/job.py"))
 DOCUMENTS = [
     *(TESTS / "golden").glob("*/topology.json"),

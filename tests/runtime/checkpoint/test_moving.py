@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.checkpoint import checkpoint
+from millrace_runtime.checkpoint import checkpoint, moving
 from millrace_runtime.checkpoint.files import write_notes
+from millrace_runtime.checkpoint.moving import WAITING, Read, arrived, must_move, reads_of, waiting
 from millrace_runtime.checkpoint.opening import StateOpening
-from millrace_runtime.stores import moving
-from millrace_runtime.stores.moving import WAITING, Read, arrived, must_move, reads_of, waiting
 
 Raw = Any
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from millrace_compiler.program.classes import in_place, last_function, own_code
 
-from millrace_runtime.dsl.modules import modules_of, relative
-from millrace_runtime.dsl.places import Place
+from millrace_runtime.code.modules import modules_of, relative
+from millrace_runtime.code.places import Place
 from millrace_runtime.processor import Processor
 from millrace_runtime.processor.handling import Handler
 

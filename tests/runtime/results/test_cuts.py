@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 LINES: list[tuple[int, Any]] = [
     (1, {"topic": "a"}),
