@@ -12,6 +12,7 @@ from millrace_model.plans import (
     CodeJson,
     CompilationJson,
     NodePlan,
+    PlacedSubtopology,
     PlanJson,
     PortJson,
     ProgramPlan,
@@ -126,7 +127,7 @@ class Compilation:
         return {
             "tasks": self.task_graph["tasks"],
             "levels": len(set(plan.levels.values())),
-            "subtopologies": [subtopology_json(plan, index) for index in subs],
+            "subtopologies": [placed_subtopology(plan, index) for index in subs],
             "internal_topics": plan.internal_topics(),
             "nodes": {
                 id_: {"steps": plan.physical.node_steps.get(id_, []), "runs_as": node["runs_as"]}
@@ -140,7 +141,7 @@ class Compilation:
             return None
         return {
             "subtopologies": [
-                subtopology_json(plan, index) for index in range(len(plan.subtopologies))
+                placed_subtopology(plan, index) for index in range(len(plan.subtopologies))
             ],
             "internal_topics": plan.internal_topics(),
             "topics": self.topics_read(plan),
@@ -194,10 +195,10 @@ class Compilation:
         return nodes
 
 
-def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> SubtopologyJson:
-    """A sub-topology in the JSON form of ``describe --json``, optionally with its levels."""
+def subtopology_json(plan: Plan, index: int) -> SubtopologyJson:
+    """A sub-topology in the JSON form of ``describe --json``."""
     sub = plan.subtopologies[index]
-    found: SubtopologyJson = {
+    return {
         "id": sub.id,
         "nodes": sub.nodes,
         "sources": sub.sources,
@@ -205,10 +206,12 @@ def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> Subtopol
         "stores": sub.stores,
         "tasks": sub.tasks,
     }
-    if levels:
-        used = sorted({plan.levels.get(step.id, 0) for step in sub.steps})
-        found["level"], found["levels"] = used[0] if used else 0, used
-    return found
+
+
+def placed_subtopology(plan: Plan, index: int) -> PlacedSubtopology:
+    """A sub-topology with its levels."""
+    used = sorted({plan.levels.get(step.id, 0) for step in plan.subtopologies[index].steps})
+    return {**subtopology_json(plan, index), "level": used[0] if used else 0, "levels": used}
 
 
 def compile_document(

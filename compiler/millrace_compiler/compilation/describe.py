@@ -28,7 +28,7 @@ class Description:
         """The output of ``describe --json``, optionally with the guarantee of each node."""
         count = len(self.plan.subtopologies)
         found: DescriptionJson = {
-            "subtopologies": [subtopology_json(self.plan, i, levels=False) for i in range(count)],
+            "subtopologies": [subtopology_json(self.plan, i) for i in range(count)],
             "internal_topics": self.plan.internal_topics(),
         }
         if guarantees:
