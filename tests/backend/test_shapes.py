@@ -47,7 +47,7 @@ class CartSerializer(ShapeSerializer):
 
 
 def test_each_field_of_a_shape_has_its_type_its_words_and_whether_it_is_required() -> None:
-    fields = CartSerializer().fields
+    fields: Any = CartSerializer().fields
     assert list(fields) == [
         "name", "load", "wheels", "built", "size", "color", "by_place", "notes",
     ]  # fmt: skip
