@@ -64,7 +64,7 @@ def test_the_run_shows_its_host_or_why_it_has_none(
     assert run_of(sharing, client_of, people)["jvm"] == {"host": None, "alone": "system"}
 
 
-def test_deployments_of_a_workspace_share_unless_they_run_code_or_read_files(
+def test_deployments_share_unless_they_run_code_or_read_files(
     sharing: Deployment, people: People
 ) -> None:
     found = reconciling.load_for_reconcile(sharing.pk)
