@@ -63,6 +63,7 @@ def test_a_topology_is_drawn_wired_and_filled_by_keyboard_alone(page: Page) -> N
 
     keyboard.press("ArrowLeft")
     keyboard.press("F2")
+    expect(page.get_by_role("textbox", name="Label")).to_be_focused()
     keyboard.press("ControlOrMeta+A")
     keyboard.type("Shouted")
     keyboard.press("Enter")
