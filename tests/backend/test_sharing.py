@@ -24,6 +24,7 @@ SHARED: Any = {"jvm": "shared"}
         {"memory_mb": 1024},
         {"real_time_ms": 10_000},
         {"checkpoint": "s3a://bucket/x"},
+        {"standby": True},
         {"dialect": "plain"},
     ],
 )

@@ -11,8 +11,9 @@ import pytest
 from millrace_workers.doubles import Bench
 from millrace_workers.model import Cause, Failure
 from millrace_workers.states import STATES, TRANSITIONS
-from millrace_workers.states.restarting import LIMIT, wait_after
+from millrace_workers.states.restarting import wait_after
 from millrace_workers.states.starting import spec_of
+from millrace_workers.states.watching import CRASHES
 
 from tests.workers.kit import driver, running
 
@@ -154,16 +155,16 @@ def test_a_driver_that_keeps_dying_is_given_up_with_its_cause(bench: Bench) -> N
         bench.now += 31
     else:
         pytest.fail("it never gave up")
-    assert len(bench.launcher.started) == LIMIT
+    assert len(bench.launcher.started) == CRASHES
     assert bench.deployment.failure is not None
     assert bench.deployment.failure["code"] == "restart_limit"
     assert "ended with 1" in bench.deployment.failure["message"]
-    assert bench.deployment.failure["facts"] == {"count": str(LIMIT), "minutes": "10"}
+    assert bench.deployment.failure["facts"] == {"count": str(CRASHES), "minutes": "10"}
     assert cast(Any, bench.deployment.failure)["cause"]["facts"] == {"exit_code": "1"}
 
 
 def test_a_driver_that_ended_with_the_whole_system_has_not_crashed(bench: Bench) -> None:
-    for _ in range(LIMIT + 2):
+    for _ in range(CRASHES + 2):
         running(bench)
         bench.launcher.lose(driver(bench), 0)
         assert bench.tick() == "restarting"
