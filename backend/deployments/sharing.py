@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings as installation
 from millrace_backend.errors import ApiError
-from millrace_compiler.kinds import runs_only_expressions
+from millrace_compiler.graphs.kinds import runs_only_expressions
 from millrace_model.drivers import DeploymentSettings
 from topologies.choices import Dialect
 

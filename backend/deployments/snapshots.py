@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
-from millrace_compiler.kinds import runs_only_expressions
+from millrace_compiler.graphs.kinds import runs_only_expressions
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import BeginRequest, DecidedRecord, DeploymentSettings, StartStep
 from millrace_model.events import CauseJson, FailedRecord, FailureJson

@@ -15,7 +15,7 @@ from deployments.models import Deployment
 from django.utils import timezone
 from millrace_backend import environment, redis
 from millrace_compiler import compile_document
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.state.state_schema import state_schema
 from millrace_workers import tasks
 from millrace_workers.app import app
 from topologies import actions as topologies

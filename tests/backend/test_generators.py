@@ -17,8 +17,8 @@ from catalog.templates import template
 from confluent_kafka.admin import AdminClient
 from deployments.actions import request_start, request_stop
 from millrace_backend.errors import ApiError
-from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Pool
+from millrace_compiler.types.generating import Recipe
 from millrace_services import line_server
 from records.encoding import records_of
 from records.generating import recipe_of

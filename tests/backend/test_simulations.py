@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from accounts.choices import Role
 from millrace_backend.errors import Forbidden
-from millrace_compiler.kinds import python_kinds
-from millrace_compiler.operator import registry
-from millrace_compiler.settings import HANDLED
+from millrace_compiler.declarations.operator import registry
+from millrace_compiler.graphs.kinds import python_kinds
+from millrace_compiler.parameters.settings import HANDLED
 from topologies import actions
 from topologies.simulating import Simulation, simulated
 

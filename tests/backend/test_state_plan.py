@@ -12,8 +12,8 @@ from deployments import actions, reconciling, state_plan
 from deployments.models import Deployment
 from millrace_backend import redis
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
-from millrace_compiler.analysis import ExpressionError
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.inference.analysis import ExpressionError
+from millrace_compiler.state.state_schema import state_schema
 from topologies import actions as topologies
 
 from tests.served import serving_analyzer

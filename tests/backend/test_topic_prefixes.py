@@ -11,7 +11,7 @@ from accounts.topics import allows
 from deployments import actions as deployments
 from deployments import cluster, reconciling
 from millrace_backend import kafka
-from millrace_compiler.topic_patterns import topic_pattern
+from millrace_compiler.documents.topic_patterns import topic_pattern
 from topologies import actions as topologies
 from topologies.topics import refusals
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
-from millrace_compiler.describe import description_of
-from millrace_compiler.diagnostics import Diagnostic
+from millrace_compiler.compilation.describe import description_of
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
 
 from tests.compiler.conftest import recorded
 from tests.compiler.mutations import mutated, scenarios

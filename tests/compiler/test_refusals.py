@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, compile_document
-from millrace_compiler.operator import registry
+from millrace_compiler.declarations.operator import registry
 
 from tests.compiler.kit import (
     LONG,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_compiler.plain.sentences import PLAIN
+from millrace_compiler.diagnostics.messages.plain import PLAIN
 from millrace_runtime.plain.predicting import RECORDS, unexplained, verdict
 
 HERE = Path(__file__).parent
@@ -56,7 +56,7 @@ def scenario(name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Any]:
-    from millrace_runtime.simulator.simulation import Cut
+    from millrace_runtime.results.cuts import Cut
 
     from cli.simulating import Warm, run_scenario
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime.checkpoint.files import write_notes
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -40,11 +40,11 @@ class Kept:
 
     def run(self, document: Raw, inputs: list[Raw]) -> tuple[Raw, Path]:
         """Return the contents of the stores as the operator dumps them, and the checkpoint."""
-        from millrace_compiler.state_schema import state_schema
+        from millrace_compiler.state.state_schema import state_schema
         from millrace_runtime.checkpoint import checkpoint
         from millrace_runtime.checkpoint.opening import StateOpening
+        from millrace_runtime.results.input_lines import checked_line
         from millrace_runtime.session.session import CHECKPOINTS
-        from millrace_runtime.simulator.input_lines import checked_line
         from millrace_runtime.simulator.simulation import Simulator
 
         class Keeping(Simulator):

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from millrace_compiler import compile_document
-from millrace_compiler.diagnostics import SENTENCES
-from millrace_compiler.operator import registry
-from millrace_runtime.simulator import differences
+from millrace_compiler.declarations.operator import registry
+from millrace_compiler.diagnostics.messages import SENTENCES
+from millrace_runtime.results import differences
 
 from launcher import places
 from tests.compiler.test_mutations import GuessingAnalyzer

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.input_lines import checked_line
+from millrace_runtime.results.input_lines import checked_line
 
 from cli import main
 from cli.documents import read_lines, show_diagnostics

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from millrace_compiler.protobuf import read_protobuf
-from millrace_compiler.registries import HttpSchemas
+from millrace_compiler.inference.registries import HttpSchemas
+from millrace_compiler.types.protobuf import read_protobuf
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from tests.registry import Registry, redirecting, running

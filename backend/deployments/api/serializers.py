@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from millrace_backend.schema import CauseSerializer
-from millrace_compiler import locations
+from millrace_compiler.connections import locations
 from rest_framework import serializers
 from topologies.choices import Dialect
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from millrace_compiler import Refused, bundle_files, compile_document
-from millrace_compiler.describe import description_of
-from millrace_compiler.versions import CONNECTOR
+from millrace_compiler.compilation.describe import description_of
+from millrace_compiler.program.versions import CONNECTOR
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
@@ -25,7 +25,7 @@ def test_a_bundle_has_the_job_and_all_it_needs() -> None:
         "topology.json",
         "source_map.json",
         "state.json",
-        "millrace_compiler/state_changes.py",
+        "millrace_compiler/state/state_changes.py",
         "requirements.txt",
         "jars.txt",
         "README.md",

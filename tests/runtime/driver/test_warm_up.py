@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from millrace_compiler.kinds import python_kinds
+from millrace_compiler.graphs.kinds import python_kinds
 from millrace_runtime.driver.warm_up import without_code
 from millrace_runtime.processor import Processor, Record
 

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

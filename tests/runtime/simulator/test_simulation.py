@@ -38,7 +38,8 @@ def warm() -> Iterator[Any]:
 
 
 def simulate(warm: Any, topology: Any, lines: list[Any], **options: Any) -> Any:
-    from millrace_runtime.simulator.simulation import Cut, Simulator
+    from millrace_runtime.results.cuts import Cut
+    from millrace_runtime.simulator.simulation import Simulator
 
     cut = Cut.parse(options.pop("cut", "each"))
     graph = jobs.graph_of(topology, warm.analyzer)

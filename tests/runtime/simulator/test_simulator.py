@@ -189,7 +189,7 @@ def ask(simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> None:
-    from millrace_runtime.simulator.comparing import differences
+    from millrace_runtime.results.comparing import differences
 
     chosen = sorted(SCENARIOS.glob("*.json"))
     found = []
