@@ -20,6 +20,7 @@ _OWN = {
     "cores": "the threads are those of the shared JVM",
     "memory_mb": "the memory is that of the shared JVM",
     "checkpoint": "the credentials of a storage are those of one deployment",
+    "standby": "a standby takes over from a JVM of its own",
 }
 
 

@@ -171,6 +171,11 @@ class DeploymentSnapshot:
         """Whether the user wants this deployment to run."""
         return self.desired == "running"
 
+    @property
+    def next_report_id(self) -> str:
+        """What the next run's driver reports as."""
+        return f"{self.id}-{self.next_epoch}"
+
     def waits(self, now: float) -> bool:
         """Whether to do nothing before the next attempt; a driver that is starting is observed."""
         if self.outage is None or not self.wants_to_run or now >= self.outage.retry_at:

@@ -152,9 +152,7 @@ def with_store(document: Raw, kind: str, **params: Any) -> Raw:
 
 
 @pytest.mark.parametrize("name", WINDOWED)
-def test_windows_and_sessions_in_the_checkpoint_are_those_that_the_operator_shows(
-    name: str, kept: Kept
-) -> None:
+def test_windows_in_the_checkpoint_are_those_that_the_operator_shows(name: str, kept: Kept) -> None:
     given = scenario(name)
     kind = "store.session" if name.startswith("G") else "store.window"
     document = with_store(given["topology"], kind, name="kept")

@@ -89,7 +89,7 @@ def test_a_topic_by_expression_has_no_name() -> None:
     assert "Sink: out (extractor class: " in found.text
 
 
-def test_a_topology_that_suppress_cannot_take_is_refused_as_kafka_streams_refuses_it() -> None:
+def test_what_suppress_cannot_take_is_refused_as_in_kafka_streams() -> None:
     versioned = store(kind="versioned", history_retention=1000)
     late = node("late", "suppress", until="time_limit", limit=1)
     raw = document([table(), versioned, late], ["rows > table.store", "table > late"])
@@ -153,7 +153,7 @@ def test_a_join_by_foreign_key_keeps_its_rows_where_they_are_asked_for() -> None
     assert stores_of(asked) == ["a", "b", "join", "join-subscription-store"]
 
 
-def test_a_repartition_topic_is_as_wide_as_what_is_known_of_its_writers_sources() -> None:
+def test_a_repartition_topic_is_as_wide_as_its_known_sources() -> None:
     # The writer of the second grouping also reads a topic that it writes itself.
     code = "class Run(Processor):\n    def process(self, record):\n        pass\n"
     run = {"code": code, "class_name": "Run", "output": {"key": "STRING", "value": "STRING"}}

@@ -121,7 +121,7 @@ def test_a_document_without_parameters_is_not_changed() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_declaration_is_reported_there_and_nothing_is_filled_in(
+def test_a_wrong_declaration_is_reported_and_nothing_is_filled_in(
     declared: dict[str, Any], code: str, place: str
 ) -> None:
     report = Diagnostics()
@@ -132,7 +132,7 @@ def test_what_is_wrong_with_a_declaration_is_reported_there_and_nothing_is_fille
     assert resolved(made) == made
 
 
-def test_an_unknown_parameter_is_reported_where_it_is_used_and_an_unused_one_warned_of() -> None:
+def test_an_unknown_parameter_is_reported_where_it_is_used() -> None:
     made = document(rest={"type": "text", "default": "x"})
     params(made, "large")["predicate"] = "value.n > ${lo}"
     report = Diagnostics()

@@ -64,9 +64,7 @@ def test_of_a_refused_document_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_document_without_end_is_stopped_at_its_deadline_and_the_process_replaced(
-    pool: Pool, analyzer: str
-) -> None:
+def test_an_endless_document_is_stopped_at_its_deadline(pool: Pool, analyzer: str) -> None:
     pool.compile(GOOD, analyzer)
     before = children()
     started = time.monotonic()
@@ -147,7 +145,7 @@ def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) ->
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_the_last_free_process_is_for_those_who_hold_none_and_long_work_gives_way(
+def test_the_last_free_process_is_for_those_who_hold_none(
     analyzer: str,
 ) -> None:
     shared = Pool(size=4, limits=Limits(seconds=5, waiting_seconds=30))

@@ -126,7 +126,7 @@ def test_the_catalog_lists_every_kind_once_in_the_order_of_families() -> None:
     assert len(families) == len(set(registry()))
 
 
-def test_functions_that_a_replayed_record_would_see_differently_are_not_offered() -> None:
+def test_functions_that_a_replay_would_change_are_not_offered() -> None:
     functions = catalog()["functions"]
     assert isinstance(functions, list)
     names = {function["name"] for function in functions}

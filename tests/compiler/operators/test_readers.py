@@ -49,7 +49,7 @@ def test_a_reader_reads_no_pattern() -> None:
     assert ("reader_topics", "in", "topic_pattern") in faults(raw)
 
 
-def test_the_expressions_of_its_columns_are_judged_where_the_schema_is_known() -> None:
+def test_expressions_of_columns_are_checked_where_the_schema_is_known() -> None:
     asker = OneTypeAnalyzer()
     assert not faults(read(), asker)
     seen = (("id", "STRING"), ("item", "STRING"))
@@ -60,7 +60,7 @@ def test_the_expressions_of_its_columns_are_judged_where_the_schema_is_known() -
     assert not asker.requests
 
 
-def test_the_topic_of_a_reader_is_written_by_no_sink_and_read_by_no_other_source() -> None:
+def test_the_topic_of_a_reader_has_no_sink_and_no_other_source() -> None:
     written = read()
     written["nodes"][1]["params"]["topic"] = "in"
     assert faults(written) == [("reader_written", "out", "topic")]

@@ -55,7 +55,7 @@ def test_labels_and_comments_are_no_part_of_it(name: str, analyzer: Analyzer) ->
         ("with-item", {"joiner": "array(left.item)"}, False),
     ],
 )
-def test_sources_and_steps_with_state_are_part_of_it_and_other_steps_are_not(
+def test_only_sources_and_steps_with_state_are_part_of_it(
     node: str, changed: dict[str, Any], same: bool
 ) -> None:
     raw = json.loads((GOLDEN / "purchases" / "topology.json").read_text("utf-8"))

@@ -65,7 +65,7 @@ def test_a_processor_forwards_what_it_forwards_in_kafka_streams(name: str, toget
     ]
 
 
-def test_records_of_several_topics_come_by_their_timestamps_and_of_one_by_their_offsets() -> None:
+def test_records_come_by_timestamp_and_of_one_topic_by_offset() -> None:
     job = module_of(program(line(forward("pass"))))
     batch = [
         {"topic": topic, "key": "k", "value": value, "timestamp": timestamp}

@@ -214,7 +214,7 @@ def test_handlers_that_plain_spark_does_not_have_are_refused() -> None:
     ]  # fmt: skip
 
 
-def test_days_of_a_time_zone_are_refused_and_an_offset_is_sparks_start_time() -> None:
+def test_days_of_a_zone_are_refused_and_an_offset_is_sparks_start_time() -> None:
     days = {"type": "tumbling", "unit": "day", "time_zone": "Europe/Paris"}
     made = plain(line(node("days", "count", window=days)))
     refused = [(d.code, d.parameter) for d in made.diagnostics if d.severity == "error"]

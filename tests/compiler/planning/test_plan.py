@@ -42,7 +42,7 @@ def steps(raw: Any) -> list[Any]:
     return list(compiled(raw).require_task_graph()["nodes"])
 
 
-def test_a_changed_key_is_repartitioned_before_an_aggregation_and_only_then() -> None:
+def test_a_changed_key_is_repartitioned_only_before_an_aggregation() -> None:
     assert described(line(COUNT)) == [(["in", "count", "out"], ["in"], ["out"], 1)]
     assert described(line(REKEY, COUNT, topics={"in": 3})) == [
         (["in", "rekey", "count"], ["in"], ["count-repartition"], 3),
@@ -204,7 +204,7 @@ def test_a_repartition_topic_is_as_wide_as_the_table_it_is_joined_with() -> None
     assert plan(raw).partitions == {"rows-repartition": 2}
 
 
-def test_a_null_key_is_kept_where_a_left_join_follows_and_dropped_otherwise() -> None:
+def test_a_null_key_is_kept_only_where_a_left_join_follows() -> None:
     def kept(kind: str) -> list[bool]:
         made = steps(
             document(
@@ -267,7 +267,7 @@ def test_global_tables_belong_to_no_subtopology_and_need_no_shuffle() -> None:
     assert described(raw) == [(["in", "rekey", "join", "out"], ["in"], ["out"], 3)]
 
 
-def test_subtopologies_are_numbered_by_their_sources_in_the_order_of_the_document() -> None:
+def test_subtopologies_are_numbered_by_their_sources() -> None:
     raw = document([stream("z"), stream("a"), sink("one"), sink("two")], ["a > one", "z > two"])
     assert [s.sources for s in plan(raw).subtopologies] == [["z"], ["a"]]
 
@@ -289,7 +289,7 @@ def test_a_store_without_logging_has_no_changelog() -> None:
     assert plan(raw).changelogs == []
 
 
-def test_code_of_processors_is_distinguished_from_what_the_stream_task_does() -> None:
+def test_code_of_processors_is_told_apart_from_the_stream_task() -> None:
     raw = line(node("x", "process", code=CODE, class_name="Run", output={}))
     result = compiled(raw).to_json()["plan"]
     assert isinstance(result, dict)
@@ -328,7 +328,7 @@ def test_a_source_waits_for_the_level_of_its_only_child() -> None:
     assert plan(raw).levels["b"] == 1
 
 
-def test_a_table_that_feeds_its_own_lookup_through_a_shuffle_sends_its_updates_there() -> None:
+def test_a_table_that_feeds_its_own_lookup_sends_its_updates_there() -> None:
     raw = document(
         [
             table(),
@@ -387,7 +387,7 @@ def test_edges_show_whether_records_are_shuffled_on_them() -> None:
     assert [e["shuffle"] for e in result["edges"]] == [False, True, False, False]
 
 
-def test_partitions_on_the_broker_override_those_that_the_document_declares() -> None:
+def test_partitions_on_the_broker_override_declared_ones() -> None:
     nodes = [stream("in"), REKEY, COUNT, node("rows", "to_stream"), sink()]
     edges = ["in > rekey", "rekey > count", "count > rows", "rows > out"]
     raw = document(nodes, edges, topics={"in": 3})

@@ -138,7 +138,7 @@ SQL = TEXT.filter(lambda text: text.strip())
 
 @settings(max_examples=150, deadline=None)
 @given(texts=st.lists(SQL, min_size=6, max_size=6), label=TEXT, description=TEXT, name=SQL)
-def test_every_text_of_a_document_is_written_so_that_the_program_gives_it_back(
+def test_every_text_of_a_document_comes_back_from_its_program(
     texts: list[str], label: str, description: str, name: str, tmp_path_factory: Any
 ) -> None:
     key, value, message, peeked, code, config = texts
@@ -284,9 +284,7 @@ def test_a_call_is_broken_only_where_it_does_not_fit() -> None:
 
 @pytest.mark.parametrize("call", [".count()", ".count(store=store)", f".reduce('{'x' * 90}')"])
 @pytest.mark.parametrize("expression", ["x" * 80, "x y " * 30])
-def test_a_chain_of_two_calls_is_broken_in_the_first_where_the_second_does_not_begin(
-    call: str, expression: str
-) -> None:
+def test_a_chain_of_two_calls_is_broken_in_the_first(call: str, expression: str) -> None:
     tree = ast.parse(f"table.group_by('key', '{expression}'){call}", mode="eval").body
     made = layout(tree, 0, "counted = ") + "\n"
     assert max(map(len, made.split("\n"))) <= WIDTH
@@ -421,7 +419,7 @@ def test_names_of_variables_hide_nothing_that_is_imported() -> None:
     assert not assigned & {*imported, *keyword.kwlist, "list"}
 
 
-def test_a_local_variable_of_a_processor_takes_nothing_of_the_program_along() -> None:
+def test_a_local_variable_of_a_processor_takes_nothing_along() -> None:
     source = "class One(Processor):\n    def process(self, record):\n        before = record\n\n"
     found = own_code(source + "before = Topology('t')\n", "One")
     assert found is not None

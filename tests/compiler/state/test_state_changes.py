@@ -449,7 +449,7 @@ def test_names_settings_and_guarantee_are_no_change() -> None:
     assert change(old, new).accepted
 
 
-def test_stores_are_sorted_by_id_and_accepted_shows_whether_all_rows_survive() -> None:
+def test_stores_are_sorted_by_id_and_show_whether_all_rows_survive() -> None:
     reported = change(plain(), named()).to_json()
     assert reported == {
         "stores": [

@@ -53,7 +53,7 @@ def test_state_moves_where_levels_tasks_or_sources_are_others(changed: Raw, move
     assert must_move(notes(IN, COUNT), changed, begins_late=False) is moves
 
 
-def test_a_topic_that_is_to_begin_at_its_end_makes_a_move_and_one_that_goes_does_not() -> None:
+def test_a_topic_that_begins_at_its_end_makes_a_move() -> None:
     assert must_move(notes(IN, COUNT), notes(IN, COUNT, MORE), begins_late=True)
     assert not must_move(notes(IN, COUNT, MORE), notes(IN, COUNT), begins_late=True)
 
@@ -93,7 +93,7 @@ def start(folder: Path, *nodes: Raw, tasks: int = 4) -> tuple[str, StateOpening]
     return Path(location).name, state
 
 
-def test_the_old_checkpoint_is_the_job_s_until_the_first_batch_on_the_new_one(
+def test_the_old_checkpoint_is_used_until_the_first_batch_on_the_new_one(
     tmp_path: Path,
 ) -> None:
     assert start(tmp_path, IN, COUNT)[0] == "stream"
@@ -156,7 +156,7 @@ def test_a_folder_without_state_is_the_job_s_once_it_has_read_something(tmp_path
     assert arrived(tmp_path, moved)
 
 
-def test_a_batch_that_was_committed_on_the_new_one_counts_although_its_driver_was_killed(
+def test_a_batch_on_the_new_checkpoint_counts_though_its_driver_was_killed(
     tmp_path: Path,
 ) -> None:
     start(tmp_path, IN, COUNT)
