@@ -82,7 +82,7 @@ class Topology(Checked):
             "dead_letter_topic": dead_letter_topic,
             "names": names,
         }
-        self.settings: dict[str, Any] = {
+        self.settings: dict[str, object] = {
             name: value for name, value in settings.items() if value is not None
         }
         self._nodes = Nodes(self._dataframe)
