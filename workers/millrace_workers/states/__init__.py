@@ -52,19 +52,32 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "compiling": frozenset({"checking", "failed", "stopping", "running"}),
     "checking": frozenset({"staging", "failed", "stopping", "running"}),
     "staging": frozenset({"starting", "compiling", "checking", "running", "failed", "stopping"}),
-    "starting": frozenset({"running", "asleep", "paused", "restarting", "failed", "stopping"}),
+    "starting": frozenset(
+        {"starting", "running", "asleep", "paused", "restarting", "failed", "stopping"}
+    ),
     "running": frozenset(
-        {"compiling", "staging", "asleep", "paused", "degraded"}
+        {"compiling", "staging", "starting", "asleep", "paused", "degraded"}
         | {"restarting", "failed", "stopping"}
     ),
     "asleep": frozenset(
-        {"running", "paused", "compiling", "staging", "degraded"}
+        {"compiling", "staging", "starting", "running", "paused", "degraded"}
         | {"restarting", "failed", "stopping"}
     ),
     "paused": frozenset(
-        {"running", "compiling", "staging", "degraded", "restarting", "failed", "stopping"}
+        {
+            "running",
+            "compiling",
+            "staging",
+            "starting",
+            "degraded",
+            "restarting",
+            "failed",
+            "stopping",
+        }
     ),
-    "degraded": frozenset({"running", "asleep", "paused", "restarting", "failed", "stopping"}),
+    "degraded": frozenset(
+        {"running", "asleep", "paused", "starting", "restarting", "failed", "stopping"}
+    ),
     "restarting": frozenset({"starting", "compiling", "failed", "stopping"}),
     "stopping": frozenset({"stopped", "starting", "compiling"}),
     "stopped": frozenset({"compiling"}),
