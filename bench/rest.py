@@ -30,7 +30,7 @@ from pathlib import Path
 
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
-from millrace_runtime.driver.sleeping import SLEEP
+from millrace_runtime.driver.options import SLEEP
 from millrace_services import local_services
 
 from bench._broker import free_ports

@@ -11,9 +11,9 @@ object Frugal {
   /**
    * Call it once, before the first query. Without Spark's own pages, nothing reads what its listeners keep about jobs,
    * stages, tasks and executions. Settings of Hadoop forget the files that they are from: Spark serializes the settings
-   * for each stateful operator of each micro-batch, and Hadoop compresses the name of the file for each setting.
-   * Java deletes folders and sets permissions, not a process for each: snapshots of state stores do that with every
-   * second micro-batch.
+   * for each stateful operator of each micro-batch, and Hadoop compresses the name of the file for each setting. Java
+   * deletes folders and sets permissions, not a process for each: snapshots of state stores do that with every second
+   * micro-batch.
    */
   def prepare(session: SparkSession): Unit = {
     val spark = session.asInstanceOf[classic.SparkSession]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import sys
 import threading
 import time
@@ -18,20 +17,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from millrace_runtime import columns
+from millrace_runtime.driver.options import sleep_seconds
 from millrace_runtime.driver.start import Starter
 
-#: variable with the seconds without records after which a job sleeps; 0: never
-SLEEP = "MILLRACE_SLEEP_SECONDS"
-SLEEP_SECONDS = 600.0
 #: longest interval at which the time without records is looked at
 LOOK_SECONDS = 5.0
 #: interval at which a job that sleeps looks at its control file
 CONTROL_SECONDS = 0.5
-
-
-def sleep_seconds() -> float:
-    """Return the seconds without records after which jobs sleep; 0: never."""
-    return float(os.environ.get(SLEEP) or SLEEP_SECONDS)
 
 
 @dataclasses.dataclass

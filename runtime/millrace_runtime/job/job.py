@@ -110,7 +110,8 @@ class Job:
     @property
     def pattern(self) -> str | None:
         """The pattern of topics that the job reads beside those with a name."""
-        return "|".join(f"(?:{each.pattern})" for each in self._readings if each.pattern) or None
+        patterns = [each.pattern for each in self._readings if each.pattern]
+        return f"(?!__)(?:{'|'.join(patterns)})" if patterns else None
 
     @property
     def exactly_once(self) -> bool:

@@ -10,7 +10,12 @@ import scala.jdk.CollectionConverters._
 import org.apache.kafka.clients.admin.{Admin, ListTopicsOptions}
 import org.apache.kafka.clients.consumer.{InvalidOffsetException, KafkaConsumer}
 import org.apache.kafka.common.{KafkaException, TopicPartition}
-import org.apache.kafka.common.errors.{InterruptException, TimeoutException, UnknownTopicOrPartitionException, WakeupException}
+import org.apache.kafka.common.errors.{
+  InterruptException,
+  TimeoutException,
+  UnknownTopicOrPartitionException,
+  WakeupException
+}
 import org.apache.kafka.common.serialization.ByteArrayDeserializer
 
 /**
@@ -193,13 +198,17 @@ object TopicWatch {
         else
           result(admin.listTopics(new ListTopicsOptions).names).asScala
             .filter(topic => patterns.exists(_.matcher(topic).matches))
-      admin.describeTopics((runs.flatMap(_.topics).toSet ++ matching).asJava).topicNameValues.asScala.flatMap {
-        case (topic, described) =>
+      admin
+        .describeTopics((runs.flatMap(_.topics).toSet ++ matching).asJava)
+        .topicNameValues
+        .asScala
+        .flatMap { case (topic, described) =>
           try {
             val found = result(described)
             Some(topic -> s"${found.topicId} ${found.partitions.size}")
           } catch { case _: UnknownTopicOrPartitionException => None }
-      }.toMap
+        }
+        .toMap
     }
     private def result[T](future: org.apache.kafka.common.KafkaFuture[T]): T =
       try future.get(TopicOffsets.patienceMs, TimeUnit.MILLISECONDS)

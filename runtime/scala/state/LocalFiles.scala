@@ -19,9 +19,11 @@ class LocalFiles extends RawLocalFileSystem {
 }
 
 /** The local file system for everything else, such as snapshots of state stores: Java sets permissions, no process. */
-class PosixFiles extends LocalFileSystem(new RawLocalFileSystem {
+class PosixFiles
+    extends LocalFileSystem(new RawLocalFileSystem {
       override def setPermission(path: Path, permission: FsPermission): Unit = {
-        val symbols = permission.getUserAction.SYMBOL + permission.getGroupAction.SYMBOL + permission.getOtherAction.SYMBOL
+        val symbols =
+          permission.getUserAction.SYMBOL + permission.getGroupAction.SYMBOL + permission.getOtherAction.SYMBOL
         Files.setPosixFilePermissions(Paths.get(pathToFile(path).getPath), PosixFilePermissions.fromString(symbols))
       }
     })

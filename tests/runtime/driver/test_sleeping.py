@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from millrace_compiler import compile_document
 from millrace_runtime import columns
-from millrace_runtime.driver import sleeping
+from millrace_runtime.driver import options
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.job import Job
 from millrace_runtime.job.kafka import Kafka
@@ -44,7 +44,7 @@ class States(Losses):
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs sleep half a second after their last record."""
-    monkeypatch.setenv(sleeping.SLEEP, "0.5")
+    monkeypatch.setenv(options.SLEEP, "0.5")
 
 
 @contextmanager
