@@ -88,8 +88,9 @@ def test_a_job_without_records_sleeps_and_the_next_record_wakes_it(
         sleeps(job, first, 2)
         assert second.states == ["running", "asleep"]
         send(pair, 3, partition=1)
-        send(other, 10)
         sleeps(job, first, 3)
+        # One after the other: in this session, both queries have the same name.
+        send(other, 10)
         sleeps(neighbour, second, 2)
     assert pair.new() == [("a", 1), ("a", 3), ("b", 3)]
     assert other.new() == [("a", 10)]
