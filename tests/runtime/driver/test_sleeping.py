@@ -76,39 +76,29 @@ def once(raw: Raw) -> Raw:
 def test_a_job_without_records_sleeps_and_the_next_record_wakes_it(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    other = Pair(changing.address, 2)
+    other, control = Pair(changing.address, 2), tmp_path / "control"
     send(pair, 1)
     with (
         asleep(changing, once(summed(pair)), tmp_path) as (job, first),
-        asleep(changing, summed(other), tmp_path / "other") as (neighbour, second),
-    ):
+        asleep(
+            changing, summed(other), tmp_path / "other", "--control", str(control)
+        ) as (neighbour, second),
+    ):  # fmt: skip
         assert not changing.spark.streams.active
         assert columns.gateway().TopicWatch.consumers() == 1
         send(pair, 2)
         sleeps(job, first, 2)
-        assert second.states == ["running", "asleep"]
+        control.write_text("pause")
+        eventually(lambda: second.states[:3] == ["running", "asleep", "paused"])
         send(pair, 3, partition=1)
         sleeps(job, first, 3)
-        # One after the other: in this session, both queries have the same name.
         send(other, 10)
-        sleeps(neighbour, second, 2)
+        control.write_text("drain")
+        neighbour.result(timeout=60)
     assert pair.new() == [("a", 1), ("a", 3), ("b", 3)]
     assert other.new() == [("a", 10)]
     assert first.states == ["running", "asleep"] * 3
     assert columns.gateway().TopicWatch.consumers() == 0
-
-
-def test_a_job_that_sleeps_can_be_paused_and_drained(
-    changing: Changing, pair: Pair, tmp_path: Path
-) -> None:
-    control = tmp_path / "control"
-    with asleep(changing, summed(pair), tmp_path, "--control", str(control)) as (job, report):
-        control.write_text("pause")
-        eventually(lambda: report.states[-1] == "paused")
-        send(pair, 1)
-        control.write_text("drain")
-        job.result(timeout=60)
-    assert pair.new() == [("a", 1)]
 
 
 def test_a_topic_that_is_created_again_while_its_job_sleeps_is_reported(
