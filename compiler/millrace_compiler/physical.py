@@ -10,6 +10,7 @@ from millrace_compiler.infer import Ports
 from millrace_compiler.internal_names import Inputs, InternalNames
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Operator
+from millrace_compiler.optimization import optimize
 from millrace_compiler.ports import Port
 from millrace_compiler.steps import Handle, Names, Physical
 
@@ -64,6 +65,7 @@ def lower_graph(
         )
         for port, handle in operator.lower(lowering).items():
             physical.handles[id_, port] = handle
+    optimize(graph, physical, settings or {})
     return physical
 
 

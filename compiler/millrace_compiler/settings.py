@@ -10,6 +10,7 @@ from millrace_compiler.document import Document
 from millrace_compiler.guesses import guess
 from millrace_compiler.handlers import HandlerCode, functions_in
 from millrace_compiler.modules import Modules
+from millrace_compiler.optimization import CHOICES
 from millrace_compiler.parameters import MISSING, Choice, DependsOn, Faults, Parameter, Topic
 
 #: the choice of a handler that is a Python function
@@ -92,6 +93,14 @@ class _Settings:
         "Kafka Streams gives them.",
         ("nodes", "kafka_streams"),
         default="nodes",
+    )
+    optimization = Choice(
+        "Optimization",
+        "As Kafka Streams' topology.optimization: merge repartition topics behind a changed key, "
+        "use topics of tables as changelogs, and join a stream with itself in one store. All of "
+        "them, or one.",
+        CHOICES,
+        default="none",
     )
     modules = Modules(
         "Modules",

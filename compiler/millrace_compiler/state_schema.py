@@ -124,7 +124,10 @@ class _Schemas:
             yield from map(self._of_processor, self.operator.own_stores)
         elif buffer is not None:
             values = {name: self._input(port).value for name, port in buffer.values.items()}
-            yield self._store(self.operator, buffer.kind, self._input(buffer.keyed), values)
+            kind = buffer.kind
+            if self.step.op == "join_self":
+                kind, values = "self_join_buffer", {buffer.keyed: values[buffer.keyed]}
+            yield self._store(self.operator, kind, self._input(buffer.keyed), values)
         elif self.step.op == "foreign_key_lookup":
             yield self._subscriptions()
         else:

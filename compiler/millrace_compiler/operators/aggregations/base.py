@@ -251,5 +251,5 @@ def grouped(
     """A stream grouped by an expression or its key; repartitioned if the key has changed [RP1]."""
     if key is not None:
         id_ = f"{name}-key"
-        stream = to.step("select_key", stream, key=key, id=id_).rekeyed()
+        stream = to.step("select_key", stream, changes="key", key=key, id=id_)
     return to.keyed(stream, name, through=port)
