@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
 
 from millrace_compiler.ports import Port
 from millrace_compiler.steps import (
     NOTHING,
+    Changes,
     Copartition,
     Handle,
     Keeps,
@@ -104,7 +104,7 @@ class NodeLowering:
         reads: Reads | None = None,
         writes: Writes | None = None,
         stores_read: Mapping[str, str] | None = None,
-        changes: Literal["key", "value"] | None = None,
+        changes: Changes | None = None,
         params: Mapping[str, object] | None = None,
         **more: object,
     ) -> Handle:
@@ -134,7 +134,7 @@ class NodeLowering:
         sources = frozenset([name] if reads else []).union(*joined)
         direct = (handle for handle, kind in links if kind == "direct")
         carried = any(handle.key_changed for handle in direct)
-        key_changed = role == "stream" and (changes == "key" or carried)
+        key_changed = role == "stream" and (changes in ("key", "record") or carried)
         return Handle(name, "out", role, sources, key_changed, frozenset([name]))
 
     def repartition(

@@ -8,10 +8,11 @@ from typing import Any
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import Document
 from millrace_compiler.guesses import guess
-from millrace_compiler.handlers import HandlerCode, functions_in
+from millrace_compiler.handlers import HandlerCode
 from millrace_compiler.modules import Modules
 from millrace_compiler.optimization import CHOICES
 from millrace_compiler.parameters import MISSING, Choice, DependsOn, Faults, Parameter, Topic
+from millrace_compiler.parts import functions_in
 
 #: the choice of a handler that is a Python function
 FUNCTION = "function"

@@ -176,7 +176,11 @@ class _Schemas:
     ) -> StoreSchema:
         """The schema of a store whose rows have key and windows of the port ``keyed``."""
         window = keyed.window
-        parts = [] if window is None else [part for part in window.parts if part[0] != "grace"]
+        parts = (
+            []
+            if window is None
+            else [part for part in window.parts if part[0] not in ("grace", "code")]
+        )
         return {
             **self._named(owner, kind),
             "key": spark_json(_known(keyed.plain_key)),

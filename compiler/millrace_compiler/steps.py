@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+Changes = Literal["key", "value", "record"]
 StepRole = Literal["stream", "table", "global_table", "grouped"]
 #: Operations of the steps that every task runs for all records of their topic.
 GLOBAL_STEPS = ("global_table", "global_store")
@@ -120,8 +121,8 @@ class Step:
     writes: Writes | None = None
     #: The stores of other nodes that a processor reads: their steps by the store's name.
     stores_read: Mapping[str, str] = field(default_factory=dict)
-    #: The part of its records that differs from those of its input, as far as Kafka Streams asks.
-    changes: Literal["key", "value"] | None = None
+    #: The part of a stream's records that it changes, or the record as a whole.
+    changes: Changes | None = None
 
     @property
     def topics(self) -> tuple[str, ...]:

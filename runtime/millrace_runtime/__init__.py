@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from millrace_runtime.dsl.topology import Topology
     from millrace_runtime.dsl.windows import (
+        custom_windows,
         hopping,
         sessions,
         sliding,
@@ -110,6 +111,7 @@ _HOMES = {
     ),
     "dsl.topology": ("Topology",),
     "dsl.windows": (
+        "custom_windows",
         "hopping",
         "sessions",
         "sliding",
@@ -206,6 +208,7 @@ __all__ = [
     "avro",
     "boolean",
     "bytes_",
+    "custom_windows",
     "double",
     "float_",
     "hopping",

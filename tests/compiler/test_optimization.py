@@ -91,13 +91,13 @@ def test_merged_repartitions_may_have_one_name() -> None:
     assert [code for code, *_ in faults(raw)] == ["repartition_name_twice"]
 
 
-def test_outputs_of_a_processor_are_merged_each_for_itself() -> None:
+def test_repartitions_behind_a_processor_stay_apart() -> None:
     run = node(
         "run", "process", code="class Run(Processor):\n    pass\n", class_name="Run",
-        output={"key": "STRING", "value": "STRING"}, outputs=["x", "y"],
+        output={"key": "STRING", "value": "STRING"},
     )  # fmt: skip
-    nodes = [stream(), run, COUNT, LAST, sink("a"), sink("b")]
-    edges = ["in > run", "run.x > count", "run.y > last", "count > a", "last > b"]
+    nodes = [stream(), KEY, run, COUNT, LAST, sink("a"), sink("b")]
+    edges = ["in > by", "by > run", "run > count", "run > last", "count > a", "last > b"]
     repartitions = [name for name in topics(optimized(nodes, edges)) if "repartition" in name]
     assert sorted(repartitions) == ["count-repartition", "last-repartition"]
 

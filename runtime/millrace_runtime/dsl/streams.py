@@ -644,6 +644,7 @@ class GroupedStream(Checked):
     def windowed_by(self, window: Window, *, emit: Emit = "every_update") -> GroupedStream:
         """Group by time as well: `tumbling`, `hopping`, `sliding`, `sessions`, `unlimited`.
 
+        `custom_windows`: those that a function returns.
         `emit`: every update, or one final result when the window closes.
         """
         made = GroupedStream(self._stream, self._by, self._repartition)
@@ -707,7 +708,14 @@ class GroupedStream(Checked):
             "emit": self._emit,
         }
         made = self._stream._add(kind, node, about, stores=[store], places=self._places)
+        _keep_code(self._stream, made, self._window)
         return Table(self._stream._nodes, made)
+
+
+def _keep_code(stream: Stream, node: str, window: Window | None) -> None:
+    """Keep where the function of windows stands, whose lines errors name."""
+    if window is not None and window.own is not None:
+        stream._nodes.outside.windows[node] = window.own
 
 
 class GroupedTable(Checked):
@@ -816,4 +824,5 @@ class CogroupedStream(Checked):
             "cogroup", params, about, inputs=others, port=first_port, stores=[store],
             places=first._places,
         )  # fmt: skip
+        _keep_code(first._stream, made, self._window)
         return Table(first._stream._nodes, made)

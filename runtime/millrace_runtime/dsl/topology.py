@@ -396,7 +396,9 @@ class Topology(Checked):
     def _packed(self) -> dict[str, str]:
         """The modules beside the program that its processors and handlers import."""
         outside = self.outside
-        codes = (*outside.codes.values(), *outside.handlers.values())
+        codes = (
+            *outside.codes.values(), *outside.handlers.values(), *outside.windows.values(),
+        )  # fmt: skip
         found = {name: code for each in self._modules for name, code in each.items()}
         for code in codes:
             found |= code.modules

@@ -172,7 +172,7 @@ class ProcessorNode(Operator):
             outputs=list(self.outputs()),
             methods=["process", *self.inputs_] if self.inputs_ else None,
             stores=[store.to_json() for store in self.own_stores],
-            changes="key" if self.rekeys else "value",
+            changes="record" if self.rekeys else "value",
         )
         return {port: made.at(port) for port in self.outputs()}
 
