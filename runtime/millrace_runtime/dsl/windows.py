@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from millrace_runtime.dsl.code import ProcessorCode, WindowFunction, windows_of
-from millrace_runtime.dsl.places import calling
+from millrace_runtime.code.code import ProcessorCode, WindowFunction, windows_of
+from millrace_runtime.code.places import calling
 from millrace_runtime.dsl.stores import Duration, in_milliseconds
 from millrace_runtime.keywords import checked
 
