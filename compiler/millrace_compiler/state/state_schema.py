@@ -161,7 +161,7 @@ class _Schemas:
         return {
             **made,
             "key": spark_json(_known(values.get("key_type"))),
-            "values": {"value": spark_json(_known(values.get("value_type")))},
+            "values": {"value": spark_json(_known(store.row_type))},
             "windows": cast(Windows, {"size": values["window_size"]})
             if "window_size" in values
             else None,

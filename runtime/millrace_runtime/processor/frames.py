@@ -20,6 +20,8 @@ class StoreSpec(TypedDict, total=False):
     types: Types
     owner: str
     timestamps: bool
+    #: whether rows are ``ValueTimestampHeaders``
+    headers: bool
 
 
 _Kept = TypedDict("_Kept", {"global": bool, "named": bool, "table": bool, "tasks": int})

@@ -35,6 +35,10 @@ OPERATORS: dict[str, Prose] = {
         "An unlimited window never closes, so it has no final result.",
         "Choose “Every update”, or another window.",
     ),
+    "store_headers": Prose(
+        "The rows of {operator} have no headers: only processors put headers into a store.",
+        "Switch the store's headers off.",
+    ),
     "emit_custom": Prose(
         "Custom windows have no final results, as in Kafka Streams.",
         "Choose “Every update”, and suppress the table until windows close.",
