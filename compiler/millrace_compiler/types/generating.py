@@ -23,7 +23,6 @@ from typing import Any
 from millrace_model.documents import Format
 from millrace_model.simulations import InputLine
 
-from millrace_compiler.documents.durations import parse_duration
 from millrace_compiler.types.types import DataType
 
 #: maximum number of keys for a Zipf distribution; more keys are drawn uniformly
@@ -81,6 +80,7 @@ class Recipe:
     """
 
     topic: str
+    #: of time windows, `window_size` is a number of ms
     key: Format
     value: Format
     #: the field of the value that contains the record's timestamp
@@ -159,7 +159,7 @@ class Recipe:
         """The window of a record's key: the one that contains its time, or a session until then."""
         if self.key["format"] == "session_windowed":
             return {"start": max(0, time - draw.randint(0, _LONGEST_SESSION)), "end": time}
-        size = parse_duration(self.key["window_size"])
+        size = int(self.key["window_size"])
         start = time // size * size
         return {"start": start, "end": start + size}
 
