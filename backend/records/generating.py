@@ -11,7 +11,7 @@ from millrace_compiler.documents.durations import parse_duration
 from millrace_compiler.isolated import Exceeded, Limits
 from millrace_compiler.types.generating import Recipe
 from millrace_compiler.types.types import DataType
-from millrace_model.simulations import InputLine
+from millrace_model.records import InputLine
 from topologies import compiling
 
 from records.types import type_of

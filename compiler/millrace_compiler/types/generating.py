@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from millrace_model.documents import Format
-from millrace_model.simulations import InputLine
+from millrace_model.records import InputLine
 
 from millrace_compiler.types.types import DataType
 
