@@ -52,9 +52,11 @@ export function DeploymentCard(props: {
       </div>
       {connection === "lost" ? (
         <p className={classes.cardLine}>
-          {t(
-            "The server cannot be reached, so the current state is unknown. Retrying automatically.",
-          )}
+          {t({
+            id: "deployments.server_cannot_be_reached",
+            message:
+              "The server cannot be reached, so the current state is unknown. Retrying automatically.",
+          })}
         </p>
       ) : null}
       {deployment.draining ? (
@@ -69,9 +71,11 @@ export function DeploymentCard(props: {
       ) : null}
       {isPlain(deployment.settings) ? (
         <p className={classes.cardLine} data-testid="runs-plain">
-          {t(
-            "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.",
-          )}
+          {t({
+            id: "deployments.plain_pyspark_it_cannot",
+            message:
+              "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.",
+          })}
         </p>
       ) : null}
       <DeploymentSteps deployment={deployment} />
@@ -106,7 +110,7 @@ function RunLine({ deployment }: { deployment: Deployment }) {
         {run.restarts > 0 ? (
           <span className={classes.restarts}>
             {" · "}
-            {t("{n} {n|restart|restarts}", { n: run.restarts })}
+            {t("{n} {n, plural, one {restart} other {restarts}}", { n: run.restarts })}
           </span>
         ) : null}
       </dd>

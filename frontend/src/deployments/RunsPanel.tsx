@@ -34,7 +34,10 @@ export function RunsPanel({ operator }: { operator: boolean }) {
   if (deployment === null) {
     return (
       <Empty title={t("Never deployed")}>
-        {t("Each run is listed here with its start, its end and the reason it ended.")}
+        {t({
+          id: "deployments.each_run_is_listed",
+          message: "Each run is listed here with its start, its end and the reason it ended.",
+        })}
       </Empty>
     );
   }
