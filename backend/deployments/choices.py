@@ -22,6 +22,7 @@ class Observed(models.TextChoices):
     STAGING = "staging", "Staging"
     STARTING = "starting", "Starting"
     RUNNING = "running", "Running"
+    ASLEEP = "asleep", "Asleep"
     RESTARTING = "restarting", "Restarting"
     PAUSED = "paused", "Paused"
     DEGRADED = "degraded", "Degraded"
@@ -83,6 +84,15 @@ class AloneReason(models.TextChoices):
     SYSTEM = "system", "Hosts need Linux and Spark inside the driver"
     HEAP = "heap", "The heap of the shared JVM was full"
     HANG = "hang", "A task of it did not end in the shared JVM"
+
+
+class StandbyState(models.TextChoices):
+    """What is known of the standby of a deployment."""
+
+    ABSENT = "absent", "There is none"
+    PREPARING = "preparing", "It is being prepared"
+    READY = "ready", "It is ready to take over"
+    FAILED = "failed", "It ended while it was prepared"
 
 
 class StartFrom(models.TextChoices):

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from millrace_runtime.checkpoint.checkpoint import Mover
     from millrace_runtime.checkpoint.opening import StateOpening
     from millrace_runtime.checkpoint.starting_point import Beginner, Beginning
-    from millrace_runtime.dsl.readers import Outside
     from millrace_runtime.job.job import Job, Query
     from millrace_runtime.job.kafka import Kafka
+    from millrace_runtime.job.outside import Outside
 
 
 class Stages:
@@ -98,6 +98,10 @@ class Starter:
     _ahead: Planned | None = None
     #: the operator's `TopicOffsets`, for the ids of topics
     _broker: Any = None
+    #: whether the query that runs may end while there are no records; see `sleeping`
+    may_sleep: bool = False
+    #: the pattern of topics that it reads
+    pattern: str | None = None
 
     def plan_ahead(self, mode: str) -> None:
         """Plan a query on a checkpoint that another job still writes; nothing is written.
@@ -172,7 +176,7 @@ class Starter:
     def _beginner(self, beginning: Beginning, kafka: Kafka, job: Job) -> Beginner:
         """Return the Beginner for a request that has not been applied yet."""
         from millrace_runtime.checkpoint import checkpoint, starting_point
-        from millrace_runtime.stores.moving import last_batch, require_whole
+        from millrace_runtime.checkpoint.moving import last_batch, require_whole
 
         starting_point.require_read(beginning, job.source_topics, pattern=job.reads_patterns)
         notes = checkpoint.notes_of(self.arguments.checkpoint)
@@ -198,7 +202,7 @@ class Starter:
 
     def _mover(self, kafka: Kafka, job: Job, beginner: Beginner | None, *, updates: bool) -> Mover:
         """Return the function that writes a new checkpoint if levels, tasks or sources changed."""
-        from millrace_runtime.stores.moving import Move
+        from millrace_runtime.checkpoint.moving import Move
 
         def move(before: Notes, now: Notes) -> str:
             self.stages.begin("the move of the state to new levels, tasks or sources")
@@ -269,8 +273,10 @@ class Starter:
         else:
             writer = writer.trigger(availableNow=True)
         query = writer.start()
-        if mode == "continuous" and not _interval(arguments.trigger):
+        paced = mode == "continuous" and not _interval(arguments.trigger)
+        if paced:
             columns.gateway().Pacing.start(query._jsq)
+        self.may_sleep, self.pattern = paced and job.only_records, job.pattern
         if kafka.reads_latest:
             _wait_for_places(query)
         self.report.attach(self.spark, query, kafka.client)
@@ -280,6 +286,22 @@ class Starter:
             for each in self.settled.losses
         )
         return query
+
+    @property
+    def client(self) -> dict[str, str]:
+        """Settings of a Kafka client for the job's broker."""
+        options = kafka_options(self.arguments.kafka_config, os.environ)
+        return {**options, "bootstrap.servers": self.arguments.bootstrap_servers}
+
+    def rest(self) -> None:
+        """Close the connection to the broker until it is needed again."""
+        if self._broker is not None:
+            self._broker.close()
+            self._broker = None
+
+    def forget_plan(self) -> None:
+        """Forget the query that was planned ahead: something other than the checkpoint changed."""
+        self._ahead = None
 
     def topics_recreated(self) -> bool:
         """Whether a topic that the query reads was deleted and recreated since it began.
@@ -292,9 +314,8 @@ class Starter:
         if not arguments.bootstrap_servers:
             return False
         if self._broker is None:
-            options = kafka_options(arguments.kafka_config, os.environ)
-            client = {**options, "bootstrap.servers": arguments.bootstrap_servers}
-            self._broker = columns.gateway(self.spark.sparkContext).TopicOffsets(json.dumps(client))
+            scala = columns.gateway(self.spark.sparkContext)
+            self._broker = scala.TopicOffsets(json.dumps(self.client))
         try:
             return lost_offsets.recreated(self._broker, folder_of(arguments.checkpoint))
         except Exception:  # noqa: BLE001 - whatever Kafka's client raises
@@ -318,8 +339,8 @@ class Starter:
 
     def _settle(self, kafka: Kafka, graph: TaskGraph, location: str) -> None:
         """Prevent a query from starting at offsets that the broker does not have."""
+        from millrace_runtime.checkpoint.moving import reads_of
         from millrace_runtime.driver import lost_offsets
-        from millrace_runtime.stores.moving import reads_of
 
         arguments = self.arguments
         self.settled = Settled()
@@ -344,7 +365,7 @@ def _interval(trigger: str) -> bool:
 
 def _source_of(graph: TaskGraph, topic: str) -> str | None:
     """Return the first node that reads a topic."""
-    from millrace_runtime.stores.moving import reads_of
+    from millrace_runtime.checkpoint.moving import reads_of
 
     reads = [(node["node"], read) for node in graph["nodes"] for read in reads_of([node])]
     found = [node for node, read in reads if topic in read.topics]

@@ -8,18 +8,18 @@ import os
 import re
 from typing import cast
 
-from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.declarations.steps import GLOBAL_STEPS, PYTHON_STEPS
 from millrace_model.graphs import GraphNode, OperatorOptions, ReadingJson, TaskGraph
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.checkpoint.opening import StateOpening
-from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Environment
 from millrace_runtime.job.frames import records
 from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.job.outside import Outside, placed
 from millrace_runtime.job.python_options import python_options
 from millrace_runtime.job.readings import Reading, addressed, addressed_to, ticks, timed, union
 from millrace_runtime.kafka import topics
@@ -95,6 +95,23 @@ class Job:
     def uses_wall_clock(self) -> bool:
         """Whether the job has processors, the only nodes that may read the wall clock."""
         return any(node["op"] in PYTHON_STEPS for node in self.graph["nodes"])
+
+    @property
+    def only_records(self) -> bool:
+        """Whether nothing but a record of a topic can cause results, so that the job may sleep.
+
+        Not so with Python code, which may read the wall clock and whose processes keep what is not
+        in a store, nor with DataFrames, which are not watched. No other node reads the wall clock:
+        suppressions and emissions at the end of windows wait for stream time.
+        """
+        runs_python = self.uses_wall_clock or bool(self.settings.get("functions"))
+        return not runs_python and not self.framed and bool(self._readings)
+
+    @property
+    def pattern(self) -> str | None:
+        """The pattern of topics that the job reads beside those with a name."""
+        patterns = [each.pattern for each in self._readings if each.pattern]
+        return f"(?!__)(?:{'|'.join(patterns)})" if patterns else None
 
     @property
     def exactly_once(self) -> bool:

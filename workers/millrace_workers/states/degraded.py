@@ -4,7 +4,15 @@ import contextlib
 
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import after_end, arrived, control, fall_back, trouble
+from millrace_workers.states.watching import (
+    LIVING,
+    after_end,
+    arrived,
+    control,
+    fall_back,
+    take_over,
+    trouble,
+)
 
 #: number of thread dumps to keep for a deployment
 DUMPS_KEPT = 10
@@ -25,7 +33,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     found = trouble(deployment, tools, pulse)
     if found is None:
         tools.record.clear_failure()
-        return "paused" if pulse is not None and pulse.state == "paused" else "running"
+        state = None if pulse is None else pulse.state
+        return state if state in LIVING else "running"
     if tools.now() - deployment.since < tools.degraded_seconds:
         return None
     return _restart(deployment, tools, run, found)
@@ -46,7 +55,7 @@ def _restart(deployment: Deployment, tools: Tools, run: Run, found: Failure) -> 
     if deployment.fallback is not None and not arrived(deployment, tools):
         return fall_back(deployment, tools, failure)
     tools.record.fail(failure)
-    return "restarting"
+    return take_over(deployment, tools)
 
 
 def keep(deployment: Deployment, run: Run, text: str) -> None:
