@@ -1,4 +1,4 @@
-"""The tests of docs/testing.md, docs/handlers.md and docs/processors.md pass with the wheel's pytest plugin."""
+"""The tests of docs/testing.md, handlers.md and processors.md pass with the pytest plugin."""
 
 from __future__ import annotations
 
