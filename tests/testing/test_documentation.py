@@ -1,4 +1,4 @@
-"""The tests of docs/testing.md, handlers.md and processors.md pass with the pytest plugin."""
+"""The tests of testing, handlers and processors in docs pass with the wheel's pytest plugin."""
 
 from __future__ import annotations
 
