@@ -14,7 +14,6 @@ from deployments.choices import ColdReason, StandbyState
 from deployments.models import Deployment, Run
 from deployments.snapshots import Cause
 
-
 #: why there is no standby where a driver cannot be prepared beside another one
 _ABSENT = {
     ColdReason.MEMORY: "A second driver needs {needed} MB of memory, but only {free} MB are free.",
