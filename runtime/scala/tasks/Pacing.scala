@@ -115,7 +115,6 @@ private[millrace] final class PacedClock(last: () => Pacing.Batch) extends Syste
   private var roundAt = System.nanoTime()
   @volatile private var batchAt = System.nanoTime()
 
-
   /** The rounds that have begun, of the first two: it is not known yet whether the first one finds records. */
   @volatile private var rounds = 0
 
