@@ -1,4 +1,4 @@
-import { NumberInput, Select, TextInput } from "@mantine/core";
+import { NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { ENVIRONMENTS, type Environment, parametersOf } from "../graph/parameters";
@@ -11,6 +11,7 @@ import classes from "./deployments.module.css";
 import { JVMS, sharesJvm, withJvm } from "./jvm";
 import { LOST, lostOf, withLost } from "./lost";
 import { placeProblem, withPlace } from "./place";
+import { withStandby } from "./standby";
 import { STARTS, startOf, withStart } from "./start";
 import { REAL_TIME_MS, triggerOf, triggersOf, withTrigger } from "./trigger";
 
@@ -134,6 +135,19 @@ export function DeployOptions(props: {
         />
       )}
       {shared ? null : size}
+      {shared || plain ? null : (
+        <Switch
+          label={t("Standby")}
+          description={t({
+            id: "deployments.second_driver_takes_over",
+            message:
+              "A second driver is kept ready and takes over when the first one is lost. It needs the same memory again.",
+          })}
+          checked={values.standby === true}
+          onChange={(event) => onChange(withStandby(values, event.currentTarget.checked))}
+          data-testid="standby-setting"
+        />
+      )}
       {plain ? null : (
         <Select
           label={t("Lost offsets")}

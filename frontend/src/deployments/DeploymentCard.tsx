@@ -23,6 +23,7 @@ import { act } from "./acting";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { jvmOf, sharesJvm } from "./jvm";
+import { standbyOf } from "./standby";
 import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
 
 /** The state of the deployment and the actions on it. */
@@ -100,6 +101,7 @@ function RunLine({ deployment }: { deployment: Deployment }) {
   if (run === null) return null;
   const started = millis(run.started_at);
   const jvm = jvmOf(run);
+  const standby = standbyOf(deployment);
   return (
     <dl className={classes.run}>
       <dt>{t("Driver")}</dt>
@@ -111,6 +113,12 @@ function RunLine({ deployment }: { deployment: Deployment }) {
         <>
           <dt>{t("JVM")}</dt>
           <dd data-testid="driver-jvm">{jvm}</dd>
+        </>
+      )}
+      {standby === null ? null : (
+        <>
+          <dt>{t("Standby")}</dt>
+          <dd data-testid="standby">{standby}</dd>
         </>
       )}
       <dt>{t("Started")}</dt>

@@ -100,6 +100,7 @@ function Runs({ deployment, runs }: { deployment: number; runs: readonly RunReco
               <td className="m-mono">{known(run.pid, String)}</td>
               <td>{from === null || to === null ? UNKNOWN : span(to - from)}</td>
               <td className={classes.end}>
+                {run.standby ? `${t("took over as the standby")} · ` : null}
                 {to === null ? t("running") : known(run.outcome, (outcome) => t(OUTCOMES[outcome]))}
                 {run.threads ? (
                   <>

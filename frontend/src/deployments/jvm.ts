@@ -16,7 +16,7 @@ export function sharesJvm(settings: DeploymentSettings): boolean {
 export function withJvm(settings: DeploymentSettings, choice: string | null): DeploymentSettings {
   const { jvm: _, ...kept } = settings;
   if (choice !== "shared") return kept;
-  const { cores, memory_mb, real_time_ms, checkpoint, ...rest } = kept;
+  const { cores, memory_mb, real_time_ms, checkpoint, standby, ...rest } = kept;
   return { ...rest, jvm: "shared" };
 }
 

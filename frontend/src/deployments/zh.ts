@@ -1,4 +1,12 @@
 export const zh = {
+  Standby: "备用驱动程序",
+  "none yet": "尚无",
+  "is being prepared": "正在准备",
+  "ready to take over": "随时可接管",
+  "ended while it was prepared; tried again in a minute": "在准备期间结束；一分钟后重试",
+  "took over as the standby": "由备用接管",
+  "deployments.second_driver_takes_over":
+    "第二个驱动程序随时待命，在第一个丢失时接管。需要同样多的内存。",
   "deployments.global_tables_are_always": "全局表总是完整读取。启动前会显示各偏移量。",
   "The first record with this timestamp or a later one.": "时间戳不早于此的第一条记录。",
   Offsets: "偏移量",

@@ -17,6 +17,10 @@ const CAPTIONS: Readonly<Record<string, Phrase>> = {
     message: "Records belong to one session until none arrives for longer than the gap.",
   }),
   unlimited: phrase("One window that begins at the start and never ends."),
+  custom: phrase({
+    id: "inspector.windows_of_the_function",
+    message: "Each record is in the windows that the function returns for its timestamp.",
+  }),
 };
 
 const WIDTH = 312;
