@@ -117,7 +117,11 @@ export function TopologiesPage() {
                 </Menu.Dropdown>
               </Menu>
             ) : null}
-            {editor ? <Button onClick={() => openLearn(true)}>{t("Learn")}</Button> : null}
+            {editor ? (
+              <Button onClick={() => openLearn(true)} data-testid="learn">
+                {t("Learn")}
+              </Button>
+            ) : null}
             {editor ? (
               <Button
                 variant="filled"
