@@ -81,6 +81,8 @@ export const common = {
   Arrange: "排列",
   View: "视图",
   Done: "完成",
+  Headers: "消息头",
+  Learn: "学习",
   "Generate records": "生成记录",
   Key: "键",
   Value: "值",
