@@ -15,7 +15,7 @@ const ROOMS = [
   ["canvas", "inspector"],
   ["palette", "simulate"],
   ["reference", "topics"],
-  ["runtime", "workbench", "differing"],
+  ["runtime", "workbench", "differing", "git"],
   ["deployments"],
   ["pages"],
   ["app"],

@@ -102,6 +102,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "records_generate": {"topic": "orders", "recipe": RECIPE},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
     "workspace_rules_set": {"tests_required": False},
+    "repository_bind": {"url": "/srv/git/orders.git"},
+    "repository_change_take": {"commit": "0" * 40, "base_version": 1},
     "alert_rule_create": {"name": "New", "condition": "failed"},
     "alert_rule_replace": {"name": "New", "condition": "failed"},
     "installation_workspace_create": {"slug": "new", "name": "New", "admin": "ada"},
@@ -147,6 +149,7 @@ class World:
             "generator": people.workspace.generators.create(
                 topic="orders", recipe=RECIPE, rate=1
             ).pk,
+            "folder": "Orders",
             "rule": deployment.workspace.alert_rules.create(name="One", condition="failed").pk,
         }
 

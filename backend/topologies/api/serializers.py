@@ -104,9 +104,17 @@ class VersionSummarySerializer(serializers.ModelSerializer[Version]):
         source="author.shown_name", default=None, read_only=True, allow_null=True
     )
 
+    commit = serializers.CharField(
+        source="commit.hash",
+        default=None,
+        read_only=True,
+        allow_null=True,
+        help_text="The git commit that it became; null if it is none.",
+    )
+
     class Meta:
         model = Version
-        fields: ClassVar = ["number", "message", "name", "author", "created_at", "hash"]
+        fields: ClassVar = ["number", "message", "name", "author", "created_at", "hash", "commit"]
         read_only_fields = fields
 
     def get_name(self, version: Version) -> str | None:

@@ -4,6 +4,7 @@ from django.urls import path
 
 from topologies.api import (
     draft_views,
+    git_views,
     simulation_views,
     testing_views,
     verification_views,
@@ -23,6 +24,13 @@ urlpatterns = [
     path(
         "workspaces/<slug:workspace>/verifications/<slug:verification>",
         verification_views.VerificationView.as_view(),
+    ),
+    path("workspaces/<slug:workspace>/repository", git_views.RepositoryView.as_view()),
+    path("workspaces/<slug:workspace>/repository/sync", git_views.RepositorySyncView.as_view()),
+    path("workspaces/<slug:workspace>/repository/changes", git_views.OutsideChangesView.as_view()),
+    path(
+        "workspaces/<slug:workspace>/repository/changes/<str:folder>",
+        git_views.OutsideChangeView.as_view(),
     ),
     path("drafts", draft_views.DraftsView.as_view()),
     path("drafts/<int:draft>", draft_views.OwnDraftView.as_view()),

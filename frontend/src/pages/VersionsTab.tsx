@@ -167,9 +167,9 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
               </Menu>
             </div>
             <p className={classes.message}>{version.message || t("no message")}</p>
-            {version.author === null ? null : (
-              <span className={classes.note}>{version.author}</span>
-            )}
+            <span className={classes.note}>
+              {[version.author, version.commit?.slice(0, 10)].filter(Boolean).join(" · ")}
+            </span>
           </li>
         ))}
       </ol>

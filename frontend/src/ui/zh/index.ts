@@ -17,6 +17,7 @@ import { designer } from "./designer";
 import { differing } from "./differing";
 import { frame } from "./frame";
 import { generate } from "./generate";
+import { git } from "./git";
 import { help } from "./help";
 import { inspector } from "./inspector";
 import { live } from "./live";
@@ -56,6 +57,7 @@ export const rooms = {
   differing,
   frame,
   generate,
+  git,
   inspector,
   live,
   pages,
