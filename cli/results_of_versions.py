@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from millrace_compiler import Compilation, Refused
-from millrace_compiler.diagnostics import Diagnostic
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import InputLine, OutputLine
 from millrace_runtime.counterexamples import Found, Searched, search

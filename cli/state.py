@@ -11,7 +11,7 @@ from pathlib import Path
 from millrace_model.simulations import StatePage, StateRow
 from millrace_runtime.checkpoint import checkpoint, storage
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import simulation_session
+from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.stores.reading import StateQuery, read_state, stores_of
 from pyspark.sql import SparkSession
 

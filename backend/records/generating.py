@@ -7,9 +7,9 @@ from typing import Any
 
 from accounts.models import User
 from millrace_backend.errors import ApiError, TooMany, Unavailable
-from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Exceeded, Limits
-from millrace_compiler.types import DataType
+from millrace_compiler.types.generating import Recipe
+from millrace_compiler.types.types import DataType
 from millrace_model.simulations import InputLine
 from topologies import compiling
 

@@ -11,7 +11,7 @@ from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
-from millrace_compiler.kinds import runs_python
+from millrace_compiler.graphs.kinds import runs_python
 from millrace_model.documents import TopologyDocument
 from millrace_model.simulations import (
     Expected,

@@ -115,3 +115,4 @@ class DeploymentSettings(TypedDict, total=False):
     dead_letter_topic: str
     lost_offsets: str
     batch_deadline_s: int | None
+    standby: bool

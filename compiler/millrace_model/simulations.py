@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NotRequired, Required, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from millrace_model.diagnostics import Announced, DiagnosticJson
 from millrace_model.documents import Format, TopologyDocument
@@ -126,42 +126,82 @@ class OperatorRow(TypedDict):
 
 
 class LogLine(TypedDict):
-    """A line that a node printed; ``after`` is 0 if no input line was being processed."""
+    """A line that a node printed."""
 
+    after: Annotated[int, "Number of the input line that was being processed; 0 if there was none."]
     level: str
     node: str | None
     message: str
-    after: int
 
 
 #: Records of a node; `dropped` by reason, where `dead_letter` is one.
 NodeCounts = TypedDict("NodeCounts", {"in": int, "out": int, "dropped": dict[str, int]})
 
-#: A step of a record in a trace; `millrace_runtime.reports.trace` describes its fields.
+
+class StepRecord(TypedDict):
+    """A record as it enters a node; `old` is the former value of a table's update."""
+
+    key: Any
+    value: Any
+    old: NotRequired[Any]
+    timestamp: int
+    headers: dict[str, str | None]
+
+
+class StoreRow(TypedDict):
+    """A row of a store; a row without a value was deleted or has expired."""
+
+    key: Any
+    value: Any
+    timestamp: int | None
+    tombstone: NotRequired[
+        Annotated[bool, "The row is a version without a value; it ends the previous version."]
+    ]
+
+
+class Local(TypedDict):
+    """A local variable, or an attribute of `self`; long values are truncated."""
+
+    name: str
+    value: str
+
+
+#: A step of a record in a trace; `millrace_runtime.reports.trace` describes its events.
 TraceStep = TypedDict(
     "TraceStep",
     {
-        "seq": int,
-        "parent": int | None,
-        "after": int,
-        "event": str,
-        "node": str,
-        "record": Any,
-        "from": str | None,
-        "port": str | None,
-        "input": int,
-        "inside": bool,
+        "seq": Required[int],
+        "parent": Required[Annotated[int | None, "The step that caused it."]],
+        "after": Required[Annotated[int, "Number of its input line, starting at 1."]],
+        "event": Required[Annotated[str, "record, drop, end, store, punctuate, log or stop"]],
+        "node": Required[str],
         "task": str,
         "stream_time": int | None,
-        "edge": int | None,
+        "from": str | None,
+        "port": str | None,
+        "input": Annotated[int, "0: the first, or left, input."],
+        "edge": Annotated[int | None, "The index of the document's edge."],
+        "inside": Annotated[
+            bool, "Whether the record was in the node before, and comes from another part of it."
+        ],
+        "record": StepRecord,
         "reason": str,
-        "message": str,
-        "level": str,
+        "dead_letter": bool,
+        "window_start": int,
+        "window_end": int,
+        "closed_until": Annotated[int, "Windows that end before this time, in ms, are closed."],
+        "time": int,
+        "kept_from": int,
         "store": str,
-        "row": Any,
-        "line": int,
+        "row": StoreRow,
+        "clock": str,
+        "now": int,
+        "level": Annotated[str, "Of a printed line: info or warning."],
+        "message": str,
+        "line": Annotated[int, "Of a stop at a breakpoint."],
         "function": str,
-        "locals": list[Any],
+        "locals": list[Local],
+        "more_locals": Annotated[bool, "Whether there are more local variables than are listed."],
     },
     total=False,
 )
@@ -185,7 +225,10 @@ class Counts(TypedDict):
 
 
 class RunProgress(TypedDict):
-    """Input lines that are done; counts, except for plain Spark."""
+    """The number of processed input lines, their total, and the records so far.
+
+    `edges` and `nodes` are as in a result; they are missing while plain Spark runs.
+    """
 
     done: int
     lines: int
@@ -194,17 +237,17 @@ class RunProgress(TypedDict):
 
 
 class StoppedFields(ErrorFields):
-    """Why a run stopped, at an input line."""
+    """Why the job stopped, at the input line `after`."""
 
     kind: str
     after: NotRequired[int]
 
 
 class DifferenceJson(TypedDict):
-    """A difference between a result and what was expected: a sentence with its code and facts."""
+    """A difference from what was expected, with its message in English."""
 
     code: str
-    facts: dict[str, str]
+    facts: Annotated[dict[str, str], "The values in the message, for translations."]
     message: str
 
 
@@ -296,7 +339,7 @@ class Scenario(TypedDict, total=False):
     name: str
     description: str
     title: str
-    #: how results are compared (`millrace_runtime.simulator.comparing`), and for which cuts
+    #: how results are compared (`millrace_runtime.results.comparing`), and for which cuts
     compare: str
     cuts: list[str]
     #: classes of Kafka Streams' own that take the place of processors, by node
@@ -311,56 +354,83 @@ class Scenario(TypedDict, total=False):
 
 
 class SimulationResult(TypedDict):
-    """The result of a simulation, as the page shows it."""
+    """Results of the input lines."""
 
     outputs: list[OutputLine]
     output_count: int
     dropped: int
-    edges: list[int]
+    edges: Annotated[list[int], "Records over each edge of the document."]
     nodes: dict[str, NodeCounts]
     stores: dict[str, list[StoreEntry]]
     steps: list[TraceStep]
-    truncated: bool
-    stops_truncated: bool
-    stores_truncated: bool
+    truncated: Annotated[bool, "Whether there were more steps than are returned."]
+    stops_truncated: Annotated[
+        bool, "Whether there were more stops at breakpoints than are returned."
+    ]
+    stores_truncated: Annotated[
+        bool, "Whether the stores started with more rows than the steps contain."
+    ]
+    breakpoints: NotRequired[dict[str, list[Breakpoint]]]
     logs: list[LogLine]
     error: StoppedFields | None
-    stopped_after: int | None
-    differences: NotRequired[list[DifferenceJson] | None]
-    breakpoints: NotRequired[dict[str, list[Breakpoint]]]
+    stopped_after: Annotated[
+        int | None,
+        "Of a run that was canceled: the number of input lines that it processed. The results "
+        "are those of these lines.",
+    ]
+    differences: NotRequired[
+        Annotated[
+            list[DifferenceJson] | None,
+            "Differences from the expected results; null without expected results.",
+        ]
+    ]
 
 
 class Breakpoint(TypedDict):
-    """A requested line, and the line of the statement where it stops, if there is one."""
+    """Where a breakpoint stops."""
 
-    line: int | None
-    at: int | None
+    line: Annotated[int, "As requested."]
+    at: Annotated[
+        int | None,
+        "The line of the statement; null if no statement in a function follows.",
+    ]
 
 
 class PlainRow(TypedDict):
-    """A record that plain Spark and Kafka Streams give, or only one of them.
-
-    ``differs``: how; ``codes`` explain that, if it is ``explained``.
-    """
+    """A record of Kafka Streams, of plain Spark, or of both."""
 
     kafka_streams: OutputLine | None
     spark: OutputLine | None
-    differs: Sequence[str]
-    codes: list[str]
-    explained: bool
+    differs: Annotated[
+        Sequence[Literal["value", "headers", "timestamp", "order", "input", "missing", "extra"]],
+        "order: another place in its micro-batch; input: caused by another input line; missing: "
+        "only Kafka Streams writes it; extra: only plain Spark does.",
+    ]
+    codes: Annotated[list[str], "Codes of the diagnostics that explain it."]
+    explained: Annotated[bool, "Whether a diagnostic explains each difference."]
+
+
+class PlainCounts(TypedDict):
+    """Records of a topic: equal, equal except for the timestamp, different, or of one side only."""
+
+    equal: int
+    time: int
+    different: int
+    kafka_streams: int
+    spark: int
 
 
 class PlainTopic(TypedDict):
-    """The first records of a topic on both sides, and the numbers of all."""
+    """The records of a topic on both sides; `sinks` are the nodes that write it."""
 
     topic: str
     sinks: list[str]
-    counts: dict[str, int]
-    rows: list[PlainRow]
+    counts: PlainCounts
+    rows: Annotated[list[PlainRow], "The first 2,000; all of them are counted."]
 
 
 class BothDropped(TypedDict):
-    """Numbers of dropped records, and the codes that explain a difference."""
+    """Counts of dropped records, and the codes that explain why they differ."""
 
     kafka_streams: int
     spark: int
@@ -368,17 +438,20 @@ class BothDropped(TypedDict):
 
 
 class BothStopped(TypedDict):
-    """Why a record stopped one side."""
+    """Why each side stopped, if it did."""
 
     kafka_streams: StoppedFields | None
     spark: StoppedFields | None
 
 
 class PlainComparison(TypedDict):
-    """Plain Spark beside Kafka Streams, and the verdict."""
+    """The results of plain Spark beside those of Kafka Streams."""
 
-    verdict: str
-    unexplained: list[DifferenceJson]
+    verdict: Annotated[
+        str,
+        "predicted: diagnostics explain each difference; wrong: at least one has no diagnostic.",
+    ]
+    unexplained: Annotated[list[DifferenceJson], "Differences without a diagnostic."]
     topics: list[PlainTopic]
     dropped: BothDropped
     stopped: BothStopped
@@ -386,7 +459,7 @@ class PlainComparison(TypedDict):
 
 
 class PlainResult(TypedDict):
-    """The lines on plain Spark, in such micro-batches, beside Kafka Streams."""
+    """The run in plain Spark; without a comparison, plain Spark cannot express the topology."""
 
     cut: str
     diagnostics: list[DiagnosticJson]
@@ -398,7 +471,10 @@ class SimulationAnswer(TypedDict):
 
     diagnostics: list[DiagnosticJson]
     result: SimulationResult | None
-    plain: PlainResult | None
+    plain: Annotated[
+        PlainResult | None,
+        "Null unless it was requested, and if it was canceled before its first micro-batch ended.",
+    ]
 
 
 class SimulationRequest(TypedDict, total=False):
@@ -453,7 +529,7 @@ class TaskStates(RawTaskStates):
 
 
 class StoreName(TypedDict):
-    """A store of a checkpoint."""
+    """A store's id, name and kind."""
 
     id: str
     name: str
@@ -461,17 +537,17 @@ class StoreName(TypedDict):
 
 
 class TaskTime(TypedDict):
-    """A task and its stream time."""
+    """The stream time of a task."""
 
     task: str
-    stream_time: int | None
+    stream_time: Annotated[int | None, "Milliseconds since the epoch."]
 
 
 class Window(TypedDict):
-    """A window of a row; ``end`` is None for unlimited windows."""
+    """A window or a session; milliseconds since the epoch."""
 
     start: int
-    end: int | None
+    end: Annotated[int | None, "Null if it has no end."]
 
 
 class StateRow(TypedDict):
@@ -578,13 +654,13 @@ class ServiceError(CauseFields):
 
 
 class Prepared(TypedDict):
-    """Whether a simulator is ``ready`` or ``starting``, and the progress of a run."""
+    """Whether a simulation can start immediately, and the progress of a run of the user."""
 
-    state: str
+    state: Literal["ready", "starting"]
     progress: RunProgress | None
 
 
 class Simulated(SimulationAnswer):
-    """The response of the simulate endpoint; nothing ran if ``state`` is ``starting``."""
+    """Diagnostics and result; without a result, the document was refused or has not run yet."""
 
-    state: str
+    state: Annotated[str, "starting: the simulator is starting; try again in a second."]

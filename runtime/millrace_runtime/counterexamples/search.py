@@ -16,7 +16,7 @@ from millrace_runtime.counterexamples.inputs import Constants, Inputs, records_o
 from millrace_runtime.counterexamples.shrinking import shrink
 from millrace_runtime.counterexamples.version import Outcome, Version
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import Line
+from millrace_runtime.results.lines import Line
 
 #: seconds to reduce what was found, at most
 _SHRINKING = 20.0

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.kinds import python_kinds
-from millrace_compiler.topology_parameters import resolved
+from millrace_compiler.graphs.kinds import python_kinds
+from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
 from millrace_model.simulations import (
@@ -58,13 +58,16 @@ from millrace_runtime.plain.simulation import PlainSimulator, topology_of
 from millrace_runtime.processor.breakpoints import place
 from millrace_runtime.program import document_of
 from millrace_runtime.reports.trace import Edges, Trace, counts_of
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.differences import Difference
+from millrace_runtime.results.input_lines import checked_line
+from millrace_runtime.results.results import Result
 from millrace_runtime.services import confinement
-from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.simulator.encoding import encode
 from millrace_runtime.simulator.expectations import Expectations
-from millrace_runtime.simulator.input_lines import checked_line
 from millrace_runtime.simulator.memory import TraceLimits
-from millrace_runtime.simulator.simulation import Cut, Result, Simulator, simulation_session
+from millrace_runtime.simulator.simulation import Simulator
 from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 from millrace_runtime.stores.task_states import Begun
 

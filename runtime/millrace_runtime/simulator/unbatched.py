@@ -14,17 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.results.lines import DUMP, LAST_LETTER, STOP, Line, shown
+from millrace_runtime.results.results import Result
 from millrace_runtime.simulator.memory import Memory
-from millrace_runtime.simulator.simulation import (
-    DUMP,
-    LAST_LETTER,
-    STOP,
-    Halted,
-    Line,
-    Result,
-    Simulator,
-    shown,
-)
+from millrace_runtime.simulator.simulation import Halted, Simulator
 
 
 class Held(Memory):

@@ -15,9 +15,9 @@ from millrace_model.simulations import CommittedBatch, CommittedBatches, RawTask
 from millrace_model.state import StateSchema
 
 from millrace_runtime.checkpoint.files import places_in
+from millrace_runtime.checkpoint.moving import committed, operators
 from millrace_runtime.checkpoint.opening import StateOpening
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.stores.moving import committed, operators
 from millrace_runtime.stores.reading import asked_of, folder_with_notes, session_for
 
 if TYPE_CHECKING:

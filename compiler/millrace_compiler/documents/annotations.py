@@ -1,0 +1,100 @@
+"""Checks the ``drawing`` of a document: groups of nodes and notes, which never affect what runs.
+
+::
+
+    "drawing": {
+      "groups": [{"id": "clean", "title": "Clean", "color": "source", "nodes": ["parse", "valid"],
+                  "parent": "intake", "collapsed": true}],
+      "notes": [{"id": "why", "text": "**Why** …", "position": {"x": 0, "y": 0},
+                 "width": 240, "height": 120, "color": "table"}]
+    }
+
+A group may contain groups: those that name it as their ``parent``. A node that no longer exists, or
+a parent that does not, is passed over: whoever removes a node need not know of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.diagnostics.diagnostics import Diagnostics, kind_of, shown
+
+_PARTS = ("groups", "notes")
+#: what each part of a group and of a note is; ``id`` is required
+_GROUP = {
+    "id": "text", "title": "text", "color": "text", "nodes": "a list of texts", "parent": "text",
+    "collapsed": "true or false",
+}  # fmt: skip
+_NOTE = {
+    "id": "text", "text": "text", "position": "an object with the numbers x and y",
+    "width": "a number", "height": "a number", "color": "text",
+}  # fmt: skip
+
+
+def check_drawing(raw: object, report: Diagnostics) -> None:
+    """Reports what is wrong with the shape of a drawing. Never raises."""
+    if raw is None:
+        return
+    if not isinstance(raw, Mapping):
+        _refuse(report, "drawing", raw, "an object")
+        return
+    _known(report, raw, "the drawing", _PARTS, "drawing")
+    for part, fields in zip(_PARTS, (_GROUP, _NOTE), strict=True):
+        rows = raw.get(part)
+        if rows is None:
+            continue
+        if not isinstance(rows, list):
+            _refuse(report, f"drawing.{part}", rows, "a list")
+            continue
+        seen: set[str] = set()
+        for index, row in enumerate(rows):
+            place = f"drawing.{part}[{index}]"
+            if not isinstance(row, Mapping):
+                _refuse(report, place, row, "an object")
+                continue
+            _known(report, row, place, tuple(fields), place)
+            for name, needed in fields.items():
+                value = row.get(name)
+                if (value is None and name != "id") or _fits(value, needed):
+                    continue
+                _refuse(report, f"{place}.{name}", value, needed)
+            id_ = row.get("id")
+            if isinstance(id_, str) and id_ in seen:
+                _refuse(report, f"{place}.id", id_, "an id that no other one of the list has")
+            elif isinstance(id_, str):
+                seen.add(id_)
+
+
+def _known(
+    report: Diagnostics,
+    row: Mapping[str, object],
+    place: str,
+    known: tuple[str, ...],
+    parameter: str,
+) -> None:
+    for name in row:
+        if name not in known:
+            report.add(
+                "unknown_key", parameter=f"{parameter}.{name}", place=place, known=", ".join(known)
+            )
+
+
+def _fits(value: object, needed: str) -> bool:
+    if needed == "text":
+        return isinstance(value, str)
+    if needed == "true or false":
+        return isinstance(value, bool)
+    if needed == "a number":
+        return _is_number(value)
+    if needed == "a list of texts":
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, Mapping) and all(_is_number(value.get(axis)) for axis in ("x", "y"))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refuse(report: Diagnostics, parameter: str, found: object, needed: str) -> None:
+    what = shown(found) if isinstance(found, str) else kind_of(found)
+    report.add("document_shape", parameter=parameter, found=what, needed=needed)
