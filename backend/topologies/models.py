@@ -244,3 +244,48 @@ class VersionCommit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hash[:8]} of {self.version_id}"
+
+
+class VersionApproval(models.Model):
+    """The approval of a version by somebody else than its author."""
+
+    version = models.ForeignKey(Version, on_delete=models.CASCADE, related_name="approvals")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["version", "user"], name="one_approval_per_person")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.version_id} by {self.user_id}"
+
+
+class Comment(models.Model):
+    """A comment on a node, or an answer to one. It stays when the node is deleted."""
+
+    topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="comments")
+    #: id of the node, which labels and positions do not change
+    node = models.CharField(max_length=200)
+    #: label of the node when the comment was written
+    label = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    #: the first comment of the thread; null for itself
+    reply_to = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, blank=True, related_name="replies"
+    )
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    mentions = models.ManyToManyField(User, related_name="mentioned_in")
+    created_at = models.DateTimeField(auto_now_add=True)
+    edited_at = models.DateTimeField(null=True, blank=True)
+    #: of the whole thread, at its first comment
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolved_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on {self.node}"

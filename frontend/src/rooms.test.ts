@@ -15,7 +15,7 @@ const ROOMS = [
   ["canvas", "inspector"],
   ["palette", "simulate"],
   ["reference", "topics"],
-  ["runtime", "workbench", "differing", "git"],
+  ["runtime", "workbench", "differing", "git", "comments"],
   ["deployments"],
   ["pages"],
   ["app"],

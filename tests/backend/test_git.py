@@ -21,6 +21,7 @@ from millrace_compiler import RecordedAnalyzer
 from topologies import actions, testing
 from topologies.git import syncing
 from topologies.git.content import folder_name
+from topologies.git.mirror import Mirror
 from topologies.git.places import problem_of_url
 from topologies.models import Repository, RepositoryFolder, Topology
 
@@ -135,7 +136,7 @@ def test_each_version_becomes_a_commit_of_program_document_and_tests(
     assert json.loads(bench.show("flows/Word-count/topology.json")) == first.document
     assert "Topology(" in bench.show("flows/Word-count/job.py")
     testing.keep_test(people.editor, topology, "Twice", [], {"dropped": 0})
-    changed = {**first.document, "description": "Counts words"}
+    changed: Any = {**first.document, "description": "Counts words"}
     actions.save_version(people.operator, topology, changed, "Describe it", 1)
     assert bench.sync()["waiting"] == 0
     assert bench.log()[0] == "Operator: Describe it"
@@ -306,7 +307,7 @@ def test_two_that_push_at_the_same_time_both_arrive(
 ) -> None:
     bench.bind()
     bench.sync()
-    fetched, waiting = syncing.Mirror.fetch, [1]
+    fetched, waiting = Mirror.fetch, [1]
 
     def fetch(mirror: Any, branch: str) -> None:
         fetched(mirror, branch)
@@ -314,7 +315,7 @@ def test_two_that_push_at_the_same_time_both_arrive(
             waiting.pop()
             bench.outside("Meanwhile", NOTES="x")
 
-    monkeypatch.setattr(syncing.Mirror, "fetch", fetch)
+    monkeypatch.setattr(Mirror, "fetch", fetch)
     actions.save_version(people.editor, topology, document("c"), "third", 2)
     assert bench.sync()["failure"] is None
     assert bench.log() == ["Editor: third", "Grace: Meanwhile", "Editor: second"]

@@ -89,6 +89,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "deployment_simulation_run": {"inputs": [], "begins": {"batch": 0, "tasks": None}},
     "draft_save": {"document": document("c"), "base_version": 2},
     "version_create": {"document": document("c"), "base_version": 2},
+    "comment_create": {"node": "a", "text": "Why?"},
+    "comment_change": {"resolved": True},
     "version_name": {"name": "Release"},
     "test_create": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "test_replace": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
@@ -150,6 +152,9 @@ class World:
                 topic="orders", recipe=RECIPE, rate=1
             ).pk,
             "folder": "Orders",
+            "comment": deployment.topology.comments.create(
+                node="a", text="Why?", author=people.editor
+            ).pk,
             "rule": deployment.workspace.alert_rules.create(name="One", condition="failed").pk,
         }
 

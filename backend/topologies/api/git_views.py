@@ -75,7 +75,8 @@ class OutsideChangesView(ApiView):
     def get(self, request: Request, workspace: str) -> Response:
         """List the folders that others have changed, as of the last pull."""
         found = binding.repository_of(workspace_for(self.person, workspace))
-        return Response(shapes.OutsideChangeSerializer(taking.changes(found), many=True).data)
+        listed = [shapes.OutsideChangeSerializer(each).data for each in taking.changes(found)]
+        return Response(listed)
 
 
 class OutsideChangeView(ApiView):

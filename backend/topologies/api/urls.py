@@ -3,6 +3,7 @@
 from django.urls import path
 
 from topologies.api import (
+    comment_views,
     draft_views,
     git_views,
     simulation_views,
@@ -24,6 +25,13 @@ urlpatterns = [
     path(
         "workspaces/<slug:workspace>/verifications/<slug:verification>",
         verification_views.VerificationView.as_view(),
+    ),
+    path("workspaces/<slug:workspace>/mentions", comment_views.MentionsView.as_view()),
+    path("topologies/<int:topology>/comments", comment_views.CommentsView.as_view()),
+    path("topologies/<int:topology>/comments/<int:comment>", comment_views.CommentView.as_view()),
+    path(
+        "topologies/<int:topology>/versions/<int:number>/approval",
+        comment_views.ApprovalView.as_view(),
     ),
     path("workspaces/<slug:workspace>/repository", git_views.RepositoryView.as_view()),
     path("workspaces/<slug:workspace>/repository/sync", git_views.RepositorySyncView.as_view()),

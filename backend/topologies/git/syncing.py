@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
@@ -349,7 +349,7 @@ def _failed(repository: Repository, error: ApiError) -> None:
     )
 
 
-def _succeeded(repository: Repository, asked: object, more: bool) -> None:
+def _succeeded(repository: Repository, asked: datetime | None, more: bool) -> None:
     rows = Repository.objects.filter(pk=repository.pk)
     rows.update(failure=None, attempts=0, checked_at=timezone.now())
     if not more:

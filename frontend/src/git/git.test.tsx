@@ -57,7 +57,8 @@ function document(...nodes: readonly [id: string, predicate: string][]): Topolog
 
 function version(number: number, saved: TopologyDocument) {
   const rest = { message: "", name: null, author: "Me", created_at: "2026-01-01T00:00:00Z" };
-  return { number, hash: "", commit: null, ...rest, document: saved };
+  const people = { author_id: 1, approved_by: [] };
+  return { number, hash: "", commit: null, ...rest, ...people, document: saved };
 }
 
 let roots: string[];

@@ -1,7 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
@@ -12,12 +12,15 @@ import { usePages } from "../frame/paging";
 import { Shell } from "../frame/Shell";
 import { may, useSession, useWorkspace } from "../frame/session";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import classes from "../ui/pages.module.css";
 import { CreateDialog } from "./CreateDialog";
 import { DeleteDialog } from "./DeleteDialog";
 import { FirstSteps } from "./FirstSteps";
 import { rememberWorkspace } from "./HomePage";
 import { TopologyRow } from "./TopologyRow";
+
+const Mentions = later(async () => (await import("../comments/Mentions")).Mentions);
 
 type Ordering = NonNullable<TopologyQuery["ordering"]>;
 
@@ -123,6 +126,11 @@ export function TopologiesPage() {
               </Button>
             ) : null}
           </>
+        }
+        notes={
+          <Suspense fallback={null}>
+            <Mentions ws={ws} />
+          </Suspense>
         }
         none={t("No topology matches “{search}”.", { search: paging.text })}
         empty={

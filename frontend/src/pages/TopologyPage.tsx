@@ -10,6 +10,7 @@ import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
 import { topicAddress } from "../frame/addresses";
 import { Loading } from "../frame/Loading";
 import { may, useSession, useWorkspace } from "../frame/session";
@@ -46,6 +47,7 @@ const ChangeDialog = later(async () => (await import("../deployments/ChangeDialo
 const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
 const ImportDialog = later(async () => (await import("./ImportDialog")).ImportDialog);
 const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
+const CommentsFeed = later(async () => (await import("../comments/CommentsFeed")).CommentsFeed);
 const VersionsTab = later(async () => (await import("./VersionsTab")).VersionsTab);
 
 /** Loads everything that the designer needs to open. */
@@ -155,6 +157,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   const me = useSession().data?.user?.id ?? 0;
   const [search] = useSearchParams();
   const layer = search.get("layer");
+  const commented = search.get("comments");
   const [ready, setReady] = useState(false);
   const language = useLanguage();
   const { name } = useEditing();
@@ -191,6 +194,12 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
     if (layer === "plan" || layer === "runtime") useDesigner.getState().setLayer(layer);
   }, [layer]);
 
+  useEffect(() => {
+    if (!ready || commented === null) return;
+    useView.getState().openBottom("comments");
+    useDesigner.getState().goTo(commented, null);
+  }, [ready, commented]);
+
   useTitle(name || topology.name);
 
   useLiveFeed(topology.id, ready);
@@ -212,6 +221,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const { topology, catalog } = data;
   const editor = may(role, "editor");
   const operator = may(role, "operator");
+  const admin = may(role, "admin");
   const { conflict, dialog } = useEditing();
   const asked = useChange((state) => state.asked);
   const starting = useStarting((state) => state.open);
@@ -232,7 +242,10 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
     }),
     [ws, topology.id],
   );
-  const bottom = useMemo(() => bottomTabs(ws, topology.id, operator), [ws, topology.id, operator]);
+  const bottom = useMemo(
+    () => bottomTabs(ws, topology.id, { editor, operator, admin }),
+    [ws, topology.id, editor, operator, admin],
+  );
 
   return (
     <>
@@ -253,6 +266,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         nodeRuntime={NodeRuntime}
       />
       <Suspense>
+        <CommentsFeed topology={topology.id} />
         {dialog === "save" ? <SaveDialog /> : null}
         {dialog === "import" ? <ImportDialog ws={ws} /> : null}
         {conflict === null ? null : <ConflictDialog conflict={conflict} />}

@@ -81,4 +81,5 @@ export const canvas = {
   "Labels, parameters, notes": "标签、参数、注释",
   "{at} of {n}": "{at}/{n}",
   Previous: "上一个",
+  "{n} open {n|comment|comments}": "{n} 条未解决的评论",
 };

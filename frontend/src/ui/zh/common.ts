@@ -149,4 +149,5 @@ export const common = {
   "No nodes differ.": "没有节点不同。",
   "{n} to decide": "还有 {n} 项待决定",
   Address: "地址",
+  Comments: "评论",
 };

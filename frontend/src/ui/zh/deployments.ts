@@ -252,4 +252,9 @@ export const deployments = {
   Environment: "环境",
   "Whose values the parameters of the topology have.": "拓扑的参数取哪个环境的值。",
   Defaults: "默认值",
+  "Approved by {names}.": "已由 {names} 批准。",
+  "Somebody else must approve this version, but nobody else here is an operator.":
+    "须由其他人批准此版本，但这里没有其他操作员。",
+  "Before it is deployed, one of them must approve this version: {names}.":
+    "部署之前，须由其中一人批准此版本：{names}。",
 };

@@ -11,6 +11,7 @@ import { canvas } from "./canvas";
 import { catalog as kinds } from "./catalog";
 import { code } from "./code";
 import { commands } from "./commands";
+import { comments } from "./comments";
 import { common } from "./common";
 import { deployments } from "./deployments";
 import { designer } from "./designer";
@@ -51,6 +52,7 @@ export const rooms = {
   canvas,
   code,
   commands,
+  comments,
   common,
   deployments,
   designer,

@@ -274,4 +274,11 @@ export const pages = {
   "No member matches “{search}”.": "没有匹配“{search}”的成员。",
   "No token matches “{search}”.": "没有匹配“{search}”的令牌。",
   "No workspace matches “{search}”.": "没有匹配“{search}”的工作区。",
+  "Show comments": "显示评论",
+  "Comment on the node": "评论节点",
+  "Deploy a version only if an operator who is not its author has approved it":
+    "仅当版本经作者以外的操作员批准后才可部署",
+  Approve: "批准",
+  "Withdraw the approval": "撤回批准",
+  "approved by {names}": "由 {names} 批准",
 };
