@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from millrace_model.simulations import Answer, Scenario
+from millrace_model.scenarios import Answer, Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import compared
 

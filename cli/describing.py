@@ -16,7 +16,7 @@ from typing import TypeAlias
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.compilation.describe import description_of
 from millrace_model.documents import DocumentNode, TopologyDocument
-from millrace_model.simulations import Scenario, ScenarioResult
+from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import differences
 

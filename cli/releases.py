@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import Expected, Scenario, ScenarioResult
+from millrace_model.scenarios import Expected, Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import differences
 

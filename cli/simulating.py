@@ -27,13 +27,8 @@ from millrace_compiler.diagnostics.diagnostics import Diagnostic
 from millrace_compiler.operators.sources.base import Source
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
-from millrace_model.simulations import (
-    InputLine,
-    OutputLine,
-    RefusedFields,
-    Scenario,
-    ScenarioResult,
-)
+from millrace_model.records import InputLine, OutputLine
+from millrace_model.scenarios import RefusedFields, Scenario, ScenarioResult
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain

@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from millrace_model.simulations import StatePage, StateRow
+from millrace_model.reads import StatePage, StateRow
 from millrace_runtime.checkpoint import checkpoint, storage
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.session.simulation import simulation_session

@@ -24,7 +24,7 @@ from millrace_compiler.types.types import DataType
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import Format, TopologyDocument
 from millrace_model.plans import CompilationJson
-from millrace_model.simulations import Conditioned
+from millrace_model.scenarios import Conditioned
 from millrace_model.state import StateSchema
 
 from topologies.models import Version, hash_of

@@ -13,15 +13,10 @@ from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
 from millrace_compiler.graphs.kinds import runs_python
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import (
-    Expected,
-    InputLine,
-    Prepared,
-    ServiceError,
-    Simulated,
-    SimulationRequest,
-    TaskStates,
-)
+from millrace_model.reads import TaskStates
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Expected
+from millrace_model.simulations import Prepared, ServiceError, Simulated, SimulationRequest
 from millrace_services import local_services
 
 from topologies.environments import document_in

@@ -93,7 +93,7 @@ class ErrorFields(TypedDict):
 
 
 class FailedRecord(TypedDict, total=False):
-    """The record that stopped a job."""
+    """The record that caused a failure."""
 
     topic: str | None
     partition: int | None

@@ -1,356 +1,17 @@
-"""Simulations: input lines, the request to the simulator and its response."""
+"""Simulations: the request to the simulator and its response."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
-from millrace_model.diagnostics import Announced, DiagnosticJson
-from millrace_model.documents import Format, TopologyDocument
-from millrace_model.events import CauseFields, ErrorFields, NodeFigures, StoreFigures, TaskFigures
-from millrace_model.plans import InternalTopic, SubtopologyJson
-from millrace_model.state import StoreDrops
-
-
-class InputLine(TypedDict, total=False):
-    """A line of input: a record, an advance of the wall clock in ms, or a restart.
-
-    Null means the same as a missing field.
-    """
-
-    topic: str
-    key: Any
-    value: Any
-    #: bytes in base64, instead of a value
-    key_bytes: str | None
-    value_bytes: str | None
-    timestamp: int
-    partition: int
-    offset: int
-    headers: dict[str, str | None]
-    advance_wall_clock: int
-    restart: Any
-
-
-class OutputLine(TypedDict, total=False):
-    """An output, or what a test expects of one.
-
-    ``after`` is the number of the input line that caused it, if it is known.
-    """
-
-    after: int
-    topic: Required[str]
-    key: Any
-    value: Any
-    timestamp: int
-    headers: dict[str, str | None]
-    #: if it is not 0, of what a search shows
-    partition: int
-
-
-class LineParts(TypedDict):
-    """The parts of a record of an input line; bytes are in base64."""
-
-    partition: int
-    timestamp: int
-    key: str | None
-    value: str | None
-    headers: list[tuple[str, str | None]]
-
-
-class LoggedLine(TypedDict):
-    """A line that a node printed, as the operator has it."""
-
-    level: str
-    node: str | None
-    message: str
-    merge: int
-
-
-class RawProgress(TypedDict):
-    """Progress of a simulation as the operator has it; ``done``: cuts, without micro-batches."""
-
-    counts: list[list[Any]]
-    done: NotRequired[int]
-
-
-class Statistics(TypedDict):
-    """Totals of a run, as the operator counts them."""
-
-    nodes: dict[str, NodeFigures]
-    tasks: list[TaskFigures]
-    stores: list[StoreFigures]
-    dropped: int
-
-
-class StoreEntry(TypedDict, total=False):
-    """A row of a store; the key of a window store contains its window."""
-
-    key: Any
-    value: Any
-    timestamp: int | None
-
-
-class OperatorRecord(TypedDict):
-    """A record for a simulated task; bytes are in base64, ``merge`` is its place among all."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int
-    merge: int
-    key: str | None
-    value: str | None
-    headers: list[tuple[str, str | None]]
-
-
-class OperatorRow(TypedDict):
-    """A row that a simulated task wrote for the sink ``dest``, or a message if that is negative.
-
-    ``key`` and ``value`` are values, the others bytes in base64.
-    """
-
-    dest: int
-    merge: int
-    topic: str | None
-    partition: int | None
-    timestamp: int
-    key: Any
-    value: Any
-    key_bytes: str | None
-    value_bytes: str | None
-    partition_key: str | None
-    headers: list[tuple[str, str | None]]
-    #: of a record that stopped the job, as JSON
-    fault: str
-
-
-class LogLine(TypedDict):
-    """A line that a node printed."""
-
-    after: Annotated[int, "Number of the input line that was being processed; 0 if there was none."]
-    level: str
-    node: str | None
-    message: str
-
-
-#: Records of a node; `dropped` by reason, where `dead_letter` is one.
-NodeCounts = TypedDict("NodeCounts", {"in": int, "out": int, "dropped": dict[str, int]})
-
-
-class StepRecord(TypedDict):
-    """A record as it enters a node; `old` is the former value of a table's update."""
-
-    key: Any
-    value: Any
-    old: NotRequired[Any]
-    timestamp: int
-    headers: dict[str, str | None]
-
-
-class StoreRow(TypedDict):
-    """A row of a store; a row without a value was deleted or has expired."""
-
-    key: Any
-    value: Any
-    timestamp: int | None
-    tombstone: NotRequired[
-        Annotated[bool, "The row is a version without a value; it ends the previous version."]
-    ]
-
-
-class Local(TypedDict):
-    """A local variable, or an attribute of `self`; long values are truncated."""
-
-    name: str
-    value: str
-
-
-#: A step of a record in a trace; `millrace_runtime.reports.trace` describes its events.
-TraceStep = TypedDict(
-    "TraceStep",
-    {
-        "seq": Required[int],
-        "parent": Required[Annotated[int | None, "The step that caused it."]],
-        "after": Required[Annotated[int, "Number of its input line, starting at 1."]],
-        "event": Required[Annotated[str, "record, drop, end, store, punctuate, log or stop"]],
-        "node": Required[str],
-        "task": str,
-        "stream_time": int | None,
-        "from": str | None,
-        "port": str | None,
-        "input": Annotated[int, "0: the first, or left, input."],
-        "edge": Annotated[int | None, "The index of the document's edge."],
-        "inside": Annotated[
-            bool, "Whether the record was in the node before, and comes from another part of it."
-        ],
-        "record": StepRecord,
-        "reason": str,
-        "dead_letter": bool,
-        "window_start": int,
-        "window_end": int,
-        "closed_until": Annotated[int, "Windows that end before this time, in ms, are closed."],
-        "time": int,
-        "kept_from": int,
-        "store": str,
-        "row": StoreRow,
-        "clock": str,
-        "now": int,
-        "level": Annotated[str, "Of a printed line: info or warning."],
-        "message": str,
-        "line": Annotated[int, "Of a stop at a breakpoint."],
-        "function": str,
-        "locals": list[Local],
-        "more_locals": Annotated[bool, "Whether there are more local variables than are listed."],
-    },
-    total=False,
-)
-
-
-class RawTrace(TypedDict):
-    """A trace as the operator has it, with the steps of the task graph."""
-
-    steps: list[Any]
-    truncated: bool
-    stops_truncated: bool
-    stores_truncated: bool
-    counts: list[list[Any]]
-
-
-class Counts(TypedDict):
-    """Records by edge (in the document's order) and by node."""
-
-    edges: list[int]
-    nodes: dict[str, NodeCounts]
-
-
-class RunProgress(TypedDict):
-    """The number of processed input lines, their total, and the records so far.
-
-    `edges` and `nodes` are as in a result; they are missing while plain Spark runs.
-    """
-
-    done: int
-    lines: int
-    edges: NotRequired[list[int]]
-    nodes: NotRequired[dict[str, NodeCounts]]
-
-
-class StoppedFields(ErrorFields):
-    """Why the job stopped, at the input line `after`."""
-
-    kind: str
-    after: NotRequired[int]
-
-
-class DifferenceJson(TypedDict):
-    """A difference from what was expected, with its message in English."""
-
-    code: str
-    facts: Annotated[dict[str, str], "The values in the message, for translations."]
-    message: str
-
-
-class RefusedFields(TypedDict):
-    """Why a document is refused: its first error, and all diagnostics."""
-
-    kind: Literal["refused"]
-    code: str
-    node: str | None
-    parameter: str | None
-    message: str
-    diagnostics: list[DiagnosticJson]
-
-
-class TestResult(TypedDict):
-    """The result of a test of a topology."""
-
-    id: str
-    title: str | None
-    passed: bool
-    differences: list[str]
-
-
-class Answer(TypedDict, total=False):
-    """The answer of a comparison with Kafka Streams: its differences, or why it failed."""
-
-    differences: list[DifferenceJson]
-    error: CauseFields
-
-
-class Looked(TypedDict, total=False):
-    """The answer of a comparison with Kafka Streams, or until then what it is doing."""
-
-    answer: Answer
-    doing: str
-
-
-class Verification(TypedDict):
-    """A comparison with Kafka Streams, as the API shows it."""
-
-    id: str
-    workspace: int
-    state: str
-    doing: str | None
-    differences: list[DifferenceJson] | None
-    error: CauseFields | None
-
-
-class Conditioned(TypedDict, total=False):
-    """A condition of a test on the records of a topic or the rows of a store."""
-
-    topic: str
-    store: str
-    predicate: str
-    records: str | int
-
-
-class Described(TypedDict, total=False):
-    """Sub-topologies and internal topics, of a scenario that compares descriptions."""
-
-    subtopologies: list[SubtopologyJson]
-    internal_topics: list[InternalTopic]
-
-
-class ScenarioResult(Described, total=False):
-    """The results of a scenario, in the form of a result file."""
-
-    id: str
-    outputs: list[OutputLine]
-    stores: dict[str, list[StoreEntry]]
-    dropped: int | None
-    #: why the document is refused, or a record stopped it
-    error: Any
-    logs: list[LogLine]
-    #: announced by the plain dialect
-    differences: list[Announced]
-
-
-class Expected(ScenarioResult, total=False):
-    """What a test expects; only what is stated is compared."""
-
-    conditions: list[Conditioned]
-
-
-class Scenario(TypedDict, total=False):
-    """A document with input lines and their results: a recorded scenario, or a test."""
-
-    id: str
-    name: str
-    description: str
-    title: str
-    #: how results are compared (`millrace_runtime.results.comparing`), and for which cuts
-    compare: str
-    cuts: list[str]
-    #: classes of Kafka Streams' own that take the place of processors, by node
-    oracle_processors: dict[str, str]
-    topology: Required[TopologyDocument]
-    inputs: Required[list[InputLine]]
-    expected: Expected
-    #: results of Millrace, to be compared with those of Kafka Streams
-    found: ScenarioResult
-    #: differences that were found only beside other scenarios
-    beside: list[str]
+from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import TopologyDocument
+from millrace_model.events import CauseFields
+from millrace_model.reads import TaskStates
+from millrace_model.records import InputLine, LogLine, OutputLine, StoreEntry
+from millrace_model.scenarios import DifferenceJson, Expected, StoppedFields
+from millrace_model.traces import NodeCounts, RunProgress, TraceStep
 
 
 class SimulationResult(TypedDict):
@@ -493,115 +154,33 @@ class SimulationRequest(TypedDict, total=False):
     begins: TaskStates | None
 
 
-class CommittedBatch(TypedDict):
-    """A committed micro-batch, when it was planned in ms, and the next offsets to read."""
+class DifferingInput(TypedDict):
+    """An input on which two versions differ, with the outputs of each."""
 
-    batch: int
-    at: int
-    places: dict[str, dict[str, int]]
-
-
-class CommittedBatches(TypedDict):
-    """The last micro-batches of a checkpoint; ``clock``: whether processors see the wall clock."""
-
-    batches: list[CommittedBatch]
-    levels: int | None
-    subtopologies: dict[str, int] | None
-    clock: bool | None
+    inputs: Annotated[list[InputLine], "Input lines."]
+    topics: Annotated[list[str], "Topics with different records."]
+    old: Annotated[list[OutputLine], "Output lines."]
+    new: Annotated[list[OutputLine], "Output lines."]
+    old_stopped: Annotated[int | None, "Number of the input line that stops the old version."]
+    new_stopped: Annotated[int | None, "Number of the input line that stops the new version."]
 
 
-class RawTaskStates(TypedDict):
-    """The state of tasks as the operator reads it; its text is the operator's own."""
+class SearchResult(TypedDict):
+    """What a search found, and how much it tried."""
 
-    state: str
-    wall_clock: int
-
-
-class TaskStates(RawTaskStates):
-    """The state of tasks after a micro-batch, with which a simulation can begin."""
-
-    changes: list[StoreDrops]
-    names: dict[str, str]
-    nodes: dict[str, list[str | int]]
-    tasks: int | None
-    levels: int | None
-    subtopologies: dict[str, int] | None
-
-
-class StoreName(TypedDict):
-    """A store's id, name and kind."""
-
-    id: str
-    name: str
-    kind: str
-
-
-class TaskTime(TypedDict):
-    """The stream time of a task."""
-
-    task: str
-    stream_time: Annotated[int | None, "Milliseconds since the epoch."]
-
-
-class Window(TypedDict):
-    """A window or a session; milliseconds since the epoch."""
-
-    start: int
-    end: Annotated[int | None, "Null if it has no end."]
-
-
-class StateRow(TypedDict):
-    """A row of a store; key and value are JSON as text, which keeps all digits."""
-
-    key: str
-    value: str | None
-    timestamp: int | None
-    task: str
-    window: NotRequired[Window]
-    valid_from: NotRequired[int]
-
-
-class RowsOfPage(TypedDict):
-    """What the operator reads of a page."""
-
-    tasks: list[TaskTime]
-    rows: list[StateRow]
-    next: str | None
-
-
-class StatePage(RowsOfPage):
-    """A page of a store, from a committed micro-batch; times are in ms."""
-
-    store: StoreName
-    batch: int
-    committed_at: int
-
-
-class ReadRequest(TypedDict, total=False):
-    """A request to read a checkpoint; see `millrace_runtime.stores.reader`."""
-
-    do: Required[str]
-    owner: str
-    checkpoint: Required[str]
-    store: str
-    query: Any
-    batch: int
-    tasks: list[int] | None
-    names: list[str]
-
-
-class EncodeRequest(TypedDict):
-    """A request to encode values, each as JSON, in a format."""
-
-    do: Literal["encode"]
-    format: Format
-    texts: list[str]
-
-
-class EncodedBytes(TypedDict):
-    """Encoded values in Base64, or null."""
-
-    bytes: list[str | None]
+    found: Annotated[DifferingInput | None, "Null if the results are equal for all inputs."]
+    inputs: Annotated[int, "Number of inputs that were tried."]
+    seconds: float
+    nodes: Annotated[int, "Number of nodes of both versions."]
+    branches: Annotated[
+        int,
+        "What the nodes of both versions can do: a record enters it, one leaves it, its predicate "
+        "is false.",
+    ]
+    covered: Annotated[int, "How many of them happened."]
+    missed: Annotated[dict[str, list[str]], "Nodes that no record reached, by version (old, new)."]
+    only_old: Annotated[list[str], "Topics that only the old version writes."]
+    only_new: Annotated[list[str], "Topics that only the new version writes."]
 
 
 class ProgramRequest(TypedDict):
@@ -622,27 +201,6 @@ class Reported(TypedDict):
     """A frame with the progress of a request."""
 
     progress: RunProgress
-
-
-class DropCount(TypedDict):
-    """Records that a node dropped for a reason."""
-
-    node: str
-    reason: str
-    count: int
-
-
-class DriverStep(TypedDict):
-    """What the tasks of a test driver did with some records (``TestDriver.scala``).
-
-    ``nodes``: [node, records in, records out]. ``answer``: of an operation of a store.
-    """
-
-    rows: list[OperatorRow]
-    drops: list[DropCount]
-    nodes: NotRequired[list[tuple[str, int, int]]]
-    logs: NotRequired[list[LoggedLine]]
-    answer: NotRequired[Any]
 
 
 class ServiceError(CauseFields):

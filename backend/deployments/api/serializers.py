@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from millrace_backend.schema import CauseSerializer
+from millrace_backend.shapes import ShapeSerializer
 from millrace_compiler.connections import locations
+from millrace_model.drivers import StartStep
+from millrace_model.events import FailedRecord
 from rest_framework import serializers
 from topologies.choices import Dialect
 
@@ -153,24 +156,20 @@ class SettingsSerializer(serializers.Serializer[Any]):
         return found
 
 
-class StepSerializer(serializers.Serializer[Any]):
+class StepSerializer(ShapeSerializer):
     """A step of a deployment."""
 
-    name = serializers.CharField(help_text="compile, check, stage or start")
-    state = serializers.ChoiceField(choices=StepState.choices)
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
+    shape = StartStep
+    choices = {"state": StepState}
+
     detail = CauseSerializer(allow_null=True, help_text="Its progress or result, or why it failed.")
 
 
-class FailingRecordSerializer(serializers.Serializer[Any]):
+class FailingRecordSerializer(ShapeSerializer):
     """The record that caused a failure."""
 
-    topic = serializers.CharField(allow_null=True)
-    partition = serializers.IntegerField(allow_null=True)
-    offset = serializers.IntegerField(allow_null=True)
-    key = serializers.JSONField(allow_null=True)
-    timestamp = serializers.IntegerField(allow_null=True)
+    shape = FailedRecord
+    present = ("topic", "partition", "offset", "key", "timestamp")
 
 
 class RecordDecisionSerializer(serializers.Serializer[Any]):

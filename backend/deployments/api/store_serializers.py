@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from millrace_backend.shapes import ShapeSerializer, serializer_of
-from millrace_model.simulations import StoreName, TaskTime, Window
+from millrace_model.reads import StoreName, TaskTime, Window
 from rest_framework import serializers
 
 from deployments.stores import MOST_ROWS, ListedStore, ShownPart, StoreList

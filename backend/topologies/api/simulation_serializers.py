@@ -7,25 +7,22 @@ from typing import Any
 from millrace_backend.schema import CauseField
 from millrace_backend.shapes import ShapeSerializer, serializer_of
 from millrace_compiler.compilation.conditions import MOST
+from millrace_model.records import LogLine, OutputLine
+from millrace_model.scenarios import DifferenceJson, StoppedFields
 from millrace_model.simulations import (
     BothDropped,
     BothStopped,
     Breakpoint,
-    DifferenceJson,
-    LogLine,
-    NodeCounts,
-    OutputLine,
+    DifferingInput,
     PlainComparison,
     PlainResult,
     PlainRow,
     Prepared,
-    RunProgress,
+    SearchResult,
     Simulated,
     SimulationResult,
-    StoppedFields,
-    StoreRow,
-    TraceStep,
 )
+from millrace_model.traces import NodeCounts, RunProgress, StoreRow, TraceStep
 from rest_framework import serializers
 
 from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer
@@ -199,7 +196,7 @@ class SimulationErrorSerializer(ShapeSerializer):
     )
 
 
-DifferenceSerializer = serializer_of(DifferenceJson)
+serializer_of(DifferenceJson)
 serializer_of(
     NodeCounts, "NodeCount", "Records that entered and left a node, and dropped records by reason."
 )
@@ -284,47 +281,14 @@ class VersionDiagnosticSerializer(DiagnosticSerializer):
     version = serializers.ChoiceField(choices=[("old", "old"), ("new", "new")])
 
 
-class DifferingInputSerializer(serializers.Serializer[Any]):
+class DifferingInputSerializer(ShapeSerializer):
     """An input on which two versions differ, with the outputs of each."""
 
+    shape = DifferingInput
+
     inputs = serializers.ListField(child=serializers.DictField(), help_text="Input lines.")
-    topics = serializers.ListField(
-        child=serializers.CharField(), help_text="Topics with different records."
-    )
     old = serializers.ListField(child=serializers.DictField(), help_text="Output lines.")
     new = serializers.ListField(child=serializers.DictField(), help_text="Output lines.")
-    old_stopped = serializers.IntegerField(
-        allow_null=True, help_text="Number of the input line that stops the old version."
-    )
-    new_stopped = serializers.IntegerField(
-        allow_null=True, help_text="Number of the input line that stops the new version."
-    )
-
-
-class SearchResultSerializer(serializers.Serializer[Any]):
-    """What a search found, and how much it tried."""
-
-    found = DifferingInputSerializer(
-        allow_null=True, help_text="Null if the results are equal for all inputs."
-    )
-    inputs = serializers.IntegerField(help_text="Number of inputs that were tried.")
-    seconds = serializers.FloatField()
-    nodes = serializers.IntegerField(help_text="Number of nodes of both versions.")
-    branches = serializers.IntegerField(
-        help_text="What the nodes of both versions can do: a record enters it, one leaves it, its "
-        "predicate is false."
-    )
-    covered = serializers.IntegerField(help_text="How many of them happened.")
-    missed = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()),
-        help_text="Nodes that no record reached, by version (old, new).",
-    )
-    only_old = serializers.ListField(
-        child=serializers.CharField(), help_text="Topics that only the old version writes."
-    )
-    only_new = serializers.ListField(
-        child=serializers.CharField(), help_text="Topics that only the new version writes."
-    )
 
 
 class SearchSerializer(serializers.Serializer[Any]):
@@ -337,7 +301,7 @@ class SearchSerializer(serializers.Serializer[Any]):
         help_text="starting: the simulator is starting; try again in a second.",
     )
     diagnostics = VersionDiagnosticSerializer(many=True)
-    result = SearchResultSerializer(allow_null=True)
+    result = serializer_of(SearchResult)(allow_null=True)
 
 
 class ProgramSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,8 @@ from typing import Any
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import Format, TopologyDocument
 from millrace_model.plans import CompilationJson
-from millrace_model.simulations import Conditioned, InputLine
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Conditioned
 from millrace_model.state import StateSchema
 from millrace_services import local_services
 from millrace_services.pool import MOST_WAITING, ProcessPool

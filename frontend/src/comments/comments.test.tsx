@@ -64,10 +64,14 @@ beforeEach(() => {
       return Response.json({ user, workspaces: [], has_password: true, installation_admin: false });
     }
     if (path.endsWith("/members")) {
-      return list([{ id: 1, user: { id: 2, username: "ada", display_name: "Ada" }, role: "editor" }]);
+      return list([
+        { id: 1, user: { id: 2, username: "ada", display_name: "Ada" }, role: "editor" },
+      ]);
     }
     if (path.endsWith("/mentions")) {
-      return list([{ ...ANSWER, topology: 3, topology_name: "Orders", node: "big", node_label: "Large" }]);
+      return list([
+        { ...ANSWER, topology: 3, topology_name: "Orders", node: "big", node_label: "Large" },
+      ]);
     }
     if (status !== 200) {
       return Response.json({ error: { code: "x", message: "Refused." } }, { status });

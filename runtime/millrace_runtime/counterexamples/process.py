@@ -18,7 +18,7 @@ from typing import Literal, TypedDict
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import InputLine
+from millrace_model.records import InputLine
 from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.search import Searched, search

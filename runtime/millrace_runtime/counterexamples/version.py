@@ -12,7 +12,8 @@ from typing import Any, Self
 
 from millrace_compiler import Analyzer
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import DriverStep, OperatorRecord, OperatorRow, OutputLine
+from millrace_model.records import OperatorRecord, OperatorRow, OutputLine
+from millrace_model.traces import DriverStep
 from pyspark.sql import SparkSession
 
 from millrace_runtime import columns

@@ -16,15 +16,9 @@ from typing import Any, Literal, TypeAlias
 from millrace_compiler import Compilation
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.stream import SourceStream
-from millrace_model.simulations import (
-    OutputLine,
-    PlainComparison,
-    PlainCounts,
-    PlainRow,
-    PlainTopic,
-    Scenario,
-    ScenarioResult,
-)
+from millrace_model.records import OutputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
+from millrace_model.simulations import PlainComparison, PlainCounts, PlainRow, PlainTopic
 
 from millrace_runtime.plain.predicting import (
     FAILED,

@@ -12,7 +12,8 @@ import json
 from collections.abc import Collection
 from typing import Any, Literal
 
-from millrace_model.simulations import OutputLine, Scenario, ScenarioResult
+from millrace_model.records import OutputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
 
 from millrace_runtime.results.comparing import compared
 from millrace_runtime.results.differences import Difference

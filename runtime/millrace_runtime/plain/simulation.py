@@ -30,7 +30,7 @@ from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
 from millrace_compiler.parameters.formats import Format, format_of
 from millrace_model.documents import Format as FormatJson
-from millrace_model.simulations import InputLine, OperatorRecord, OutputLine
+from millrace_model.records import InputLine, OperatorRecord, OutputLine
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 

@@ -15,14 +15,8 @@ from itertools import zip_longest
 from typing import Any, TypeAlias, cast
 
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import (
-    Described,
-    Expected,
-    OutputLine,
-    Scenario,
-    ScenarioResult,
-    StoreEntry,
-)
+from millrace_model.records import OutputLine, StoreEntry
+from millrace_model.scenarios import Described, Expected, Scenario, ScenarioResult
 
 from millrace_runtime.results.differences import Difference
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from millrace_model.simulations import DifferenceJson
+from millrace_model.scenarios import DifferenceJson
 
 #: The sentence of each code. Names in braces are filled in with the facts of the difference.
 SENTENCES: dict[str, str] = {

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from millrace_model.simulations import InputLine
+from millrace_model.records import InputLine
 
 from millrace_runtime.errors import MillraceError
 

@@ -8,7 +8,7 @@ import json
 from typing import Literal, TypeAlias
 
 from millrace_model.documents import Format
-from millrace_model.simulations import InputLine, LineParts, OperatorRow, OutputLine
+from millrace_model.records import InputLine, LineParts, OperatorRow, OutputLine
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 

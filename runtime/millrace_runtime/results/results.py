@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from millrace_model.simulations import LogLine, NodeCounts, OutputLine, StoppedFields, StoreEntry
+from millrace_model.records import LogLine, OutputLine, StoreEntry
+from millrace_model.scenarios import StoppedFields
+from millrace_model.traces import NodeCounts
 
 from millrace_runtime.reports.trace import Count, Trace
 

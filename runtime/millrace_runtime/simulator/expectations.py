@@ -10,14 +10,8 @@ from typing import TypeAlias, cast
 
 from millrace_compiler import Analyzer, Compilation
 from millrace_compiler.compilation.conditions import ANY, EVERY, Checked, Condition, read_conditions
-from millrace_model.simulations import (
-    Expected,
-    InputLine,
-    OutputLine,
-    Scenario,
-    ScenarioResult,
-    StoreEntry,
-)
+from millrace_model.records import InputLine, OutputLine, StoreEntry
+from millrace_model.scenarios import Expected, Scenario, ScenarioResult
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled

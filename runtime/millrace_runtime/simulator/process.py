@@ -32,21 +32,19 @@ from millrace_compiler.graphs.kinds import python_kinds
 from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
+from millrace_model.records import EncodeRequest, InputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_model.simulations import (
     Answered,
     Breakpoint,
-    EncodeRequest,
-    InputLine,
     PlainResult,
     ProgramRequest,
     Reported,
-    RunProgress,
-    Scenario,
-    ScenarioResult,
     SimulationAnswer,
     SimulationRequest,
     SimulationResult,
 )
+from millrace_model.traces import RunProgress
 from millrace_services import frames
 from pyspark.sql import SparkSession
 

@@ -17,17 +17,9 @@ from typing import Any, cast
 
 from millrace_model.events import Fault
 from millrace_model.graphs import TaskGraph
-from millrace_model.simulations import (
-    LoggedLine,
-    NodeCounts,
-    OperatorRecord,
-    OperatorRow,
-    OutputLine,
-    RawProgress,
-    Statistics,
-    StoppedFields,
-    StoreEntry,
-)
+from millrace_model.records import LoggedLine, OperatorRecord, OperatorRow, OutputLine, StoreEntry
+from millrace_model.scenarios import StoppedFields
+from millrace_model.traces import NodeCounts, RawProgress, Statistics
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from millrace_model.simulations import OperatorRecord, OperatorRow, OutputLine, RawProgress
+from millrace_model.records import OperatorRecord, OperatorRow, OutputLine
+from millrace_model.traces import RawProgress
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns

@@ -16,7 +16,8 @@ import os
 import signal
 import sys
 
-from millrace_model.simulations import Answered, ReadRequest
+from millrace_model.reads import ReadRequest
+from millrace_model.simulations import Answered
 from millrace_services import frames
 from pyspark.sql import SparkSession
 

@@ -17,7 +17,7 @@ from millrace_compiler.parameters.windows import Window
 from millrace_compiler.state.state_schema import QUERYABLE
 from millrace_model.graphs import GraphNode, GraphStore
 from millrace_model.notes import Notes
-from millrace_model.simulations import RowsOfPage, StatePage
+from millrace_model.reads import RowsOfPage, StatePage
 from millrace_model.state import StoreSchema, Windows
 
 from millrace_runtime.checkpoint import checkpoint, storage

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from millrace_model.graphs import GraphNode, TaskGraph
 from millrace_model.notes import Notes
-from millrace_model.simulations import CommittedBatch, CommittedBatches, RawTaskStates, TaskStates
+from millrace_model.reads import CommittedBatch, CommittedBatches, RawTaskStates, TaskStates
 from millrace_model.state import StateSchema
 
 from millrace_runtime.checkpoint.files import places_in

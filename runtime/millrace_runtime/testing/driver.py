@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import DriverStep, LoggedLine, OperatorRecord, OperatorRow
+from millrace_model.records import LoggedLine, OperatorRecord, OperatorRow
+from millrace_model.traces import DriverStep
 
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from millrace_compiler import compile_document
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import InputLine, Scenario
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Scenario
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
