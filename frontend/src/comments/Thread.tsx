@@ -62,7 +62,7 @@ export function Thread(props: {
             onClick={() => void change(changeComment(topology, thread.id, { resolved: !resolved }))}
             data-testid="resolve"
           >
-            {resolved ? t("Open again") : t("Resolve")}
+            {resolved ? t("Reopen") : t("Resolve")}
           </Button>
         ) : null}
       </div>

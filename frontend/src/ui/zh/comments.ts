@@ -3,14 +3,12 @@ export const comments = {
   "{node} (deleted)": "{node}（已删除）",
   resolved: "已解决",
   "resolved by {name}": "由 {name} 解决",
-  "Open again": "重新打开",
   Resolve: "标记为已解决",
   "Your answer": "您的回复",
   Answer: "回复",
   "Answer…": "回复…",
   "Your comment": "您的评论",
   edited: "已编辑",
-  Edit: "编辑",
   "The comment is deleted for everybody.": "评论会对所有人删除。",
   "Open: {n}": "未解决：{n}",
   "Resolved: {n}": "已解决：{n}",
@@ -22,4 +20,5 @@ export const comments = {
   "Comments stay with their node when it is renamed or moved.":
     "节点重命名或移动后，评论仍属于该节点。",
   "Comments that mention you": "提及您的评论",
+  Reopen: "重新打开",
 };

@@ -150,4 +150,5 @@ export const common = {
   "{n} to decide": "还有 {n} 项待决定",
   Address: "地址",
   Comments: "评论",
+  Someone: "其他人",
 };

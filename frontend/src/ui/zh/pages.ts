@@ -19,7 +19,6 @@ export const pages = {
   "Merge version {n}": "合并版本 {n}",
   "Version {n} is saved.": "版本 {n} 已保存。",
   "{name} saved version {n} while you were drawing": "在您绘制期间，{name} 保存了版本 {n}",
-  Someone: "其他人",
   "Both have the same nodes; only positions, edges or settings differ.":
     "两者的节点没有区别：只有位置、连线或设置不同。",
   "Choose a side for each node that differs. Nothing is lost: their version stays in the list, yours in the undo history.":
@@ -107,7 +106,6 @@ export const pages = {
   "{name} loses access at once: sessions, tokens, links and memberships end. The audit log is kept.":
     "{name} 会立即失去访问权限：会话、令牌、链接和成员资格都会结束。审计日志会保留。",
   "Close the account": "停用账户",
-  "Open again": "重新启用",
   "Draft not deleted": "草稿未删除",
   "Abandoned drafts": "被遗弃的草稿",
   "Of closed accounts and former members. Nobody else can open them.":
@@ -281,4 +279,5 @@ export const pages = {
   Approve: "批准",
   "Withdraw the approval": "撤回批准",
   "approved by {names}": "由 {names} 批准",
+  "Open again": "重新启用",
 };
