@@ -83,7 +83,7 @@ def test_only_its_author_changes_a_comment_and_no_answer_loses_its_question(
     second = thread["replies"][0]["id"]
     refused = operator.patch(f"{path}/{first}", {"text": "Changed"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not_your_comment")
-    assert operator.delete(f"{path}/{first}").status_code == 403
+    assert editor.delete(f"{path}/{second}").status_code == 403
     kept = editor.delete(f"{path}/{first}")
     assert (kept.status_code, kept.json()["error"]["code"]) == (409, "comment_answered")
     assert admin.delete(f"{path}/{second}").status_code == 204

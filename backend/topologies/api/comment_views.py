@@ -91,7 +91,7 @@ class CommentView(ApiView):
 
     @extend_schema(responses={204: None}, operation_id="comment_delete")
     def delete(self, request: Request, topology: int, comment: int) -> Response:
-        """Delete one's own comment, or as an admin any. 409 if it has answers."""
+        """Delete one's own comment (editor), or any (operator). 409 if it has answers."""
         found = _comment_of(topology_of(self.person, topology), comment)
         commenting.delete_comment(self.person, found)
         return Response(status=204)

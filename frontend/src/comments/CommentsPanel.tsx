@@ -19,9 +19,9 @@ export function CommentsPanel(props: {
   ws: string;
   topology: number;
   editor: boolean;
-  admin: boolean;
+  operator: boolean;
 }) {
-  const { admin, editor, topology, ws } = props;
+  const { editor, operator, topology, ws } = props;
   const me = useSession().data?.user?.id ?? 0;
   const queries = useQueryClient();
   const query = useThreads(topology);
@@ -88,7 +88,7 @@ export function CommentsPanel(props: {
                 topology={topology}
                 thread={thread}
                 label={found === undefined ? null : labelOf(found)}
-                reader={{ id: me, editor, admin }}
+                reader={{ id: me, editor, operator }}
                 onShow={() => useDesigner.getState().goTo(thread.node, null)}
                 onChanged={refresh}
               />

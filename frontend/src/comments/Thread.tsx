@@ -12,7 +12,7 @@ import classes from "./comments.module.css";
 export interface Reader {
   readonly id: number;
   readonly editor: boolean;
-  readonly admin: boolean;
+  readonly operator: boolean;
 }
 
 /** A comment with its answers. `label`: of its node; null if the node was deleted. */
@@ -140,7 +140,7 @@ function Text(props: {
             {t("Edit")}
           </Button>
         ) : null}
-        {(own || reader.admin) && props.deletable ? (
+        {(own || reader.operator) && props.deletable ? (
           <Confirm
             title={t("Delete…")}
             question={t("The comment is deleted for everybody.")}

@@ -87,8 +87,8 @@ afterEach(() => {
   useDesigner.getState().close();
 });
 
-const show = (rights: { editor?: boolean; admin?: boolean } = {}) =>
-  open(<CommentsPanel ws="main" topology={3} editor admin={false} {...rights} />);
+const show = (rights: { editor?: boolean; operator?: boolean } = {}) =>
+  open(<CommentsPanel ws="main" topology={3} editor operator={false} {...rights} />);
 const sent = (method: string) => asked.find((each) => each.method === method);
 
 test("a comment on the selected node mentions a member of the menu", async () => {

@@ -221,7 +221,6 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const { topology, catalog } = data;
   const editor = may(role, "editor");
   const operator = may(role, "operator");
-  const admin = may(role, "admin");
   const { conflict, dialog } = useEditing();
   const asked = useChange((state) => state.asked);
   const starting = useStarting((state) => state.open);
@@ -243,8 +242,8 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
     [ws, topology.id],
   );
   const bottom = useMemo(
-    () => bottomTabs(ws, topology.id, { editor, operator, admin }),
-    [ws, topology.id, editor, operator, admin],
+    () => bottomTabs(ws, topology.id, { editor, operator }),
+    [ws, topology.id, editor, operator],
   );
 
   return (

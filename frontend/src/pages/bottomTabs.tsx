@@ -29,7 +29,7 @@ function CommentsBadge() {
 export function bottomTabs(
   ws: string,
   topology: number,
-  { editor, operator, admin }: { editor: boolean; operator: boolean; admin: boolean },
+  { editor, operator }: { editor: boolean; operator: boolean },
 ) {
   return [
     { id: "problems", title: t("Problems"), badge: <ProblemsBadge />, panel: <ProblemsPanel /> },
@@ -50,7 +50,7 @@ export function bottomTabs(
       id: "comments",
       title: t("Comments"),
       badge: <CommentsBadge />,
-      panel: <CommentsPanel ws={ws} topology={topology} editor={editor} admin={admin} />,
+      panel: <CommentsPanel ws={ws} topology={topology} editor={editor} operator={operator} />,
     },
   ];
 }
