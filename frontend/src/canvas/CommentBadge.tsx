@@ -7,7 +7,7 @@ import { t } from "../ui/i18n";
 export function CommentBadge({ node }: { node: string }) {
   const n = useComments((state) => state.open[node] ?? 0);
   if (n === 0) return null;
-  const label = t("{n} open {n|comment|comments}", { n });
+  const label = t("{n} open {n, plural, one {comment} other {comments}}", { n });
   return (
     <button
       type="button"

@@ -53,16 +53,21 @@ export function BindDialog(props: { ws: string; state: RepositoryState; onClose:
         />
         <TextInput
           label={t("Folder in the repository")}
-          description={t("Each topology has a folder of its own in it. Empty: the root.")}
+          description={t({
+            id: "git.each_topology_has_folder_of",
+            message: "Each topology has a folder of its own in it. Empty: the root.",
+          })}
           value={folder}
           onChange={(event) => setFolder(event.currentTarget.value)}
           error={error?.fields.folder}
         />
         <Switch
           label={t("Commit to a branch for review")}
-          description={t(
-            "Versions of each topology go to a branch “millrace/…”, which people merge outside.",
-          )}
+          description={t({
+            id: "git.versions_of_each_topology_go",
+            message:
+              "Versions of each topology go to a branch “millrace/…”, which people merge outside.",
+          })}
           checked={review}
           onChange={(event) => setReview(event.currentTarget.checked)}
           data-testid="repository-review"

@@ -143,17 +143,26 @@ function leadOf(change: OutsideChangeDetail): string {
   const { mine, theirs } = change;
   if (change.kind === "new") return t("This topology is only in the repository.");
   if (change.kind === "removed") {
-    return t("The folder was removed from the repository. The topology here is kept.");
+    return t({
+      id: "git.folder_was_removed_from_repository",
+      message: "The folder was removed from the repository. The topology here is kept.",
+    });
   }
   if (change.kind === "unreadable") return t("Correct the document in the repository, then pull.");
   if (change.conflict) {
-    return t(
-      "Both sides have changed since. Choose a side for each node that differs: mine is the latest version here.",
-    );
+    return t({
+      id: "git.both_sides_have_changed_since",
+      message:
+        "Both sides have changed since. Choose a side for each node that differs: mine is the latest version here.",
+    });
   }
   if (change.program_changed) {
     return t(
-      "Only the generated program was changed. Convert it with {command}, and commit the document.",
+      {
+        id: "git.only_generated_program_was_changed",
+        message:
+          "Only the generated program was changed. Convert it with {command}, and commit the document.",
+      },
       { command: "./millrace document" },
     );
   }

@@ -35,7 +35,10 @@ export function RepositorySection(props: { ws: string; admin: boolean; editor: b
     <section className={classes.section} data-testid="repository">
       <Head
         title="Git"
-        about={t("Each saved version becomes a commit of its document, program and tests.")}
+        about={t({
+          id: "git.each_saved_version_becomes_commit",
+          message: "Each saved version becomes a commit of its document, program and tests.",
+        })}
       >
         {admin && found !== undefined && found.roots.length > 0 && repository !== null ? (
           <Button onClick={() => setBinding(true)}>{t("Change…")}</Button>
@@ -130,7 +133,10 @@ function Bound(props: { ws: string; repository: Repository; admin: boolean; edit
         {admin ? (
           <Confirm
             title={t("Remove…")}
-            question={t("Versions do not become commits any more. The repository is kept.")}
+            question={t({
+              id: "git.versions_do_not_become_commits",
+              message: "Versions do not become commits any more. The repository is kept.",
+            })}
             action={t("Remove the repository")}
             busy={unbind.isPending}
             onConfirm={() => unbind.mutate()}
@@ -182,7 +188,13 @@ function Step({ busy, repository }: { busy: boolean; repository: Repository }) {
   const words = busy
     ? t("working…")
     : waiting > 0
-      ? t("{n} {n|version|versions} not committed yet", { n: waiting })
+      ? t(
+          {
+            id: "git.not_committed_yet",
+            message: "{n} {n, plural, one {version} other {versions}} not committed yet",
+          },
+          { n: waiting },
+        )
       : failure !== null
         ? t("not reachable")
         : t("up to date");

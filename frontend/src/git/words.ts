@@ -18,7 +18,9 @@ export function changeText(change: OutsideChange): string {
   const parts = [
     change.document_changed ? t("document") : null,
     change.program_changed ? t("program only") : null,
-    change.tests.length > 0 ? t("{n} {n|test|tests}", { n: change.tests.length }) : null,
+    change.tests.length > 0
+      ? t("{n} {n, plural, one {test} other {tests}}", { n: change.tests.length })
+      : null,
   ].filter((part) => part !== null);
   return parts.length === 0 ? t("files") : parts.join(", ");
 }

@@ -22,20 +22,28 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
     <section className={classes.section}>
       <Head
         title={t("Deployments")}
-        about={t(
-          "Rules for all members of this workspace. Changes do not affect running deployments.",
-        )}
+        about={t({
+          id: "pages.rules_for_all_members",
+          message:
+            "Rules for all members of this workspace. Changes do not affect running deployments.",
+        })}
       />
       <div className={classes.form}>
         <Switch
-          label={t("Deploy a version only if all tests of its topology have passed with it")}
+          label={t({
+            id: "pages.deploy_version_only_if_all",
+            message: "Deploy a version only if all tests of its topology have passed with it",
+          })}
           checked={data?.tests_required ?? false}
           disabled={disabled}
           onChange={(event) => change.mutate({ tests_required: event.currentTarget.checked })}
           data-testid="tests-required"
         />
         <Switch
-          label={t("Deploy a version only if an operator who is not its author has approved it")}
+          label={t({
+            id: "pages.deploy_version_only_if_operator",
+            message: "Deploy a version only if an operator who is not its author has approved it",
+          })}
           checked={data?.approval_required ?? false}
           disabled={disabled}
           onChange={(event) => change.mutate({ approval_required: event.currentTarget.checked })}

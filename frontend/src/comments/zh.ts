@@ -1,15 +1,4 @@
-export const comments = {
-  "Mention a member": "提及成员",
-  "{node} (deleted)": "{node}（已删除）",
-  resolved: "已解决",
-  "resolved by {name}": "由 {name} 解决",
-  Resolve: "标记为已解决",
-  "Your answer": "您的回复",
-  Answer: "回复",
-  "Answer…": "回复…",
-  "Your comment": "您的评论",
-  edited: "已编辑",
-  "The comment is deleted for everybody.": "评论会对所有人删除。",
+export const zh = {
   "Open: {n}": "未解决：{n}",
   "Resolved: {n}": "已解决：{n}",
   "Select a node to comment on it.": "选择一个节点以添加评论。",
@@ -20,5 +9,16 @@ export const comments = {
   "Comments stay with their node when it is renamed or moved.":
     "节点重命名或移动后，评论仍属于该节点。",
   "Comments that mention you": "提及您的评论",
+  "{node} (deleted)": "{node}（已删除）",
+  resolved: "已解决",
+  "resolved by {name}": "由 {name} 解决",
   Reopen: "重新打开",
+  Resolve: "标记为已解决",
+  "Your answer": "您的回复",
+  Answer: "回复",
+  "Answer…": "回复…",
+  "Your comment": "您的评论",
+  edited: "已编辑",
+  "The comment is deleted for everybody.": "评论会对所有人删除。",
+  "Mention a member": "提及成员",
 };
