@@ -50,7 +50,7 @@ def place_of(url: str, slug: str) -> Place:
     """
     roots = roots_of(slug)
     if not roots:
-        raise _refused(
+        raise _refusal_of(
             "git_not_configured",
             "This installation permits no git repositories.",
             "Its admin lists folders and URLs in MILLRACE_GIT_ROOTS.",
@@ -59,7 +59,7 @@ def place_of(url: str, slug: str) -> Place:
         return _folder(url, [root for root in roots if root.startswith("/")])
     problem = problem_of_url(url)
     if problem is not None:
-        raise _refused(
+        raise _refusal_of(
             "git_address_invalid",
             f"“{url[:100]}” is not the address of a repository: {problem}",
             "Enter an absolute path, or a URL that begins with https://.",
@@ -121,7 +121,7 @@ def _folder(path: str, roots: list[str]) -> Place:
     if not any(found.is_relative_to(root) for root in allowed):
         raise _not_listed()
     if not found.is_dir():
-        raise _refused(
+        raise _refusal_of(
             "git_no_folder",
             f"The folder {path[:200]} does not exist.",
             "Create a repository there, for example with `git init --bare`.",
@@ -142,7 +142,7 @@ def _is_below(url: str, root: str) -> bool:
 
 
 def _not_listed() -> ApiError:
-    return _refused(
+    return _refusal_of(
         "git_not_allowed",
         "This workspace may not use a repository at this address.",
         "The page lists the permitted locations; the installation's admin sets them in "
@@ -150,5 +150,5 @@ def _not_listed() -> ApiError:
     )
 
 
-def _refused(code: str, message: str, hint: str) -> ApiError:
+def _refusal_of(code: str, message: str, hint: str) -> ApiError:
     return ApiError(code, message, hint, fields={"url": [message]})
