@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.api import Api
 from tests.e2e.system import System
+from tests.e2e.test_page_journey import member
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
 
@@ -69,3 +70,58 @@ def test_versions_become_commits_and_a_change_from_outside_becomes_a_version(
     page.get_by_test_id("unbind-now").click()
     expect(page.get_by_test_id("bind")).to_be_visible()
     api.call("DELETE", f"/topologies/{topology}")
+
+
+def test_a_comment_is_answered_resolved_and_a_version_approved_before_it_is_deployed(
+    page: Page, system: System, browser: Browser
+) -> None:
+    """The count is on the node; the refusal of a deploy names who can approve."""
+    api = Api.of(system.address, page)
+    body = {"name": "Discussed", "template": "word-count"}
+    topology = api.call("POST", "/workspaces/main/topologies", body)["id"]
+    page.goto(f"{system.address}/w/main/t/{topology}")
+    page.locator(".react-flow__node-operator").nth(1).click()
+    page.keyboard.press("Alt+C")
+    page.get_by_test_id("comment-text").fill("Why lower case, @admin?")
+    page.get_by_test_id("comment-send").click()
+    expect(page.locator(".node-comments")).to_have_text("1")
+    thread = page.get_by_test_id("thread")
+    thread.get_by_test_id("answer").click()
+    thread.get_by_test_id("comment-text").fill("As in the example.")
+    thread.get_by_test_id("comment-send").click()
+    expect(thread).to_contain_text("As in the example.")
+    page.goto(f"{system.address}/w/main")
+    page.get_by_test_id("mentions").get_by_role("link").filter(has_text="Discussed").click()
+    page.get_by_test_id("resolve").click()
+    expect(page.get_by_text("Resolved: 1")).to_be_visible()
+    expect(page.locator(".node-comments")).to_have_count(0)
+    api.call("PUT", "/workspaces/main/rules", {"approval_required": True})
+    try:
+        _approved_by_somebody_else(page, system, browser, topology)
+    finally:
+        api.call("PUT", "/workspaces/main/rules", {"approval_required": False})
+    api.call("DELETE", f"/topologies/{topology}")
+
+
+def _approved_by_somebody_else(page: Page, system: System, browser: Browser, topology: int) -> None:
+    link = member(page, system, "Mary Second", "operator")
+    api = Api.of(system.address, page)
+    with pytest.raises(AssertionError, match="approval_missing.*Mary Second"):
+        api.call(
+            "POST",
+            "/workspaces/main/deployments",
+            {"topology": topology, "version": 1, "target": "local", "settings": {}},
+        )
+    theirs = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
+    other = theirs.new_page()
+    other.goto(link)
+    other.wait_for_url("**/w/main**")
+    other.goto(f"{system.address}/w/main/t/{topology}")
+    other.locator("#left-versions").click()
+    other.get_by_label("Actions for version 1").click()
+    other.get_by_role("menuitem", name="Approve").click()
+    expect(other.get_by_test_id("version-1")).to_contain_text("approved by Mary Second")
+    theirs.close()
+    page.goto(f"{system.address}/w/main/t/{topology}")
+    page.locator("#left-versions").click()
+    expect(page.get_by_test_id("version-1")).to_contain_text("approved by Mary Second")
