@@ -106,7 +106,7 @@ def test_a_comment_is_answered_resolved_and_a_version_approved_before_it_is_depl
 def _approved_by_somebody_else(page: Page, system: System, browser: Browser, topology: int) -> None:
     link = member(page, system, "Mary Second", "operator")
     api = Api.of(system.address, page)
-    with pytest.raises(AssertionError, match="approval_missing.*Mary Second"):
+    with pytest.raises(AssertionError, match=r"approval_missing.*Mary Second"):
         api.call(
             "POST",
             "/workspaces/main/deployments",
