@@ -17,7 +17,7 @@ RULES = "/api/workspaces/main/rules"
 MENTIONS = "/api/workspaces/main/mentions"
 
 
-def test_a_comment_mentions_members_is_answered_resolved_and_opened_again(
+def test_a_comment_mentions_members_is_answered_resolved_and_reopened(
     people: People, topology: Topology, client_of: Client
 ) -> None:
     path = f"/api/topologies/{topology.pk}/comments"
@@ -71,7 +71,7 @@ def test_comments_stay_when_the_node_is_renamed_or_deleted(
     assert (comment["node"], comment["node_label"]) == ("b", "Old name")
 
 
-def test_only_its_author_changes_a_comment_and_no_answer_loses_its_question(
+def test_only_authors_change_comments_and_no_answer_loses_its_question(
     people: People, topology: Topology, client_of: Client
 ) -> None:
     path = f"/api/topologies/{topology.pk}/comments"

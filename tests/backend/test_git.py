@@ -206,7 +206,7 @@ def test_a_change_from_outside_is_shown_and_becomes_a_version(
     assert bench.log()[0] == "Grace: Add x"
 
 
-def test_both_sides_changed_is_answered_with_both_and_nothing_is_overwritten(
+def test_changes_on_both_sides_are_both_shown_and_nothing_is_overwritten(
     bench: Bench, people: People, topology: Topology
 ) -> None:
     bench.bind()
@@ -321,7 +321,7 @@ def test_two_that_push_at_the_same_time_both_arrive(
     assert bench.log() == ["Editor: third", "Grace: Meanwhile", "Editor: second"]
 
 
-def test_a_failure_is_shown_tried_again_and_never_keeps_a_version_from_being_saved(
+def test_a_failure_is_tried_again_and_versions_are_saved_all_the_same(
     bench: Bench, people: People, topology: Topology
 ) -> None:
     bench.bind()

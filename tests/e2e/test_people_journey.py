@@ -37,7 +37,7 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_versions_become_commits_and_a_change_from_outside_becomes_a_version(
+def test_versions_become_commits_and_outside_changes_become_versions(
     page: Page, system: System, tmp_path: Path
 ) -> None:
     """By a real worker, in a bare repository below the permitted folder."""
@@ -72,7 +72,7 @@ def test_versions_become_commits_and_a_change_from_outside_becomes_a_version(
     api.call("DELETE", f"/topologies/{topology}")
 
 
-def test_a_comment_is_answered_resolved_and_a_version_approved_before_it_is_deployed(
+def test_a_comment_is_resolved_and_a_version_approved_by_somebody_else(
     page: Page, system: System, browser: Browser
 ) -> None:
     """The count is on the node; the refusal of a deploy names who can approve."""
