@@ -15,7 +15,7 @@ const ROOMS = [
   ["canvas", "inspector"],
   ["palette", "simulate"],
   ["reference", "topics", "learn"],
-  ["runtime", "workbench", "differing"],
+  ["runtime", "workbench", "differing", "git", "comments"],
   ["deployments"],
   ["pages"],
   ["app"],

@@ -22,6 +22,7 @@ import { rememberWorkspace } from "./HomePage";
 import { TopologyRow } from "./TopologyRow";
 
 const LearnDialog = later(async () => (await import("../learn/LearnDialog")).LearnDialog);
+const Mentions = later(async () => (await import("../comments/Mentions")).Mentions);
 
 type Ordering = NonNullable<TopologyQuery["ordering"]>;
 
@@ -133,6 +134,11 @@ export function TopologiesPage() {
               </Button>
             ) : null}
           </>
+        }
+        notes={
+          <Suspense fallback={null}>
+            <Mentions ws={ws} />
+          </Suspense>
         }
         none={t("No topology matches “{search}”.", { search: paging.text })}
         empty={

@@ -144,4 +144,11 @@ export const common = {
   Next: "前进",
   required: "必填",
   "Version {n}": "版本 {n}",
+  "Left side": "左侧",
+  "Right side": "右侧",
+  "No nodes differ.": "没有节点不同。",
+  "{n} to decide": "还有 {n} 项待决定",
+  Address: "地址",
+  Comments: "评论",
+  Someone: "其他人",
 };
