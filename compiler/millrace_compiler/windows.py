@@ -89,6 +89,11 @@ class Window:
         return span + self.part("grace")
 
     @property
+    def closing_delay(self) -> int:
+        """How long after a window's end records may still change it, in ms."""
+        return self.part("grace") + (self.part("gap") if self.type == "session" else 0)
+
+    @property
     def length(self) -> int:
         """The time from the start to the end of a window, in ms; 0 if it differs or has no end."""
         return self.part("size") or self.part("difference")

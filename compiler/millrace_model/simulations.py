@@ -310,6 +310,36 @@ class Scenario(TypedDict, total=False):
     beside: list[str]
 
 
+class EdgeEnds(TypedDict, total=False):
+    """An edge by its ends; ports are `out` and `in` unless stated."""
+
+    source: Required[str]
+    source_port: str | None
+    target: Required[str]
+    target_port: str | None
+
+
+class PinnedLine(InputLine, total=False):
+    """An input line, or a record that is pinned on an edge, in place of a topic."""
+
+    edge: EdgeEnds
+
+
+class PartRequest(TypedDict, total=False):
+    """The part of a topology that is to run (`millrace_compiler.running_part`)."""
+
+    pins: list[EdgeEnds]
+    to: str | None
+    muted: list[str]
+
+
+class PartRan(TypedDict):
+    """The part that ran: its nodes, and whether the records of a muted node passed it."""
+
+    nodes: list[str]
+    muted: dict[str, bool]
+
+
 class SimulationResult(TypedDict):
     """The result of a simulation, as the page shows it."""
 
@@ -328,6 +358,7 @@ class SimulationResult(TypedDict):
     stopped_after: int | None
     differences: NotRequired[list[DifferenceJson] | None]
     breakpoints: NotRequired[dict[str, list[Breakpoint]]]
+    part: NotRequired[PartRan | None]
 
 
 class Breakpoint(TypedDict):
@@ -408,8 +439,9 @@ class SimulationRequest(TypedDict, total=False):
     owner: str
     run: str | None
     document: Required[TopologyDocument]
-    inputs: Required[list[InputLine]]
+    inputs: Required[list[InputLine] | list[PinnedLine]]
     trace: Required[int]
+    part: PartRequest | None
     expected: Expected | None
     breakpoints: dict[str, list[int]]
     partitions: dict[str, int]

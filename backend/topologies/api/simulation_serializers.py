@@ -9,13 +9,14 @@ from millrace_compiler.conditions import MOST
 from rest_framework import serializers
 
 from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer
-from topologies.api.fields import DocumentField
+from topologies.api.fields import DocumentField, EdgeSerializer
 from topologies.choices import Cut, PlainVerdict, Ran, RecordDifference
 from topologies.programs import LONGEST
 from topologies.simulating import (
     MOST_BREAKPOINTS,
     MOST_INPUTS,
     MOST_PARTITIONS,
+    MOST_PINS,
     MOST_SECONDS,
     MOST_SEEDS,
     MOST_STEPS,
@@ -119,6 +120,31 @@ class SimulatorQuerySerializer(serializers.Serializer[Any]):
     run = RunField()
 
 
+class PartSerializer(serializers.Serializer[Any]):
+    """A part of a topology that is to run alone.
+
+    It has the nodes that follow a pinned edge, or only the node `to`, and what these need. Nothing
+    before a pinned edge runs for it.
+    """
+
+    pins = serializers.ListField(
+        child=EdgeSerializer(),
+        required=False,
+        max_length=MOST_PINS,
+        help_text="Edges whose records are among the inputs, with `edge` in place of `topic`.",
+    )
+    to = serializers.CharField(
+        required=False, allow_null=True, help_text="The last node; others do not run after it."
+    )
+    muted = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        max_length=MOST_PINS,
+        help_text="Nodes that do nothing: records pass unchanged where they have the type that the "
+        "node gives, and otherwise stop before it.",
+    )
+
+
 class SimulationRequestSerializer(serializers.Serializer[Any]):
     """A document, saved or not, and the input lines in order."""
 
@@ -127,7 +153,8 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         child=serializers.JSONField(),
         max_length=MOST_INPUTS,
         help_text='{"topic", "key", "value", "timestamp" (ms), "partition", '
-        '"headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock.',
+        '"headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock. With `part`, '
+        '{"edge": {"source", "target", …}, "key", …}: a record on a pinned edge.',
     )
     steps = serializers.IntegerField(
         min_value=0,
@@ -149,7 +176,20 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         help_text="Run the same input lines in plain Spark too, which takes seconds: in a "
         "micro-batch for each line, or in as few as possible.",
     )
+    part = PartSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Run only a part of the topology; neither with `expected` nor with `plain`.",
+    )
     run = RunField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Reject a part with expected results, or in plain Spark."""
+        if attrs.get("part") is not None and (attrs.get("expected") or attrs.get("plain")):
+            raise serializers.ValidationError(
+                {"part": "A part runs neither with expected results nor in plain Spark."}
+            )
+        return attrs
 
 
 class SimulatedOutputSerializer(serializers.Serializer[Any]):
@@ -295,6 +335,16 @@ class DifferenceSerializer(SentenceSerializer):
     """A difference from what was expected, with its message in English."""
 
 
+class PartRanSerializer(serializers.Serializer[Any]):
+    """The part that ran."""
+
+    nodes = serializers.ListField(child=serializers.CharField())
+    muted = serializers.DictField(
+        child=serializers.BooleanField(),
+        help_text="By muted node: whether records passed it, or stopped before it.",
+    )
+
+
 class SimulationResultSerializer(serializers.Serializer[Any]):
     """Results of the input lines."""
 
@@ -328,6 +378,9 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
         many=True,
         allow_null=True,
         help_text="Differences from the expected results; null without expected results.",
+    )
+    part = PartRanSerializer(
+        required=False, allow_null=True, help_text="The part that ran; absent for all of it."
     )
 
 
