@@ -16,6 +16,7 @@ import { help } from "./help";
 import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
 import { openShortcuts } from "./openShortcuts";
+import * as part from "./part";
 import { pasteNodes } from "./pasteNodes";
 import * as picture from "./picture";
 import { redo } from "./redo";
@@ -64,6 +65,7 @@ const own: readonly Command[] = [
   groups.expandAll,
   groups.addNote,
   groups.editNote,
+  ...Object.values(part),
   ...Object.values(arrange),
   ...Object.values(view),
   exportDocument,

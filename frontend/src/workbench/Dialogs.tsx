@@ -18,6 +18,7 @@ import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 
 const HelpDialog = later(async () => (await import("../reference/HelpDialog")).HelpDialog);
+const PinDialog = later(async () => (await import("../simulate/PinDialog")).PinDialog);
 
 interface Choice {
   readonly id: string;
@@ -294,6 +295,13 @@ export function Dialogs() {
       <Modal opened onClose={close} title={t("Keyboard shortcuts")} size={760}>
         <Shortcuts />
       </Modal>
+    );
+  }
+  if (open === "pin") {
+    return (
+      <Suspense>
+        <PinDialog onClose={close} />
+      </Suspense>
     );
   }
   // The canvas shows its own search.

@@ -81,4 +81,6 @@ export const canvas = {
   "Labels, parameters, notes": "标签、参数、注释",
   "{at} of {n}": "{at}/{n}",
   Previous: "上一个",
+  muted: "已静音",
+  "Does nothing in simulations": "在模拟中不起作用",
 };

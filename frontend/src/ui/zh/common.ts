@@ -144,4 +144,7 @@ export const common = {
   Next: "前进",
   required: "必填",
   "Version {n}": "版本 {n}",
+  "Remove the pinned records": "移除固定的记录",
+  "{n} {n|record is|records are} pinned here: simulations begin with them":
+    "此处固定了 {n} 条记录：模拟从这些记录开始",
 };

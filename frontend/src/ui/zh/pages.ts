@@ -287,4 +287,5 @@ export const pages = {
   "No member matches “{search}”.": "没有匹配“{search}”的成员。",
   "No token matches “{search}”.": "没有匹配“{search}”的令牌。",
   "No workspace matches “{search}”.": "没有匹配“{search}”的工作区。",
+  "Simulate up to the node": "模拟到此节点",
 };
