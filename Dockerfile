@@ -7,7 +7,7 @@ COPY frontend/package.json frontend/
 COPY codegen/package.json codegen/
 RUN npm ci
 COPY frontend frontend
-COPY compiler/millrace_compiler/catalog.json compiler/millrace_compiler/
+COPY compiler/millrace_compiler/catalog/catalog.json compiler/millrace_compiler/catalog/
 RUN npm run build --workspace frontend
 
 FROM python:3.11-slim AS app

@@ -1,4 +1,4 @@
-"""The pause of the output while one version replaces another.
+"""The pause of the output while one version replaces another, or after a driver is killed.
 
     ./millrace bench change -- --keys 1000 1000000 --changes 3
 
@@ -7,14 +7,18 @@ while versions are deployed in turns: with each guarantee, with stores of the gi
 of 77 characters (`--padding` changes their length). Prints the rows and bytes of the stores, the
 longest time without output around each change (from the last output of the old driver to the first
 of the new one), and the time from the request to that first output. `--cold` stops the old driver
-first, as on a machine without memory for both. `--moved` changes the number of tasks, so that all
-rows are written to another checkpoint, and prints the rows that are moved in a second.
+first, as on a machine without memory for both.
+`--kill` kills the driver (`kill -9`) instead of changing the
+version, with a standby and without one; the time is from the kill. `--moved` changes the number of
+tasks, so that all rows are written to another checkpoint, and prints the rows that are moved in a
+second.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import statistics
 import sys
 import tempfile
@@ -22,7 +26,8 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +113,19 @@ class Change:
     rate: int
     padding: int
     moved: bool
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    #: whether a killed driver has a standby; None: the version is changed instead
+    standby: bool | None = None
 
     @property
     def name(self) -> str:
         """The name of its topology, and the prefix of its topics."""
-        return f"{self.guarantee.replace('_', '-')}-{self.keys}"
+        kind = {None: "", True: "-standby", False: "-alone"}[self.standby]
+        return f"{self.guarantee.replace('_', '-')}-{self.keys}{kind}"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of its deployment."""
+        return {"create_topics": True, **({"standby": True} if self.standby else {})}
 
     def measure(self, changes: int) -> tuple[list[float], list[float]]:
         """Return the pauses, and seconds from each request to the new version's first output."""
@@ -125,7 +137,7 @@ class Change:
         first = counting(self.name, self.guarantee)
         #: rows and bytes of each store before the last change
         self.stored: list[tuple[int | None, int | None]] = []
-        self.deployment = self.api.deploy(self.name, first)
+        self.deployment = self.api.deploy(self.name, first, **self.settings)
         topology = self.api.call("GET", f"/deployments/{self.deployment}")["topology"]
         checked = node("checked", "filter", predicate="value <> ''")
         spread = node("spread", "repartition", partitions=2 * PARTITIONS)
@@ -139,7 +151,10 @@ class Change:
         writer.start()
         try:
             self._until(lambda: outputs.count >= self.keys + self.rate)
-            found = [self._change(2 - n % 2, outputs) for n in range(changes)]
+            if self.standby is None:
+                found = [self._change(2 - n % 2, outputs) for n in range(changes)]
+            else:
+                found = [self._kill(outputs) for _ in range(changes)]
         finally:
             ended.set()
             writer.join()
@@ -155,13 +170,41 @@ class Change:
         self.stored = [(each["rows"], each["bytes"]) for each in plan["stores"]]
         self.moves.clear()
         before, asked = len(outputs.gaps), time.monotonic()
-        body = {"version": version, "settings": {"create_topics": True, **self.settings}}
+        body = {"version": version, "settings": self.settings}
         self.api.call("POST", f"/deployments/{self.deployment}/redeploy", body)
         self._until(lambda: self._arrived(version))
         count = outputs.count
         self._until(lambda: outputs.count > count)
         start, end = max(outputs.gaps[before:], key=lambda gap: gap[1] - gap[0])
         return end - start, end - asked
+
+    def _kill(self, outputs: Outputs) -> tuple[float, float]:
+        self._until(
+            lambda: (self._found()["standby"] or {}).get("state") == "ready" or not self.standby
+        )
+        time.sleep(10)
+        plan = self.api.call("GET", f"/deployments/{self.deployment}/plan?version=1")
+        self.stored = [(each["rows"], each["bytes"]) for each in plan["stores"]]
+        run = self._found()["run"]
+        before, killed = len(outputs.gaps), time.monotonic()
+        os.kill(run["pid"], signal.SIGKILL)
+        self._until(lambda: self._runs_again(run["id"]))
+        count = outputs.count
+        self._until(lambda: outputs.count > count)
+        start, end = max(outputs.gaps[before:], key=lambda gap: gap[1] - gap[0])
+        return end - start, end - killed
+
+    def _found(self) -> Any:
+        return self.api.call("GET", f"/deployments/{self.deployment}")
+
+    def _runs_again(self, before: int) -> bool:
+        found = self._found()
+        run = found["run"]
+        if run is None or run["id"] == before or found["observed"] != "running":
+            return False
+        if run["standby"] != self.standby:
+            raise RuntimeError(f"the driver that follows was a standby: {run['standby']}")
+        return True
 
     def _arrived(self, version: int) -> bool:
         found = self.api.call("GET", f"/deployments/{self.deployment}")
@@ -217,7 +260,10 @@ def main() -> int:
     parser.add_argument("--guarantee", choices=GUARANTEES, help="only this one")
     parser.add_argument("--moved", action="store_true", help="change the number of tasks")
     parser.add_argument("--cold", action="store_true", help="stop the old driver first")
+    parser.add_argument("--kill", action="store_true", help="kill the driver instead")
     given = parser.parse_args()
+    if given.kill and (given.cold or given.moved):
+        parser.error("--kill changes no version: leave out --cold and --moved")
     rows = []
     machine = {**os.environ, **({"MILLRACE_SPARE_MEMORY_MB": "1000000"} if given.cold else {})}
     with (
@@ -226,9 +272,9 @@ def main() -> int:
         Api(system.address, system.link) as api,
     ):
         for guarantee in [given.guarantee] if given.guarantee else GUARANTEES:
-            for keys in given.keys:
+            for keys, standby in product(given.keys, (True, False) if given.kill else (None,)):
                 change = Change(
-                    system, api, guarantee, keys, given.rate, given.padding, given.moved
+                    system, api, guarantee, keys, given.rate, given.padding, given.moved, standby
                 )
                 try:
                     pauses, took = change.measure(given.changes)
@@ -238,6 +284,8 @@ def main() -> int:
                         print(log.read_text()[-4_000:], file=sys.stderr)
                     raise
                 what = f"{guarantee}, {keys:,} keys"
+                if standby is not None:
+                    what += ", a standby" if standby else ", none"
                 print(what, [f"{each:.2f}" for each in pauses], flush=True)
                 for count, size in change.stored:
                     print(f"  store: {count or 0:,} rows, {(size or 0) / 1e6:,.0f} MB", flush=True)

@@ -22,7 +22,7 @@ import psutil
 import pyspark.sql.functions as F  # noqa: N812 - as all of PySpark writes it
 from millrace_runtime import Topology, json, string
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
-from millrace_runtime.simulator.simulation import simulation_session
+from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 
 from bench._table import processor_seconds

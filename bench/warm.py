@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 from millrace_compiler import compile_document
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 from bench._documents import hundred_nodes, ten_nodes
 from bench._table import Row, processor_seconds, show

@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     commands.parser("api").parse_args(arguments[1:])
     node.ensure_packages()
     steps = [
-        Step("catalog", [sys.executable, "-m", "millrace_compiler.generate"]),
+        Step("catalog", [sys.executable, "-m", "millrace_compiler.catalog.generate"]),
         Step("processorApi.json", [sys.executable, "-m", "checks.processor_api"]),
         Step("openapi.json", [sys.executable, "backend/manage.py", "millrace_api"]),
         Step("schema.d.ts", ["npm", "run", "--silent", "generate", "--workspace", "codegen"]),

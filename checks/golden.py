@@ -10,7 +10,7 @@ from launcher import commands, places
 from launcher.console import echo
 
 # folders that the golden tests write to
-WRITTEN = ("tests/golden", "compiler/millrace_compiler/examples", "docs/operators")
+WRITTEN = ("tests/golden", "compiler/millrace_compiler/catalog/examples", "docs/operators")
 
 
 def main(arguments: list[str]) -> int:

@@ -1,7 +1,7 @@
 """``python -m checks.json_files [--check]``: write the recordings and documents of the tests.
 
-The text is that of `millrace_compiler.json_text`. Files that a command generates, such as the
-catalog, are written by that command.
+The text is that of `millrace_compiler.documents.json_text`. Files that a command generates, such as
+the catalog, are written by that command.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from millrace_compiler.json_text import text_of
+from millrace_compiler.documents.json_text import text_of
 
 from launcher import places
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from millrace_compiler.catalog import catalog
+from millrace_compiler.catalog.catalog import catalog
 from millrace_runtime import keywords
 from millrace_runtime.driver import main as job
 

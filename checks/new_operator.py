@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope
-from millrace_compiler.parameters import Expression
-from millrace_compiler.ports import InPort, OutPort
-from millrace_compiler.steps import Handle
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope
+from millrace_compiler.parameters.parameters import Expression
+from millrace_compiler.declarations.ports import InPort, OutPort
+from millrace_compiler.declarations.steps import Handle
 
 
 class {name}(Operator):
@@ -52,7 +52,7 @@ class {name}(Operator):
 TEST = '''\
 """What ``{kind}`` is and what it refuses."""
 
-from millrace_compiler.operator import registry
+from millrace_compiler.declarations.operator import registry
 
 
 def test_{kind}_is_in_the_palette_with_everything_a_newcomer_reads() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.drawings import drawing
+from millrace_compiler.catalog.drawings import drawing
 
 from launcher import places
 

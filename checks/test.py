@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,6 @@ from launcher import commands, jars, node, places
 from launcher.console import echo
 from launcher.up import build_operator
 
-#: tests that measure times or use all of the machine
-ALONE = "alone or browser"
 #: pytest's exit code when a selection is empty
 NOTHING_COLLECTED = 5
 
@@ -68,10 +66,18 @@ def main(arguments: list[str]) -> int:
         name = ["-k", options.k] if options.k else []
         total.add(pytest("fast tests", [*name, "-m", FAST, "-n", "2"], python_paths))
         chosen = f"not ({FAST})" + ("" if options.long or python_paths else " and not long")
-        two = ["-n", "2", "--dist", "loadfile"]
-        beside = [*name, "-m", f"{chosen} and not ({ALONE})", *two]
-        total.add(pytest("tests with services, two at a time", beside, python_paths))
-        alone = [*name, "-m", f"{chosen} and ({ALONE})"]
+        beside = [
+            *name,
+            "-m",
+            f"{chosen} and not alone and not browser",
+            "-n",
+            "2",
+            "--dist",
+            "loadfile",
+        ]
+        journeys = [*name, "-m", f"{chosen} and not alone and browser"]
+        total.add(pytest("tests with services and in the browser", beside, python_paths, journeys))
+        alone = [*name, "-m", f"{chosen} and alone"]
         total.add(pytest("tests with services, one at a time", alone, python_paths))
     echo(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
@@ -92,34 +98,50 @@ def prepare(paths: Sequence[str]) -> None:
             os.environ["MILLRACE_NO_CHROMIUM"] = reason
 
 
-def pytest(name: str, options: Sequence[str], paths: Sequence[str]) -> Sum:
-    """Run pytest; a run that fails without a failed test counts as one failure."""
+def pytest(name: str, options: Sequence[str], paths: Sequence[str], *others: Sequence[str]) -> Sum:
+    """Run pytest, and beside it once more for each other list of options.
+
+    The browser's tests need a process of their own: Playwright leaves an event loop running in it,
+    in which Django refuses queries.
+    """
     echo(f"test: {name}")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
-        report = Path(folder) / "report.xml"
-        code = run_pytest([f"--junitxml={report}", *options, *paths])
-        if code == NOTHING_COLLECTED:
-            return Sum()
-        result = read_junit(report) if report.exists() else Sum()
-    if code != 0 and result.failed == 0:
-        result.failed = 1
-    return result
+        reports = [Path(folder) / f"{number}.xml" for number in range(1 + len(others))]
+        codes = run_pytest(
+            [f"--junitxml={report}", *selection, *paths]
+            for report, selection in zip(reports, [options, *others], strict=True)
+        )
+        total = Sum()
+        for code, report in zip(codes, reports, strict=True):
+            result = read_junit(report) if report.exists() else Sum()
+            if code not in {0, NOTHING_COLLECTED} and result.failed == 0:
+                result.failed = 1  # it ended without a failed test
+            total.add(result)
+    return total
 
 
-def run_pytest(arguments: Sequence[str]) -> int:
-    """Exit code of pytest. After an interrupt, wait until its brokers and servers have stopped."""
+def run_pytest(runs: Iterable[Sequence[str]]) -> list[int]:
+    """Exit codes of pytest, run with each list of arguments at the same time.
+
+    After an interrupt, wait until their brokers and servers have stopped.
+    """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", "--durations=20", "--durations-min=10", *arguments],
-        cwd=places.REPOSITORY,
-        env=environment(),
-        stdout=sys.stderr,
-    )
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "pytest", "-q", "--durations=20", "--durations-min=10", *each],
+            cwd=places.REPOSITORY,
+            env=environment(),
+            stdout=sys.stderr,
+        )
+        for each in runs
+    ]
     try:
-        return process.wait()
+        return [process.wait() for process in processes]
     except KeyboardInterrupt:
-        process.send_signal(signal.SIGTERM)
-        process.wait()
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+        for process in processes:
+            process.wait()
         raise
 
 

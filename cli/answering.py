@@ -12,9 +12,9 @@ import json
 import sys
 from pathlib import Path
 
-from millrace_model.simulations import Answer, Scenario
+from millrace_model.scenarios import Answer, Scenario
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.comparing import compared
+from millrace_runtime.results.comparing import compared
 
 from cli.oracle import Oracle
 from launcher import jars

@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.compilation import Compilation
-from millrace_compiler.state_changes import StateChange
-from millrace_compiler.state_schema import compare_state
+from millrace_compiler.compilation.compilation import Compilation
+from millrace_compiler.state.state_changes import StateChange
+from millrace_compiler.state.state_schema import compare_state
 from millrace_model.diagnostics import PlacedDiagnostic
 
 from cli.documents import analyzer, diagnostics_of, of_document, read_document, show_diagnostics

@@ -13,7 +13,7 @@ from millrace_compiler import (
     describe,
 )
 from millrace_compiler.export.kubernetes import Profile, ProfileError, name_of
-from millrace_compiler.versions import CONNECTOR
+from millrace_compiler.program.versions import CONNECTOR
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import PACKAGE, operator_jar
 

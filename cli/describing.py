@@ -14,11 +14,11 @@ import re
 from typing import TypeAlias
 
 from millrace_compiler import Analyzer, compile_document
-from millrace_compiler.describe import description_of
+from millrace_compiler.compilation.describe import description_of
 from millrace_model.documents import DocumentNode, TopologyDocument
-from millrace_model.simulations import Scenario, ScenarioResult
+from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 from cli.oracle import Oracle
 from oracle import fuzz

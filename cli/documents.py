@@ -20,13 +20,14 @@ from millrace_compiler import (
     SocketAnalyzer,
     load_document,
 )
-from millrace_compiler.topology_parameters import resolved
+from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.diagnostics import DiagnosticJson, PlacedDiagnostic
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import InputLine, Scenario, ScenarioResult
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.input_lines import checked_line, invalid_line
+from millrace_runtime.results.input_lines import checked_line, invalid_line
 
 from cli.programs import is_program, programs
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from millrace_model.documents import DocumentNode, TopologyDocument
-from millrace_model.simulations import Expected, Scenario
+from millrace_model.scenarios import Expected, Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import cache_dir, java, spark_jars
 from millrace_runtime.session.session import NO_EXTERNAL_XML

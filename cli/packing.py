@@ -17,8 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from millrace_model.documents import Params, TopologyDocument
-from millrace_model.simulations import OutputLine, Scenario, ScenarioResult
-from millrace_runtime.simulator.simulation import Cut, Line, Result
+from millrace_model.records import OutputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.lines import Line
+from millrace_runtime.results.results import Result
 
 Batch = list[tuple[int, Line]]
 

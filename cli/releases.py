@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import cast
 
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import Expected, Scenario, ScenarioResult
+from millrace_model.scenarios import Expected, Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 from cli.documents import read_document, read_lines
 from cli.oracle import RELEASES, Oracle

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from millrace_compiler import Compilation, Refused
-from millrace_compiler.diagnostics import Diagnostic
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import InputLine, OutputLine
+from millrace_model.records import InputLine, OutputLine
 from millrace_runtime.counterexamples import Found, Searched, search
 
 from cli.documents import of_document, read_document, read_lines, show_diagnostics

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from millrace_compiler import Analyzer, compile_document
-from millrace_compiler.describe import description_of
+from millrace_compiler.compilation.describe import description_of
 from millrace_model.documents import TopologyDocument
 from millrace_runtime.program import load_program
 

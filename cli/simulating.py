@@ -22,25 +22,23 @@ from millrace_compiler import (
     compile_document,
     describe,
 )
-from millrace_compiler.compilation import Dialect
-from millrace_compiler.diagnostics import Diagnostic
+from millrace_compiler.compilation.compilation import Dialect
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
 from millrace_compiler.operators.sources.base import Source
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
-from millrace_model.simulations import (
-    InputLine,
-    OutputLine,
-    RefusedFields,
-    Scenario,
-    ScenarioResult,
-)
+from millrace_model.records import InputLine, OutputLine
+from millrace_model.scenarios import RefusedFields, Scenario, ScenarioResult
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.plain.predicting import VERDICTS, verdict
 from millrace_runtime.program import load_program
-from millrace_runtime.simulator.input_lines import checked_line
-from millrace_runtime.simulator.simulation import Cut, Result, Simulator, simulation_session
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.input_lines import checked_line
+from millrace_runtime.results.results import Result
+from millrace_runtime.session.simulation import simulation_session
+from millrace_runtime.simulator.simulation import Simulator
 from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 
 from cli.documents import (

@@ -8,10 +8,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from millrace_model.simulations import StatePage, StateRow
+from millrace_model.reads import StatePage, StateRow
 from millrace_runtime.checkpoint import checkpoint, storage
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import simulation_session
+from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.stores.reading import StateQuery, read_state, stores_of
 from pyspark.sql import SparkSession
 

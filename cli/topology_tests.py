@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from millrace_compiler import Compilation, load_document
-from millrace_compiler.conditions import read_conditions
+from millrace_compiler.compilation.conditions import read_conditions
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import Scenario, TestResult
+from millrace_model.scenarios import Scenario, TestResult
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.results.cuts import Cut
 from millrace_runtime.simulator.expectations import Expectations
-from millrace_runtime.simulator.simulation import Cut
 
 from cli.documents import read_document, read_text, show_diagnostics
 from cli.programs import is_program

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Self
 
 from millrace_compiler import Refused, compile_document
-from millrace_model.simulations import Scenario, ScenarioResult
+from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.comparing import differences
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.comparing import differences
+from millrace_runtime.results.cuts import Cut
 
 from cli.describing import described_scenario, verify_description
 from cli.documents import analyzer, keep, read_document, read_lines

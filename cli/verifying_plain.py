@@ -9,10 +9,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from millrace_model.simulations import Scenario, ScenarioResult
+from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.plain.predicting import VERDICTS, unexplained, verdict
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 from cli.documents import keep
 from cli.oracle import Oracle

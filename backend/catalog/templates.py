@@ -16,7 +16,7 @@ from typing import Any
 
 from accounts.topics import allows
 from millrace_backend.errors import ApiError
-from millrace_compiler.needs import topics_of
+from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import TopologyDocument
 
 FOLDER = Path(__file__).with_name("documents")

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from millrace_backend.errors import ApiError, NotFound
-from millrace_compiler.kinds import global_kinds
+from millrace_compiler.graphs.kinds import global_kinds
 from millrace_model.changes import PlanWarning
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import BeginRequest, DeploymentSettings, StoredBegin

@@ -85,6 +85,15 @@ class AloneReason(models.TextChoices):
     HANG = "hang", "A task of it did not end in the shared JVM"
 
 
+class StandbyState(models.TextChoices):
+    """What is known of the standby of a deployment."""
+
+    ABSENT = "absent", "There is none"
+    PREPARING = "preparing", "It is being prepared"
+    READY = "ready", "It is ready to take over"
+    FAILED = "failed", "It ended while it was prepared"
+
+
 class StartFrom(models.TextChoices):
     """Where a first run begins to read."""
 

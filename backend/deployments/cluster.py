@@ -10,7 +10,7 @@ from accounts.topics import allows
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.cimpl import NewTopic
 from millrace_backend import kafka
-from millrace_compiler.needs import topics_of
+from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import TopologyDocument
 
 #: number of similar names to suggest for a missing topic

@@ -30,8 +30,8 @@ def changed_parameters(
 
 def _values(version: Version, settings: DeploymentSettings) -> dict[str, Any]:
     # The compiler is loaded at its first use, as in `topologies.compiling`.
-    from millrace_compiler.diagnostics import Diagnostics
-    from millrace_compiler.topology_parameters import read_parameters
+    from millrace_compiler.diagnostics.diagnostics import Diagnostics
+    from millrace_compiler.graphs.topology_parameters import read_parameters
 
     found = read_parameters(version.document, Diagnostics())
     environment = environment_of(settings)

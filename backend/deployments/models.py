@@ -222,6 +222,8 @@ class Run(models.Model):
     report_id = models.CharField(max_length=100)
     #: number of automatic restarts since the user last started it
     restarts = models.PositiveIntegerField(default=0)
+    #: whether it was the standby of the driver before it, and took over when that one was lost
+    standby = models.BooleanField(default=False)
     started_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
     outcome = models.CharField(max_length=10, choices=Outcome, blank=True)

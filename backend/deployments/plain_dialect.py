@@ -13,6 +13,7 @@ from deployments.models import Deployment
 _WITHOUT = {
     "real_time_ms": "it runs in micro-batches",
     "lost_offsets": "it ends if the broker has lost offsets",
+    "standby": "its program cannot be prepared beside the one that runs",
 }
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
-from millrace_compiler.topic_patterns import topic_pattern
+from millrace_compiler.documents.topic_patterns import topic_pattern
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import BeginRequest
 

@@ -258,11 +258,13 @@ def begin_run(
     *,
     report_id: str = "",
     version: int | None = None,
+    standby: bool = False,
 ) -> RunSnapshot:
     """Record a driver process. Recording the same process again has no effect.
 
-    ``version`` is the number of the version that it runs (default: the requested one). Raises
-    LiveRunExists if another driver of the deployment is alive.
+    ``version`` is the number of the version that it runs (default: the requested one);
+    ``standby``: it was prepared before the driver before it was lost. Raises LiveRunExists if
+    another driver of the deployment is alive.
     """
     with transaction.atomic():
         row = locked(deployment)
@@ -279,6 +281,7 @@ def begin_run(
                     process_born=process_born,
                     report_id=report_id or f"{deployment}-{epoch}",
                     restarts=len(_crashes(row)),
+                    standby=standby,
                 )
         except IntegrityError as error:
             live = live_runs().filter(deployment=row).select_related("version").first()
@@ -290,6 +293,13 @@ def begin_run(
         Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
         bump(deployment)
     return _snapshot(run)
+
+
+def standby_changed(deployment: int) -> None:
+    """Show the notes of the standby again, which are files."""
+    with transaction.atomic():
+        locked(deployment)
+        bump(deployment)
 
 
 def end_run(deployment: int, outcome: str, failure: Mapping[str, object] | None = None) -> None:

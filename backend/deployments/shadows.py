@@ -18,8 +18,8 @@ from accounts.topics import allows
 from django.db import transaction
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
-from millrace_compiler.needs import topics_of
-from millrace_compiler.topic_patterns import topic_pattern
+from millrace_compiler.documents.topic_patterns import topic_pattern
+from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import DocumentNode, DocumentSettings, TopologyDocument
 
 from deployments import handover

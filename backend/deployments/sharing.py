@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings as installation
 from millrace_backend.errors import ApiError
-from millrace_compiler.kinds import runs_only_expressions
+from millrace_compiler.graphs.kinds import runs_only_expressions
 from millrace_model.drivers import DeploymentSettings
 from topologies.choices import Dialect
 
@@ -20,6 +20,7 @@ _OWN = {
     "cores": "the threads are those of the shared JVM",
     "memory_mb": "the memory is that of the shared JVM",
     "checkpoint": "the credentials of a storage are those of one deployment",
+    "standby": "a standby takes over from a JVM of its own",
 }
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
-from millrace_compiler.kinds import runs_only_expressions
+from millrace_compiler.graphs.kinds import runs_only_expressions
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import BeginRequest, DecidedRecord, DeploymentSettings, StartStep
 from millrace_model.events import CauseJson, FailedRecord, FailureJson
@@ -170,6 +170,11 @@ class DeploymentSnapshot:
     def wants_to_run(self) -> bool:
         """Whether the user wants this deployment to run."""
         return self.desired == "running"
+
+    @property
+    def next_report_id(self) -> str:
+        """What the next run's driver reports as."""
+        return f"{self.id}-{self.next_epoch}"
 
     def waits(self, now: float) -> bool:
         """Whether to do nothing before the next attempt; a driver that is starting is observed."""

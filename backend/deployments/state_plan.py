@@ -36,7 +36,7 @@ from deployments.plain_dialect import dialect_of
 from deployments.runtime import places_of, read_runtime
 
 if TYPE_CHECKING:
-    from millrace_compiler.state_changes import StateChange, StoreChange
+    from millrace_compiler.state.state_changes import StateChange, StoreChange
 
 #: the driver's notes beside its checkpoint
 NOTES = "stores.json"
@@ -83,7 +83,7 @@ class StatePlan:
 
     def to_json(self) -> StatePlanJson:
         """Return the plan as the API shows it: like ``compare-state``, with names and types."""
-        from millrace_compiler.state_changes import convertible
+        from millrace_compiler.state.state_changes import convertible
 
         stores: list[PlannedStore] = [
             {
@@ -140,8 +140,12 @@ class StatePlan:
 
 
 def _require_conversion(store: StoreChange, text: str) -> None:
-    from millrace_compiler.analysis import AnalyzerUnavailable, ExpressionRequest, SocketAnalyzer
-    from millrace_compiler.state_changes import convertible, value_types
+    from millrace_compiler.inference.analysis import (
+        AnalyzerUnavailable,
+        ExpressionRequest,
+        SocketAnalyzer,
+    )
+    from millrace_compiler.state.state_changes import convertible, value_types
 
     name = store.name
     if not convertible(store):
@@ -184,7 +188,7 @@ def state_plan(
     ``settings``: to use instead of the present ones. Raises Unavailable if the analyzer does not
     respond, ApiError for a version that does not compile.
     """
-    from millrace_compiler.state_schema import compare_schemas
+    from millrace_compiler.state.state_schema import compare_schemas
 
     wanted = dialect_of(row.settings if settings is None else settings)
     program = plain_state.last_program(row.directory)
@@ -223,7 +227,7 @@ def _plain_plan(
     ``program``: the identity of the plain program that ran last; Spark carries state over to
     programs of the same identity.
     """
-    from millrace_compiler.state_schema import compare_schemas
+    from millrace_compiler.state.state_schema import compare_schemas
 
     run = row.runs.select_related("version").first()
     before = row.version if run is None else run.version
@@ -252,7 +256,7 @@ def read_topics(version: Version, workspace: Workspace, settings: DeploymentSett
 
     `settings` name the environment. Raises as `state_plan` does.
     """
-    from millrace_compiler.state_schema import compare_schemas
+    from millrace_compiler.state.state_schema import compare_schemas
 
     schema = _schema(version, workspace, settings=settings)
     nothing: StateSchema = {"stores": [], "topics": [], "patterns": [], "known": []}
@@ -384,7 +388,7 @@ def _as_on_the_cluster(document: TopologyDocument, prefixes: Sequence[str]) -> T
 
 def _texts(schema: StoreSchema | None) -> StoreTexts | None:
     """Return a store's schema with readable types."""
-    from millrace_compiler.state_changes import type_text
+    from millrace_compiler.state.state_changes import type_text
 
     if schema is None:
         return None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from accounts.models import User
 from millrace_backend.errors import Conflict, NotFound
 from millrace_model.notes import Notes
+from millrace_model.reading import Moment
 from millrace_model.state import StoreSchema, Windows
 from topologies import simulating
 
@@ -23,30 +24,30 @@ SHOWN = 20_000
 
 
 class ListedStore(TypedDict):
-    """A store that can be queried; ``rows``: None if unknown."""
+    """A store that can be queried."""
 
-    id: str
+    id: Annotated[str, "Id of the store node, or of the operator that owns the store."]
     name: str
-    kind: str
-    key: str
-    values: list[str]
-    windows: Windows | None
-    rows: int | None
+    kind: Annotated[str, "key_value, window, session or versioned"]
+    key: Annotated[str, "Spark SQL type of the keys."]
+    values: Annotated[list[str], "Types of the values."]
+    windows: Annotated[Windows | None, "Type, size, advance or gap in ms."]
+    rows: Annotated[int | None, "As last reported by the driver; null if unknown."]
 
 
 class StoreList(TypedDict):
-    """The stores of a deployment, and the time of their figures."""
+    """The stores of a deployment; none before its first start."""
 
     stores: list[ListedStore]
-    as_of: str | None
+    as_of: Annotated[Moment | None, "When `rows` was reported."]
 
 
 class ShownPart(TypedDict):
-    """A key or value; ``cut``: whether it is longer than ``text``."""
+    """A key or value: STRING as plain text, all other types as JSON."""
 
-    text: str | None
-    size: int
-    cut: bool
+    text: Annotated[str | None, "Null for a deleted version."]
+    size: Annotated[int, "Size of the whole text in bytes."]
+    cut: Annotated[bool, "Whether the text is truncated."]
 
 
 class StoreAnswer(TypedDict):
@@ -61,7 +62,7 @@ def list_stores(row: Deployment) -> StoreList:
 
     Empty before the deployment's first start.
     """
-    from millrace_compiler.state_changes import type_text
+    from millrace_compiler.state.state_changes import type_text
 
     refuse_plain(row, "show its state")
     run = row.runs.first()
@@ -85,7 +86,7 @@ def list_stores(row: Deployment) -> StoreList:
 
 
 def _queryable(notes: Notes | None) -> list[StoreSchema]:
-    from millrace_compiler.state_schema import QUERYABLE
+    from millrace_compiler.state.state_schema import QUERYABLE
 
     state = None if notes is None else notes.get("state")
     stores = [] if state is None else state["stores"]

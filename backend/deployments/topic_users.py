@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q
-from millrace_compiler.needs import topics_of
-from millrace_compiler.topic_patterns import NoPattern, topic_pattern
+from millrace_compiler.documents.topic_patterns import NoPattern, topic_pattern
+from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import DocumentNode, TopologyDocument
 from millrace_model.drivers import DeploymentSettings
 from redis.exceptions import RedisError

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-from millrace_compiler import kafka_clients
+from millrace_compiler.connections import kafka_clients
 
 from millrace_backend.addresses import Network
 

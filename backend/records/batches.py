@@ -12,7 +12,7 @@ from typing import Any
 
 from accounts.models import User
 from deployments.models import Deployment
-from millrace_model.simulations import TaskStates
+from millrace_model.reads import TaskStates
 from topologies import simulating
 
 #: topic and partition

@@ -1,7 +1,7 @@
 """Conversion of the bytes of keys and values to readable text, and back.
 
-The formats are those of the topology document (`millrace_compiler.formats`). Unless a format is
-chosen, it is guessed from the bytes.
+The formats are those of the topology document (`millrace_compiler.parameters.formats`). Unless a
+format is chosen, it is guessed from the bytes.
 """
 
 from __future__ import annotations

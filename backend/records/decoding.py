@@ -17,7 +17,7 @@ from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, NotFound, Unavailable, cause
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import DocumentNode, Format, TopologyDocument
-from millrace_model.simulations import InputLine, OutputLine
+from millrace_model.records import InputLine, OutputLine
 from topologies.simulating import ask
 
 from records.choices import RecordFormat

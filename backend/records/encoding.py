@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, Unavailable
-from millrace_compiler.generating import Recipe
-from millrace_compiler.types import DataType
+from millrace_compiler.types.generating import Recipe
+from millrace_compiler.types.types import DataType
 from millrace_model.documents import Format
 from topologies.simulating import ask
 

@@ -20,8 +20,8 @@ from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
-from millrace_compiler.kinds import global_kinds
-from millrace_compiler.topic_patterns import topic_pattern
+from millrace_compiler.documents.topic_patterns import topic_pattern
+from millrace_compiler.graphs.kinds import global_kinds
 from millrace_model.documents import DocumentNode, Format, TopologyDocument
 from millrace_model.drivers import DeploymentSettings
 from topologies.models import Version

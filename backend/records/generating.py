@@ -7,10 +7,10 @@ from typing import Any
 
 from accounts.models import User
 from millrace_backend.errors import ApiError, TooMany, Unavailable
-from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Exceeded, Limits
-from millrace_compiler.types import DataType
-from millrace_model.simulations import InputLine
+from millrace_compiler.types.generating import Recipe
+from millrace_compiler.types.types import DataType
+from millrace_model.records import InputLine
 from topologies import compiling
 
 from records.types import type_of

@@ -8,8 +8,8 @@ from typing import ClassVar
 from accounts.models import User, Workspace
 from django.db import models
 from django.utils import timezone
-from millrace_compiler.generating import Recipe
-from millrace_compiler.types import DataType
+from millrace_compiler.types.generating import Recipe
+from millrace_compiler.types.types import DataType
 from topologies.models import Topology
 
 from records.choices import GeneratorState

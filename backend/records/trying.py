@@ -10,7 +10,7 @@ from accounts.permissions import require
 from catalog.templates import Template
 from deployments.actions import create_topics
 from deployments.cluster import existing_topics
-from millrace_compiler.generating import recipe_settings
+from millrace_compiler.types.generating import recipe_settings
 from topologies.models import Topology
 from topologies.templating import create_from_template
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, Forbidden, Unavailable
-from millrace_compiler.formats import SIMPLE
-from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_compiler.parameters.formats import SIMPLE
+from millrace_compiler.types.types import DataType, NoType, parse_type
 from millrace_model.documents import Format
 from topologies.compiling import types_of_formats
 

@@ -7,7 +7,7 @@ from typing import Any
 from accounts.models import Workspace
 from deployments.models import Deployment
 from django.db.models import F
-from millrace_compiler.generating import settings_of_source
+from millrace_compiler.types.generating import settings_of_source
 from millrace_model.documents import DocumentNode
 from topologies.environments import document_in
 from topologies.models import Version

@@ -20,7 +20,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, cause
-from millrace_compiler.generating import Recipe
+from millrace_compiler.types.generating import Recipe
 from millrace_model.events import CauseFields
 
 from records.choices import GeneratorState

@@ -18,13 +18,13 @@ from django.conf import settings
 from millrace_backend import kafka
 from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import Unavailable
-from millrace_compiler.compilation import Dialect
+from millrace_compiler.compilation.compilation import Dialect
 from millrace_compiler.isolated import Limits, Pool
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import Format, TopologyDocument
 from millrace_model.plans import CompilationJson
-from millrace_model.simulations import Conditioned
+from millrace_model.scenarios import Conditioned
 from millrace_model.state import StateSchema
 
 from topologies.models import Version, hash_of

@@ -15,6 +15,6 @@ def document_in(document: TopologyDocument, environment: str | None) -> Topology
     if document.get("parameters") is None:
         return document
     # The compiler is loaded at its first use, as in `topologies.compiling`.
-    from millrace_compiler.topology_parameters import resolved
+    from millrace_compiler.graphs.topology_parameters import resolved
 
     return resolved(document, environment)

@@ -21,7 +21,7 @@ from topologies.compiling import bundled
 from topologies.models import Topology, Version
 
 if TYPE_CHECKING:
-    from millrace_compiler.compilation import Dialect
+    from millrace_compiler.compilation.compilation import Dialect
 
 #: a fixed time in the archive, so that the same version yields the same bytes
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)

@@ -17,7 +17,7 @@ from accounts.models import Workspace
 from django.utils import timezone
 from millrace_backend.errors import Conflict
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import Expected
+from millrace_model.scenarios import Expected
 
 from topologies.models import TestPass, Version, hash_of
 

@@ -11,17 +11,17 @@ from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
-from millrace_compiler.kinds import runs_python
+from millrace_compiler.graphs.kinds import runs_python
 from millrace_model.documents import TopologyDocument
+from millrace_model.reads import TaskStates
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Expected
 from millrace_model.simulations import (
-    Expected,
-    InputLine,
     PartRequest,
     Prepared,
     ServiceError,
     Simulated,
     SimulationRequest,
-    TaskStates,
 )
 from millrace_services import local_services
 
@@ -78,7 +78,7 @@ class Simulation:
     Spark runs the lines too, in such micro-batches. `begins`: states of tasks from the runtime's
     `read_task_states`; without them stores are empty. `run`: a name chosen by the user, by which
     the run is watched and stopped. `environment`: whose values parameters have, not the defaults.
-    `part`: of the topology that runs alone (`millrace_compiler.running_part`).
+    `part`: of the topology that runs alone (`millrace_compiler.compilation.running_part`).
     """
 
     document: TopologyDocument

@@ -14,7 +14,7 @@ from django.db.models import Sum
 from django.utils import timezone
 from millrace_backend.errors import Conflict
 from millrace_backend.quotas import require_room
-from millrace_model.simulations import Expected
+from millrace_model.scenarios import Expected
 
 from topologies.models import Topology, TopologyTest, size_of
 

@@ -9,7 +9,7 @@ from accounts.topics import INTERNAL, allows, described
 from millrace_model.documents import TopologyDocument
 
 if TYPE_CHECKING:
-    from millrace_compiler.diagnostics import Diagnostic
+    from millrace_compiler.diagnostics.diagnostics import Diagnostic
 
 #: node, parameter, code of the diagnostic, and its facts
 Found = tuple[str | None, str, str, dict[str, str]]
@@ -34,7 +34,7 @@ def topic_failure(document: TopologyDocument, prefixes: Sequence[str]) -> dict[s
 def refusals(document: TopologyDocument, prefixes: Sequence[str]) -> list[Diagnostic]:
     """Return a diagnostic for each parameter that may name a topic outside of the prefixes."""
     # The compiler is loaded at its first use, as in `topologies.compiling`.
-    from millrace_compiler.diagnostics import Diagnostic
+    from millrace_compiler.diagnostics.diagnostics import Diagnostic
 
     return [
         Diagnostic(code, node, parameter, data=facts)
@@ -79,7 +79,7 @@ def _refused(
 
 
 def _pattern_allowed(pattern: str, prefixes: Sequence[str]) -> bool:
-    from millrace_compiler.topic_patterns import NoPattern, topic_pattern
+    from millrace_compiler.documents.topic_patterns import NoPattern, topic_pattern
 
     try:
         found = topic_pattern(pattern)

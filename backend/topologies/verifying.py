@@ -18,7 +18,8 @@ from millrace_backend import queue, redis
 from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable, cause
 from millrace_model.documents import TopologyDocument
 from millrace_model.events import CauseFields
-from millrace_model.simulations import DifferenceJson, InputLine, Looked, Scenario, Verification
+from millrace_model.records import InputLine
+from millrace_model.scenarios import DifferenceJson, Looked, Scenario, Verification
 from redis.exceptions import RedisError
 
 from topologies.choices import VerificationState, VerificationStep

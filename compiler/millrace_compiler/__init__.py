@@ -27,7 +27,13 @@ Analyzers: :class:`SocketAnalyzer` (a running server), :class:`CachingAnalyzer` 
 front of another one) and :class:`RecordedAnalyzer` (answers from a file; a double for tests).
 """
 
-from millrace_compiler.analysis import (
+from millrace_compiler.catalog.catalog import catalog
+from millrace_compiler.compilation.compilation import Compilation, Refused, compile_document
+from millrace_compiler.compilation.describe import Description, describe
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
+from millrace_compiler.documents.document import FORMAT, DocumentError, load_document
+from millrace_compiler.export.bundle import bundle_files
+from millrace_compiler.inference.analysis import (
     Analyzer,
     AnalyzerUnavailable,
     CachingAnalyzer,
@@ -37,13 +43,7 @@ from millrace_compiler.analysis import (
     RecordedAnalyzer,
     SocketAnalyzer,
 )
-from millrace_compiler.catalog import catalog
-from millrace_compiler.compilation import Compilation, Refused, compile_document
-from millrace_compiler.describe import Description, describe
-from millrace_compiler.diagnostics import Diagnostic
-from millrace_compiler.document import FORMAT, DocumentError, load_document
-from millrace_compiler.export.bundle import bundle_files
-from millrace_compiler.registries import HttpSchemas, NoSchema, Schemas
+from millrace_compiler.inference.registries import HttpSchemas, NoSchema, Schemas
 
 __all__ = [
     "FORMAT",

@@ -2,91 +2,106 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
+from millrace_model.reading import Moment
 from millrace_model.state import StoreVerdictJson, Windows
 
 
 class StoreTexts(TypedDict):
-    """A store's schema with readable types."""
+    """Types of a store."""
 
     kind: str
-    key: str
-    values: list[str]
-    windows: Windows | None
+    key: Annotated[str, "Spark SQL type of the keys."]
+    values: Annotated[list[str], "Types of the values."]
+    windows: Annotated[Windows | None, "Type, size, advance or gap in ms."]
     tasks: int | None
 
 
 class PlannedStore(StoreVerdictJson):
-    """The verdict on a store, with its size and both schemas."""
+    """What happens to one store."""
 
-    #: whether an expression can convert its values
-    convertible: bool
     name: str
-    rows: int | None
+    rows: Annotated[int | None, "Null if unknown."]
     bytes: int | None
+    convertible: Annotated[bool, "Whether the old values can be converted by an expression."]
     old: StoreTexts | None
     new: StoreTexts | None
 
 
 class PlannedPlace(TypedDict):
-    """Where the new version continues or begins, and where the old one stopped."""
+    """Where a partition is continued."""
 
     partition: int
-    offset: int | None
-    lag: int | None
-    stopped: int | None
+    offset: Annotated[int | None, "Offset of the first record to read."]
+    lag: Annotated[int | None, "Records from there to the end; null if the end is unknown."]
+    stopped: Annotated[int | None, "Where the last run stopped; null if unknown."]
 
 
 class PlannedSource(TypedDict):
-    """The verdict on a topic, and the positions in its partitions."""
+    """What happens to one source topic."""
 
     topic: str
     verdict: str
-    partitions: list[PlannedPlace]
+    partitions: Annotated[
+        list[PlannedPlace],
+        "Where a continued topic resumes; empty before the first report.",
+    ]
 
 
 class StatePlanJson(TypedDict):
-    """The plan; ``as_of``: time of the driver's last report, in ISO 8601."""
+    """What deploying a version does to the state of the previous one."""
 
-    before: int
+    before: Annotated[int, "Number of the version that wrote the state."]
     version: int
     stores: list[PlannedStore]
     sources: list[PlannedSource]
-    accepted: bool
-    as_of: str | None
+    accepted: Annotated[bool, "Whether no state is lost."]
+    as_of: Annotated[
+        Moment | None,
+        "When the driver reported rows, bytes and offsets; null before the first report.",
+    ]
 
 
 class PlanWarning(TypedDict):
-    """What a person should know about where a start begins."""
+    """How a start affects results."""
 
     code: str
     message: str
 
 
 class HandoverJson(TypedDict):
-    """Whether the new driver is prepared beside the old one (``warm``), or why not."""
+    """How a driver replaces another."""
 
-    warm: bool
-    reason: str | None
+    warm: Annotated[
+        bool,
+        "Whether the new driver is prepared while the old one runs; otherwise, the old one is "
+        "stopped first.",
+    ]
+    reason: Annotated[str | None, "Why not; null if it is prepared."]
     message: str | None
 
 
 class ParameterChange(TypedDict):
-    """A parameter of the topology whose value changes; None: not declared."""
+    """A parameter of the topology whose value changes."""
 
     name: str
-    old: object
-    new: object
+    old: Annotated[object, "Null if it was not declared."]
+    new: Annotated[object, "Null if it is no longer declared."]
+
+
+class EnvironmentChange(TypedDict):
+    """The environments before and after; null: parameters have their defaults."""
+
+    old: str | None
+    new: str | None
 
 
 class StartPlanJson(StatePlanJson):
     """The plan of a start that may begin elsewhere."""
 
-    #: whether stores begin empty
-    reset: bool
-    warnings: list[PlanWarning]
-    handover: HandoverJson | None
+    reset: Annotated[bool, "Whether all stores start empty."]
+    warnings: Annotated[list[PlanWarning], "How a start from another position affects results."]
+    handover: Annotated[HandoverJson | None, "Null if no driver is running."]
     parameters: list[ParameterChange]
-    #: before (`old`) and after (`new`); None: defaults
-    environments: dict[str, str | None]
+    environments: EnvironmentChange

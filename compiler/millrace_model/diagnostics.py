@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 
 class PositionJson(TypedDict):
-    """Characters inside the text of an expression: 0-based, ``stop`` exclusive."""
+    """A range of the parameter's text; 0-based, ``stop`` is exclusive."""
 
     start: int
     stop: int
 
 
 class DiagnosticJson(TypedDict):
-    """A fault, a warning or a difference, with its place in the document."""
+    """An error, a warning or a difference, with the node and parameter it refers to."""
 
     code: str
     severity: Literal["error", "warning", "difference"]
     node: str | None
     parameter: str | None
-    path: str | None
+    path: Annotated[
+        str | None, "The path within a compound parameter, such as branches[1].predicate."
+    ]
     message: str
     hint: str
-    facts: dict[str, str]
+    facts: Annotated[dict[str, str], "The values in message and hint, for translations."]
     blocks: Literal["compile", "deploy"] | None
     position: PositionJson | None
 

@@ -1,7 +1,7 @@
 """The topology document, as its JSON.
 
-These are the shapes of a document that was read by :mod:`millrace_compiler.document` or written by
-this version. One from outside may be anything until the compiler has read it.
+These are the shapes of a document that was read by :mod:`millrace_compiler.documents.document` or
+written by this version. One from outside may be anything until the compiler has read it.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from millrace_model.events import CauseJson
+from millrace_model.reading import Moment
 
 
 class ListedProcess(TypedDict):
@@ -89,13 +90,13 @@ class StoredBegin(BeginRequest):
 
 
 class StartStep(TypedDict):
-    """A step of a start, as the API shows it; times are in ISO 8601."""
+    """A step of a deployment."""
 
-    name: str
+    name: Annotated[str, "compile, check, stage or start"]
     state: str
-    started_at: str | None
-    finished_at: str | None
-    detail: CauseJson | None
+    started_at: Moment | None
+    finished_at: Moment | None
+    detail: Annotated[CauseJson | None, "Its progress or result, or why it failed."]
 
 
 class DeploymentSettings(TypedDict, total=False):
@@ -115,3 +116,4 @@ class DeploymentSettings(TypedDict, total=False):
     dead_letter_topic: str
     lost_offsets: str
     batch_deadline_s: int | None
+    standby: bool

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
+
+from millrace_model.reading import Moment
 
 
 def run_stream(report_id: str) -> str:
@@ -48,9 +50,8 @@ class CauseFields(TypedDict):
 
     code: str
     message: str
-    facts: NotRequired[dict[str, str]]
-    #: the underlying cause, which the sentence quotes
-    cause: NotRequired[CauseFields | None]
+    facts: NotRequired[Annotated[dict[str, str], "The values in the message, for translations."]]
+    cause: NotRequired[Annotated[CauseFields | None, "The cause that the message quotes."]]
 
 
 class CauseJson(TypedDict):
@@ -85,14 +86,14 @@ class ErrorFields(TypedDict):
     node: str | None
     parameter: str | None
     message: str
-    facts: NotRequired[dict[str, str]]
-    cause: NotRequired[CauseFields | None]
+    facts: NotRequired[Annotated[dict[str, str], "The values in the message, for translations."]]
+    cause: NotRequired[Annotated[CauseFields | None, "The cause that the message quotes."]]
     exception: NotRequired[str | None]
     record: NotRequired[FailedRecord | None]
 
 
 class FailedRecord(TypedDict, total=False):
-    """The record that stopped a job."""
+    """The record that caused a failure."""
 
     topic: str | None
     partition: int | None
@@ -145,26 +146,29 @@ class LogEvent(TypedDict):
 
 
 class Durations(TypedDict):
-    """Times of records in ms since the start of the run, and in the last seconds.
+    """Latency in ms over the last ten seconds; null if there was no record."""
 
-    ``buckets``: [below, records]. The others are of the last seconds, and null without records.
-    """
-
-    count: int
-    sum: int
-    buckets: list[list[int]]
     avg: float | None
     min: int | None
     max: int | None
     p50: int | None
     p99: int | None
+    count: Annotated[int, "Since the run started, as are `sum` and `buckets`."]
+    sum: int
+    buckets: Annotated[
+        list[list[int]],
+        "Histogram as pairs of an upper bound in ms and the number of records below it, down to "
+        "half the bound.",
+    ]
 
 
 class Latency(TypedDict):
-    """Times from the timestamp, or from the arrival, of a record to its output."""
+    """Latency of the records that entered a node."""
 
-    event: NotRequired[Durations]
-    arrival: NotRequired[Durations]
+    event: NotRequired[Annotated[Durations, "Latency from the record's timestamp."]]
+    arrival: NotRequired[
+        Annotated[Durations, "Latency from the arrival of the input record in Kafka."]
+    ]
 
 
 class TopicPartition(TypedDict):
@@ -179,7 +183,7 @@ class TopicPartition(TypedDict):
 
 
 class StoreFigures(TypedDict):
-    """The size of a store."""
+    """Size of a store."""
 
     name: str
     node: str
@@ -188,7 +192,7 @@ class StoreFigures(TypedDict):
 
 
 class LostRecords(TypedDict):
-    """Records that the broker deleted before they were read."""
+    """Records of a topic partition that the broker deleted before they were read."""
 
     topic: str
     partition: int
@@ -309,44 +313,55 @@ NodeRates = TypedDict(
     {
         "in": int,
         "out": int,
-        "dropped": dict[str, int],
-        "misses": dict[str, int],
-        "dead_letters": int,
+        "dropped": Annotated[dict[str, int], "Dropped records by reason, without dead letters."],
+        "misses": Annotated[
+            dict[str, int],
+            "Records for which an inner join found nothing on the other side, by reason. They are "
+            "not among the dropped records, as in Kafka Streams.",
+        ],
+        "dead_letters": Annotated[
+            int, "Records sent to the dead letter topic instead of the next node."
+        ],
         "in_rate": float | None,
         "out_rate": float | None,
-        "latency": Latency | None,
+        "latency": Annotated[
+            Latency | None,
+            "Null if not measured. Latency is measured at sources and at last nodes.",
+        ],
     },
 )
 
 
 class TaskRates(TypedDict):
-    """Figures of a task, as the API shows them."""
+    """A task, and where it runs."""
 
-    task: str
+    task: Annotated[str, "Task id as in Kafka Streams: sub-topology and partition, such as 0_1."]
     subtopology: int
     level: int
     partition: int
     executor: str
     host: str | None
-    thread: str
-    thread_changes: int
+    thread: Annotated[
+        str, "The thread that ran the task last: Spark uses any free thread of the executor."
+    ]
+    thread_changes: Annotated[int, "Since the run started."]
     topic_partitions: list[TopicPartition]
     records: int
-    rate: float | None
-    stream_time: int | None
-    last_active: int | None
+    rate: Annotated[float | None, "Current rate in records per second."]
+    stream_time: Annotated[int | None, "Epoch milliseconds."]
+    last_active: Annotated[int | None, "Epoch milliseconds."]
     state_rows: int | None
 
 
 class RuntimeJson(TypedDict):
-    """A driver's report with rates, as the API shows it."""
+    """A driver's last report; ``stale`` if it is outdated."""
 
     deployment: int
-    run: str
-    at: int
-    as_of: str
+    run: Annotated[str, "The report id of the run."]
+    at: Annotated[int, "Epoch milliseconds, by the driver's clock."]
+    as_of: Moment
     stale: bool
-    batch: int | None
+    batch: Annotated[int | None, "Number of the last batch; null before the first has ended."]
     duration_ms: int | None
     input_rate: float | None
     process_rate: float | None
@@ -354,5 +369,7 @@ class RuntimeJson(TypedDict):
     nodes: dict[str, NodeRates]
     tasks: list[TaskRates]
     stores: list[StoreFigures]
-    lost: list[LostRecords]
-    topic_partitions: list[TopicPartition]
+    lost: Annotated[list[LostRecords], "Since the run started."]
+    topic_partitions: Annotated[
+        list[TopicPartition], "Of a plain PySpark program, which has no tasks of Kafka Streams."
+    ]

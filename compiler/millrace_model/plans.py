@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from millrace_model.diagnostics import DiagnosticJson
 
 
 class SubtopologyJson(TypedDict):
-    """A sub-topology: ids of its nodes, names of its topics and stores, and its levels."""
+    """A sub-topology: ids of its nodes, names of its topics and stores."""
 
     id: int
     nodes: list[str]
@@ -16,40 +16,47 @@ class SubtopologyJson(TypedDict):
     sinks: list[str]
     stores: list[str]
     tasks: int
-    level: NotRequired[int]
-    levels: NotRequired[list[int]]
+
+
+class PlacedSubtopology(SubtopologyJson):
+    """A sub-topology, which runs as one set of tasks, and its levels."""
+
+    level: Annotated[int, "The first level of the sub-topology."]
+    levels: list[int]
 
 
 class InternalTopic(TypedDict):
-    """A repartition topic or a changelog."""
+    """A repartition or changelog topic as Kafka Streams would create it."""
 
     name: str
     partitions: int
-    kind: str
+    kind: Annotated[str, "repartition or changelog"]
 
 
 class TopicRead(TypedDict):
-    """A topic that is read by name. ``known``: where the number of its partitions is from."""
+    """A topic that the topology reads by name."""
 
     name: str
     partitions: int
-    known: str
+    known: Annotated[
+        str, "Where the number is from: broker, declared (by the document) or assumed."
+    ]
 
 
 class NodePlan(TypedDict):
-    """How a node runs, and the sub-topologies that it is in."""
+    """How a node is executed, and the sub-topologies that it is in."""
 
-    runs_as: str
+    runs_as: Annotated[str, "stream_task or python"]
     guarantee: str
     why: str
     subtopologies: list[int]
 
 
 class EdgePlan(TypedDict):
-    """Whether records of an edge move to other tasks."""
+    """How an edge is executed; ``index`` is its 0-based position in the document."""
 
     index: int
-    shuffle: bool
+    shuffle: Annotated[bool, "Whether its records move to other tasks."]
 
 
 class DescriptionJson(TypedDict):
@@ -61,12 +68,12 @@ class DescriptionJson(TypedDict):
 
 
 class PlanJson(TypedDict):
-    """A plan."""
+    """The physical plan."""
 
-    subtopologies: list[SubtopologyJson]
+    subtopologies: list[PlacedSubtopology]
     internal_topics: list[InternalTopic]
     topics: list[TopicRead]
-    text: str
+    text: Annotated[str, "Text like that of Kafka Streams' Topology#describe."]
     nodes: dict[str, NodePlan]
     edges: list[EdgePlan]
 
@@ -83,29 +90,29 @@ class ProgramPlan(TypedDict):
 
     tasks: int
     levels: int
-    subtopologies: list[SubtopologyJson]
+    subtopologies: list[PlacedSubtopology]
     internal_topics: list[InternalTopic]
     nodes: dict[str, ProgramNode]
 
 
 class PortJson(TypedDict):
-    """The type of the records of a port; ``?`` if it is not known."""
+    """Role and types of a port."""
 
-    role: str
-    key: str
-    value: str
+    role: Annotated[str, "stream, table, windowed_table or global_table"]
+    key: Annotated[str, "A Spark SQL type; `?` if unknown."]
+    value: Annotated[str, "A Spark SQL type; `?` if unknown."]
     key_changed: bool
 
 
 class CodeFile(TypedDict):
-    """A file of a program."""
+    """A generated file."""
 
     path: str
     text: str
 
 
 class SpanJson(TypedDict):
-    """The lines of a file that a node became."""
+    """The lines of a file that belong to a node; 1-based, ``end`` is inclusive."""
 
     path: str
     node: str
@@ -114,37 +121,40 @@ class SpanJson(TypedDict):
 
 
 class CodeJson(TypedDict):
-    """The files of a program, and which node became which lines.
-
-    ``between``: topics through which the queries of a plain program exchange records.
-    """
+    """The generated program, and which of its lines belong to which node."""
 
     files: list[CodeFile]
     source_map: list[SpanJson]
-    between: list[str]
+    between: Annotated[
+        list[str], "Topics that a plain program writes and reads between its queries."
+    ]
 
 
 class ConditionJson(TypedDict):
-    """The columns of a condition with their types, and what is wrong with it."""
+    """The types of a condition's columns, and diagnostics of its predicate."""
 
-    columns: dict[str, str]
+    columns: dict[str, Annotated[str, "A Spark SQL type; `?` if unknown."]]
     diagnostics: list[DiagnosticJson]
 
 
 class SentenceJson(TypedDict):
-    """A sentence: a form with names in braces, and for each name a text or another sentence."""
+    """A sentence by its form, such as `counts by {key}`, so that it can be translated.
+
+    For each name in the form, ``values`` has text of the document or another sentence.
+    """
 
     form: str
     values: dict[str, str | SentenceJson]
 
 
 class CompilationJson(TypedDict):
-    """The response of the compile endpoint, without ``revision``."""
+    """Diagnostics, types, plan and code of a document, valid or not."""
 
     diagnostics: list[DiagnosticJson]
     ports: dict[str, dict[str, PortJson]]
     plan: PlanJson | None
-    summary: dict[str, SentenceJson]
+    summary: Annotated[dict[str, SentenceJson], "A sentence about each node that can be read."]
     code: CodeJson | None
-    #: of the conditions of a test, if it has some
-    conditions: NotRequired[list[ConditionJson]]
+    conditions: NotRequired[
+        Annotated[list[ConditionJson], "The conditions of the request; absent if it has none."]
+    ]

@@ -1,4 +1,4 @@
-"""Checks JSON against a shape.
+"""Checks JSON against a shape, and lists the fields of shapes.
 
 Unknown fields are allowed: a later version may have written them.
 """
@@ -9,11 +9,15 @@ import functools
 import types
 import typing
 from collections.abc import Callable
-from typing import Any, Literal, NotRequired, Required, TypeVar, Union, cast
+from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias, TypeVar, Union, cast
 
 Shape = TypeVar("Shape")
 #: Raises ShapeError if the value at a path does not fit.
 Check = Callable[[object, str], None]
+
+#: Marks text that is a moment, such as ``2026-01-31T12:00:00Z``.
+Iso8601 = object()
+Moment: TypeAlias = Annotated[str, Iso8601]
 
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -40,7 +44,7 @@ def _check(shape: Any) -> Check:
     if typing.is_typeddict(shape):
         return _object(shape)
     origin, inner = typing.get_origin(shape), typing.get_args(shape)
-    if origin in (Required, NotRequired):
+    if origin in (Required, NotRequired, Annotated):
         return _check(inner[0])
     if origin is list:
         return _list(_check(inner[0]))
@@ -97,10 +101,7 @@ def _object(shape: Any) -> Check:
     # Fields are resolved with the first value, as a shape may contain itself.
     @functools.cache
     def fields() -> list[tuple[str, Check, bool]]:
-        hints = typing.get_type_hints(shape, include_extras=True)
-        return [
-            (name, _check(hint), _is_required(shape, name, hint)) for name, hint in hints.items()
-        ]
+        return [(name, _check(hint), required) for name, hint, required in fields_of(shape)]
 
     def check(value: object, path: str) -> None:
         if not isinstance(value, dict):
@@ -112,6 +113,15 @@ def _object(shape: Any) -> Check:
                 raise ShapeError(path, f"an object with {name}", value)
 
     return check
+
+
+def fields_of(shape: Any) -> list[tuple[str, Any, bool]]:
+    """The fields of a shape: name, type, and whether the field is required.
+
+    The text of an ``Annotated`` type describes the field.
+    """
+    hints = typing.get_type_hints(shape, include_extras=True)
+    return [(name, hint, _is_required(shape, name, hint)) for name, hint in hints.items()]
 
 
 def _is_required(shape: Any, name: str, hint: object) -> bool:

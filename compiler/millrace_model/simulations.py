@@ -1,313 +1,17 @@
-"""Simulations: input lines, the request to the simulator and its response."""
+"""Simulations: the request to the simulator and its response."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NotRequired, Required, TypedDict
-
-from millrace_model.diagnostics import Announced, DiagnosticJson
-from millrace_model.documents import Format, TopologyDocument
-from millrace_model.events import CauseFields, ErrorFields, NodeFigures, StoreFigures, TaskFigures
-from millrace_model.plans import InternalTopic, SubtopologyJson
-from millrace_model.state import StoreDrops
-
-
-class InputLine(TypedDict, total=False):
-    """A line of input: a record, an advance of the wall clock in ms, or a restart.
-
-    Null means the same as a missing field.
-    """
-
-    topic: str
-    key: Any
-    value: Any
-    #: bytes in base64, instead of a value
-    key_bytes: str | None
-    value_bytes: str | None
-    timestamp: int
-    partition: int
-    offset: int
-    headers: dict[str, str | None]
-    advance_wall_clock: int
-    restart: Any
-
-
-class OutputLine(TypedDict, total=False):
-    """An output, or what a test expects of one.
-
-    ``after`` is the number of the input line that caused it, if it is known.
-    """
-
-    after: int
-    topic: Required[str]
-    key: Any
-    value: Any
-    timestamp: int
-    headers: dict[str, str | None]
-    #: if it is not 0, of what a search shows
-    partition: int
-
-
-class LineParts(TypedDict):
-    """The parts of a record of an input line; bytes are in base64."""
-
-    partition: int
-    timestamp: int
-    key: str | None
-    value: str | None
-    headers: list[tuple[str, str | None]]
-
-
-class LoggedLine(TypedDict):
-    """A line that a node printed, as the operator has it."""
-
-    level: str
-    node: str | None
-    message: str
-    merge: int
-
-
-class RawProgress(TypedDict):
-    """Progress of a simulation as the operator has it; ``done``: cuts, without micro-batches."""
-
-    counts: list[list[Any]]
-    done: NotRequired[int]
-
-
-class Statistics(TypedDict):
-    """Totals of a run, as the operator counts them."""
-
-    nodes: dict[str, NodeFigures]
-    tasks: list[TaskFigures]
-    stores: list[StoreFigures]
-    dropped: int
-
-
-class StoreEntry(TypedDict, total=False):
-    """A row of a store; the key of a window store contains its window."""
-
-    key: Any
-    value: Any
-    timestamp: int | None
-
-
-class OperatorRecord(TypedDict):
-    """A record for a simulated task; bytes are in base64, ``merge`` is its place among all."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int
-    merge: int
-    key: str | None
-    value: str | None
-    headers: list[tuple[str, str | None]]
-
-
-class OperatorRow(TypedDict):
-    """A row that a simulated task wrote for the sink ``dest``, or a message if that is negative.
-
-    ``key`` and ``value`` are values, the others bytes in base64.
-    """
-
-    dest: int
-    merge: int
-    topic: str | None
-    partition: int | None
-    timestamp: int
-    key: Any
-    value: Any
-    key_bytes: str | None
-    value_bytes: str | None
-    partition_key: str | None
-    headers: list[tuple[str, str | None]]
-    #: of a record that stopped the job, as JSON
-    fault: str
-
-
-class LogLine(TypedDict):
-    """A line that a node printed; ``after`` is 0 if no input line was being processed."""
-
-    level: str
-    node: str | None
-    message: str
-    after: int
-
-
-#: Records of a node; `dropped` by reason, where `dead_letter` is one.
-NodeCounts = TypedDict("NodeCounts", {"in": int, "out": int, "dropped": dict[str, int]})
-
-#: A step of a record in a trace; `millrace_runtime.reports.trace` describes its fields.
-TraceStep = TypedDict(
-    "TraceStep",
-    {
-        "seq": int,
-        "parent": int | None,
-        "after": int,
-        "event": str,
-        "node": str,
-        "record": Any,
-        "from": str | None,
-        "port": str | None,
-        "input": int,
-        "inside": bool,
-        "task": str,
-        "stream_time": int | None,
-        "edge": int | None,
-        "reason": str,
-        "message": str,
-        "level": str,
-        "store": str,
-        "row": Any,
-        "line": int,
-        "function": str,
-        "locals": list[Any],
-    },
-    total=False,
-)
-
-
-class RawTrace(TypedDict):
-    """A trace as the operator has it, with the steps of the task graph."""
-
-    steps: list[Any]
-    truncated: bool
-    stops_truncated: bool
-    stores_truncated: bool
-    counts: list[list[Any]]
-
-
-class Counts(TypedDict):
-    """Records by edge (in the document's order) and by node."""
-
-    edges: list[int]
-    nodes: dict[str, NodeCounts]
-
-
-class RunProgress(TypedDict):
-    """Input lines that are done; counts, except for plain Spark."""
-
-    done: int
-    lines: int
-    edges: NotRequired[list[int]]
-    nodes: NotRequired[dict[str, NodeCounts]]
-
-
-class StoppedFields(ErrorFields):
-    """Why a run stopped, at an input line."""
-
-    kind: str
-    after: NotRequired[int]
-
-
-class DifferenceJson(TypedDict):
-    """A difference between a result and what was expected: a sentence with its code and facts."""
-
-    code: str
-    facts: dict[str, str]
-    message: str
-
-
-class RefusedFields(TypedDict):
-    """Why a document is refused: its first error, and all diagnostics."""
-
-    kind: Literal["refused"]
-    code: str
-    node: str | None
-    parameter: str | None
-    message: str
-    diagnostics: list[DiagnosticJson]
-
-
-class TestResult(TypedDict):
-    """The result of a test of a topology."""
-
-    id: str
-    title: str | None
-    passed: bool
-    differences: list[str]
-
-
-class Answer(TypedDict, total=False):
-    """The answer of a comparison with Kafka Streams: its differences, or why it failed."""
-
-    differences: list[DifferenceJson]
-    error: CauseFields
-
-
-class Looked(TypedDict, total=False):
-    """The answer of a comparison with Kafka Streams, or until then what it is doing."""
-
-    answer: Answer
-    doing: str
-
-
-class Verification(TypedDict):
-    """A comparison with Kafka Streams, as the API shows it."""
-
-    id: str
-    workspace: int
-    state: str
-    doing: str | None
-    differences: list[DifferenceJson] | None
-    error: CauseFields | None
-
-
-class Conditioned(TypedDict, total=False):
-    """A condition of a test on the records of a topic or the rows of a store."""
-
-    topic: str
-    store: str
-    predicate: str
-    records: str | int
-
-
-class Described(TypedDict, total=False):
-    """Sub-topologies and internal topics, of a scenario that compares descriptions."""
-
-    subtopologies: list[SubtopologyJson]
-    internal_topics: list[InternalTopic]
-
-
-class ScenarioResult(Described, total=False):
-    """The results of a scenario, in the form of a result file."""
-
-    id: str
-    outputs: list[OutputLine]
-    stores: dict[str, list[StoreEntry]]
-    dropped: int | None
-    #: why the document is refused, or a record stopped it
-    error: Any
-    logs: list[LogLine]
-    #: announced by the plain dialect
-    differences: list[Announced]
-
-
-class Expected(ScenarioResult, total=False):
-    """What a test expects; only what is stated is compared."""
-
-    conditions: list[Conditioned]
-
-
-class Scenario(TypedDict, total=False):
-    """A document with input lines and their results: a recorded scenario, or a test."""
-
-    id: str
-    name: str
-    description: str
-    title: str
-    #: how results are compared (`millrace_runtime.simulator.comparing`), and for which cuts
-    compare: str
-    cuts: list[str]
-    #: classes of Kafka Streams' own that take the place of processors, by node
-    oracle_processors: dict[str, str]
-    topology: Required[TopologyDocument]
-    inputs: Required[list[InputLine]]
-    expected: Expected
-    #: results of Millrace, to be compared with those of Kafka Streams
-    found: ScenarioResult
-    #: differences that were found only beside other scenarios
-    beside: list[str]
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
+
+from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import TopologyDocument
+from millrace_model.events import CauseFields
+from millrace_model.reads import TaskStates
+from millrace_model.records import InputLine, LogLine, OutputLine, StoreEntry
+from millrace_model.scenarios import DifferenceJson, Expected, StoppedFields
+from millrace_model.traces import NodeCounts, RunProgress, TraceStep
 
 
 class EdgeEnds(TypedDict, total=False):
@@ -326,7 +30,7 @@ class PinnedLine(InputLine, total=False):
 
 
 class PartRequest(TypedDict, total=False):
-    """The part of a topology that is to run (`millrace_compiler.running_part`)."""
+    """The part of a topology that is to run (`millrace_compiler.compilation.running_part`)."""
 
     pins: list[EdgeEnds]
     to: str | None
@@ -334,64 +38,93 @@ class PartRequest(TypedDict, total=False):
 
 
 class PartRan(TypedDict):
-    """The part that ran: its nodes, and whether the records of a muted node passed it."""
+    """The part that ran."""
 
     nodes: list[str]
-    muted: dict[str, bool]
+    muted: Annotated[
+        dict[str, bool], "By muted node: whether records passed it, or stopped before it."
+    ]
 
 
 class SimulationResult(TypedDict):
-    """The result of a simulation, as the page shows it."""
+    """Results of the input lines."""
 
     outputs: list[OutputLine]
     output_count: int
     dropped: int
-    edges: list[int]
+    edges: Annotated[list[int], "Records over each edge of the document."]
     nodes: dict[str, NodeCounts]
     stores: dict[str, list[StoreEntry]]
     steps: list[TraceStep]
-    truncated: bool
-    stops_truncated: bool
-    stores_truncated: bool
+    truncated: Annotated[bool, "Whether there were more steps than are returned."]
+    stops_truncated: Annotated[
+        bool, "Whether there were more stops at breakpoints than are returned."
+    ]
+    stores_truncated: Annotated[
+        bool, "Whether the stores started with more rows than the steps contain."
+    ]
+    breakpoints: NotRequired[dict[str, list[Breakpoint]]]
     logs: list[LogLine]
     error: StoppedFields | None
-    stopped_after: int | None
-    differences: NotRequired[list[DifferenceJson] | None]
-    breakpoints: NotRequired[dict[str, list[Breakpoint]]]
-    part: NotRequired[PartRan | None]
+    stopped_after: Annotated[
+        int | None,
+        "Of a run that was canceled: the number of input lines that it processed. The results "
+        "are those of these lines.",
+    ]
+    differences: NotRequired[
+        Annotated[
+            list[DifferenceJson] | None,
+            "Differences from the expected results; null without expected results.",
+        ]
+    ]
+    part: NotRequired[Annotated[PartRan, "The part that ran; absent for all of it."]]
 
 
 class Breakpoint(TypedDict):
-    """A requested line, and the line of the statement where it stops, if there is one."""
+    """Where a breakpoint stops."""
 
-    line: int | None
-    at: int | None
+    line: Annotated[int, "As requested."]
+    at: Annotated[
+        int | None,
+        "The line of the statement; null if no statement in a function follows.",
+    ]
 
 
 class PlainRow(TypedDict):
-    """A record that plain Spark and Kafka Streams give, or only one of them.
-
-    ``differs``: how; ``codes`` explain that, if it is ``explained``.
-    """
+    """A record of Kafka Streams, of plain Spark, or of both."""
 
     kafka_streams: OutputLine | None
     spark: OutputLine | None
-    differs: Sequence[str]
-    codes: list[str]
-    explained: bool
+    differs: Annotated[
+        Sequence[Literal["value", "headers", "timestamp", "order", "input", "missing", "extra"]],
+        "order: another place in its micro-batch; input: caused by another input line; missing: "
+        "only Kafka Streams writes it; extra: only plain Spark does.",
+    ]
+    codes: Annotated[list[str], "Codes of the diagnostics that explain it."]
+    explained: Annotated[bool, "Whether a diagnostic explains each difference."]
+
+
+class PlainCounts(TypedDict):
+    """Records of a topic: equal, equal except for the timestamp, different, or of one side only."""
+
+    equal: int
+    time: int
+    different: int
+    kafka_streams: int
+    spark: int
 
 
 class PlainTopic(TypedDict):
-    """The first records of a topic on both sides, and the numbers of all."""
+    """The records of a topic on both sides; `sinks` are the nodes that write it."""
 
     topic: str
     sinks: list[str]
-    counts: dict[str, int]
-    rows: list[PlainRow]
+    counts: PlainCounts
+    rows: Annotated[list[PlainRow], "The first 2,000; all of them are counted."]
 
 
 class BothDropped(TypedDict):
-    """Numbers of dropped records, and the codes that explain a difference."""
+    """Counts of dropped records, and the codes that explain why they differ."""
 
     kafka_streams: int
     spark: int
@@ -399,17 +132,20 @@ class BothDropped(TypedDict):
 
 
 class BothStopped(TypedDict):
-    """Why a record stopped one side."""
+    """Why each side stopped, if it did."""
 
     kafka_streams: StoppedFields | None
     spark: StoppedFields | None
 
 
 class PlainComparison(TypedDict):
-    """Plain Spark beside Kafka Streams, and the verdict."""
+    """The results of plain Spark beside those of Kafka Streams."""
 
-    verdict: str
-    unexplained: list[DifferenceJson]
+    verdict: Annotated[
+        str,
+        "predicted: diagnostics explain each difference; wrong: at least one has no diagnostic.",
+    ]
+    unexplained: Annotated[list[DifferenceJson], "Differences without a diagnostic."]
     topics: list[PlainTopic]
     dropped: BothDropped
     stopped: BothStopped
@@ -417,7 +153,7 @@ class PlainComparison(TypedDict):
 
 
 class PlainResult(TypedDict):
-    """The lines on plain Spark, in such micro-batches, beside Kafka Streams."""
+    """The run in plain Spark; without a comparison, plain Spark cannot express the topology."""
 
     cut: str
     diagnostics: list[DiagnosticJson]
@@ -429,7 +165,10 @@ class SimulationAnswer(TypedDict):
 
     diagnostics: list[DiagnosticJson]
     result: SimulationResult | None
-    plain: PlainResult | None
+    plain: Annotated[
+        PlainResult | None,
+        "Null unless it was requested, and if it was canceled before its first micro-batch ended.",
+    ]
 
 
 class SimulationRequest(TypedDict, total=False):
@@ -449,115 +188,33 @@ class SimulationRequest(TypedDict, total=False):
     begins: TaskStates | None
 
 
-class CommittedBatch(TypedDict):
-    """A committed micro-batch, when it was planned in ms, and the next offsets to read."""
+class DifferingInput(TypedDict):
+    """An input on which two versions differ, with the outputs of each."""
 
-    batch: int
-    at: int
-    places: dict[str, dict[str, int]]
-
-
-class CommittedBatches(TypedDict):
-    """The last micro-batches of a checkpoint; ``clock``: whether processors see the wall clock."""
-
-    batches: list[CommittedBatch]
-    levels: int | None
-    subtopologies: dict[str, int] | None
-    clock: bool | None
+    inputs: Annotated[list[InputLine], "Input lines."]
+    topics: Annotated[list[str], "Topics with different records."]
+    old: Annotated[list[OutputLine], "Output lines."]
+    new: Annotated[list[OutputLine], "Output lines."]
+    old_stopped: Annotated[int | None, "Number of the input line that stops the old version."]
+    new_stopped: Annotated[int | None, "Number of the input line that stops the new version."]
 
 
-class RawTaskStates(TypedDict):
-    """The state of tasks as the operator reads it; its text is the operator's own."""
+class SearchResult(TypedDict):
+    """What a search found, and how much it tried."""
 
-    state: str
-    wall_clock: int
-
-
-class TaskStates(RawTaskStates):
-    """The state of tasks after a micro-batch, with which a simulation can begin."""
-
-    changes: list[StoreDrops]
-    names: dict[str, str]
-    nodes: dict[str, list[str | int]]
-    tasks: int | None
-    levels: int | None
-    subtopologies: dict[str, int] | None
-
-
-class StoreName(TypedDict):
-    """A store of a checkpoint."""
-
-    id: str
-    name: str
-    kind: str
-
-
-class TaskTime(TypedDict):
-    """A task and its stream time."""
-
-    task: str
-    stream_time: int | None
-
-
-class Window(TypedDict):
-    """A window of a row; ``end`` is None for unlimited windows."""
-
-    start: int
-    end: int | None
-
-
-class StateRow(TypedDict):
-    """A row of a store; key and value are JSON as text, which keeps all digits."""
-
-    key: str
-    value: str | None
-    timestamp: int | None
-    task: str
-    window: NotRequired[Window]
-    valid_from: NotRequired[int]
-
-
-class RowsOfPage(TypedDict):
-    """What the operator reads of a page."""
-
-    tasks: list[TaskTime]
-    rows: list[StateRow]
-    next: str | None
-
-
-class StatePage(RowsOfPage):
-    """A page of a store, from a committed micro-batch; times are in ms."""
-
-    store: StoreName
-    batch: int
-    committed_at: int
-
-
-class ReadRequest(TypedDict, total=False):
-    """A request to read a checkpoint; see `millrace_runtime.stores.reader`."""
-
-    do: Required[str]
-    owner: str
-    checkpoint: Required[str]
-    store: str
-    query: Any
-    batch: int
-    tasks: list[int] | None
-    names: list[str]
-
-
-class EncodeRequest(TypedDict):
-    """A request to encode values, each as JSON, in a format."""
-
-    do: Literal["encode"]
-    format: Format
-    texts: list[str]
-
-
-class EncodedBytes(TypedDict):
-    """Encoded values in Base64, or null."""
-
-    bytes: list[str | None]
+    found: Annotated[DifferingInput | None, "Null if the results are equal for all inputs."]
+    inputs: Annotated[int, "Number of inputs that were tried."]
+    seconds: float
+    nodes: Annotated[int, "Number of nodes of both versions."]
+    branches: Annotated[
+        int,
+        "What the nodes of both versions can do: a record enters it, one leaves it, its predicate "
+        "is false.",
+    ]
+    covered: Annotated[int, "How many of them happened."]
+    missed: Annotated[dict[str, list[str]], "Nodes that no record reached, by version (old, new)."]
+    only_old: Annotated[list[str], "Topics that only the old version writes."]
+    only_new: Annotated[list[str], "Topics that only the new version writes."]
 
 
 class ProgramRequest(TypedDict):
@@ -580,27 +237,6 @@ class Reported(TypedDict):
     progress: RunProgress
 
 
-class DropCount(TypedDict):
-    """Records that a node dropped for a reason."""
-
-    node: str
-    reason: str
-    count: int
-
-
-class DriverStep(TypedDict):
-    """What the tasks of a test driver did with some records (``TestDriver.scala``).
-
-    ``nodes``: [node, records in, records out]. ``answer``: of an operation of a store.
-    """
-
-    rows: list[OperatorRow]
-    drops: list[DropCount]
-    nodes: NotRequired[list[tuple[str, int, int]]]
-    logs: NotRequired[list[LoggedLine]]
-    answer: NotRequired[Any]
-
-
 class ServiceError(CauseFields):
     """Why the simulator or the store reader refuses a request."""
 
@@ -610,13 +246,13 @@ class ServiceError(CauseFields):
 
 
 class Prepared(TypedDict):
-    """Whether a simulator is ``ready`` or ``starting``, and the progress of a run."""
+    """Whether a simulation can start immediately, and the progress of a run of the user."""
 
-    state: str
+    state: Literal["ready", "starting"]
     progress: RunProgress | None
 
 
 class Simulated(SimulationAnswer):
-    """The response of the simulate endpoint; nothing ran if ``state`` is ``starting``."""
+    """Diagnostics and result; without a result, the document was refused or has not run yet."""
 
-    state: str
+    state: Annotated[str, "starting: the simulator is starting; try again in a second."]

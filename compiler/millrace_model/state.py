@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict
 
 #: A type in the form of Spark's ``DataType.json``.
 SparkType: TypeAlias = "str | StructType | ArrayType | MapType"
@@ -89,7 +89,7 @@ class StateSchema(TypedDict):
 class StoreVerdictJson(TypedDict):
     """The verdict on a store, as ``compare-state --json`` shows it."""
 
-    id: str
+    id: Annotated[str, "Id of the store node, or of the operator that owns the store."]
     kind: str
     verdict: str
     reasons: list[str]

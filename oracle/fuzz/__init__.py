@@ -9,7 +9,7 @@ without a defined order.
 
 import random
 
-from millrace_model.simulations import Scenario as ScenarioJson
+from millrace_model.scenarios import Scenario as ScenarioJson
 
 from oracle.fuzz.scenario import Scenario
 from oracle.fuzz.times import lengthen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millrace_model.simulations import InputLine
+from millrace_model.records import InputLine
 
 from oracle.fuzz.parts import KEYS, Generator, SourceRole
 

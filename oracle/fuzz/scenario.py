@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import Scenario as ScenarioJson
+from millrace_model.scenarios import Scenario as ScenarioJson
 
 from oracle.fuzz.aggregations import Aggregations
 from oracle.fuzz.inputs import Inputs

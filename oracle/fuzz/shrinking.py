@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import cast
 
 from millrace_model.documents import DocumentEdge, DocumentSettings, TopologyDocument
-from millrace_model.simulations import InputLine, Scenario
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Scenario
 from millrace_runtime.counterexamples.shrinking import shrink
 
 #: Whether a scenario is valid and shows the difference.

@@ -6,7 +6,7 @@ import random
 import re
 from typing import Any
 
-from millrace_model.simulations import Scenario
+from millrace_model.scenarios import Scenario
 
 DURATIONS = {
     "size", "advance", "grace", "difference", "gap", "start", "before", "after", "limit",

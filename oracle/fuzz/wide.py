@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable, Sequence
 
 from millrace_model.documents import DocumentSettings, Format, Params
-from millrace_model.simulations import InputLine
-from millrace_model.simulations import Scenario as ScenarioJson
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Scenario as ScenarioJson
 
 from oracle.fuzz.parts import STRUCT, Choice, Columns, Ins, Out, SourceRole
 from oracle.fuzz.several import Several

@@ -59,7 +59,7 @@ def _known(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def _message(function: str, unknown: str, known: tuple[str, ...]) -> str:
     # Imported here: the process of a processor must not load the compiler.
-    from millrace_compiler.guesses import guess
+    from millrace_compiler.diagnostics.guesses import guess
 
     listed = f"Its arguments are: {', '.join(known)}." if known else "It takes none."
     return f"{function}() has no argument {unknown!r}. {guess(unknown, known)}{listed}"

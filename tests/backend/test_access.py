@@ -49,7 +49,7 @@ def asked_link(client_of: Client, admin: User, person: User, workspace: str = "m
 
 
 # -- sign-in links for others ---------------------------------------------------------------------
-def test_an_admin_gets_no_link_for_an_account_that_another_workspace_created(
+def test_an_admin_gets_no_link_for_an_account_of_another_workspace(
     people: People, client_of: Client
 ) -> None:
     lone = User.objects.create(username="lone", created_in=people.other_workspace)
@@ -71,7 +71,7 @@ def test_an_admin_gets_no_link_for_an_account_of_the_installation(
     assert asked_link(client_of, people.admin, chief).status_code == 403
 
 
-def test_an_admin_gets_no_link_once_the_account_works_elsewhere_and_its_open_link_ends(
+def test_an_admins_link_ends_once_the_account_works_elsewhere(
     people: People, client_of: Client
 ) -> None:
     link = asked_link(client_of, people.admin, people.viewer).json()["sign_in_link"]
@@ -310,7 +310,7 @@ def aged(days: float) -> datetime:
     return timezone.now() - timedelta(days=days)
 
 
-def test_used_links_ended_sessions_and_old_audit_entries_are_deleted_by_the_beat(
+def test_used_links_ended_sessions_and_old_audit_entries_are_deleted(
     people: People, client_of: Client, millrace_settings: Any
 ) -> None:
     """One row of each kind is just too old, and one is not."""

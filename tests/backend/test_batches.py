@@ -45,7 +45,7 @@ def test_whole_batches_before_and_after_it_are_added_as_far_as_they_fit() -> Non
     assert numbers(span(20, before=500, most=20)) == (1, [2, 3])
 
 
-def test_what_the_broker_or_the_checkpoint_does_not_have_any_more_is_no_beginning() -> None:
+def test_what_broker_or_checkpoint_no_longer_have_is_no_beginning() -> None:
     later = {**EARLIEST, ("in", 1): 5}
     found = chosen(BATCHES, (("in", 0), 20), later, before=500, after=0, most=100)
     assert numbers(found) == (2, [3])
@@ -59,7 +59,7 @@ def test_what_the_broker_or_the_checkpoint_does_not_have_any_more_is_no_beginnin
         chosen([], (("in", 0), 12), EARLIEST, before=0, after=0, most=100)
 
 
-def test_records_come_by_batch_and_within_it_as_a_task_merges_its_partitions() -> None:
+def test_records_come_as_a_task_merges_its_partitions() -> None:
     found = Span(BATCHES[1], [BATCHES[2]])
     records = [
         # The second is late: it is placed at the running maximum timestamp of its partition.

@@ -15,7 +15,7 @@ from deployments.models import Deployment
 from django.utils import timezone
 from millrace_backend import environment, redis
 from millrace_compiler import compile_document
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.state.state_schema import state_schema
 from millrace_workers import tasks
 from millrace_workers.app import app
 from topologies import actions as topologies
@@ -174,7 +174,7 @@ def test_what_cannot_be_is_refused_with_what_would_do(
     assert (stopped.desired, stopped.beginning) == ("stopped", None)
 
 
-def test_a_reset_is_confirmed_by_name_passed_to_the_driver_and_written_down(
+def test_a_reset_is_confirmed_by_name_and_passed_to_the_driver(
     stopped: Deployment, topic: str, people: People, client_of: Client
 ) -> None:
     client = client_of(people.operator)
@@ -274,7 +274,7 @@ def test_state_that_was_left_is_kept_until_an_operator_deletes_it(
     assert (entry.action, entry.detail["bytes"]) == ("deployment.delete_old_state", 8)
 
 
-def test_state_that_was_left_is_listed_and_deleted_after_some_days_if_that_is_set(
+def test_old_state_is_listed_and_deleted_after_the_days_that_are_set(
     deployment: Deployment, people: People, client_of: Client, millrace_settings: Any
 ) -> None:
     millrace_settings.OLD_STATE_KEPT = timedelta(days=1)
@@ -311,7 +311,7 @@ def test_state_that_was_left_is_listed_and_deleted_after_some_days_if_that_is_se
     assert environment.read({}).old_state_days is None
 
 
-def test_state_that_was_left_in_an_object_store_is_listed_and_deleted_by_what_reads_stores(
+def test_old_state_in_an_object_store_is_listed_and_deleted(
     deployment: Deployment, people: People, client_of: Client, simulator: RecordedSimulator
 ) -> None:
     deployment.settings["checkpoint"] = "s3a://bucket/state"

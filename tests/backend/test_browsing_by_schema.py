@@ -147,7 +147,7 @@ UNUSABLE: dict[str, tuple[dict[str, str], int, str]] = {
 
 
 @pytest.mark.parametrize("code", UNUSABLE)
-def test_a_schema_that_cannot_be_had_is_refused_before_anything_is_written_or_read(
+def test_a_schema_that_cannot_be_had_is_refused_first(
     code: str, editor: Any, operator: Any, topic: str, registry: Registry,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

@@ -165,7 +165,7 @@ def test_an_export_is_a_zip_with_the_job_and_the_same_bytes_every_time(
     assert client_of(people.viewer).get(path).content == answer.content
 
 
-def test_the_plain_dialect_comes_with_its_differences_and_is_exported_alone(
+def test_a_plain_program_comes_with_its_differences_and_is_exported(
     analyzer: None, people: People, client_of: Client
 ) -> None:
     document = next(each.document for each in templates() if each.id == "word-count")

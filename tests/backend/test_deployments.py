@@ -149,7 +149,7 @@ def test_the_reconciler_loads_everything_it_needs_as_plain_values(
     assert reconciling.load_for_reconcile(999_999) is None
 
 
-def test_steps_show_their_times_and_a_new_beginning_makes_the_later_ones_wait(
+def test_steps_show_their_times_and_wait_after_a_new_beginning(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     for name in ("compile", "check"):
@@ -395,7 +395,7 @@ def test_creating_twice_at_once_leaves_one(people: People, topology: Topology) -
     assert Deployment.objects.count() == 1
 
 
-def test_a_deployment_is_paused_and_resumed_by_operators_while_it_is_to_run(
+def test_operators_pause_and_resume_a_deployment_that_is_to_run(
     people: People, deployment: Deployment, client_of: Client
 ) -> None:
     path = f"/api/deployments/{deployment.pk}"

@@ -46,7 +46,7 @@ def test_a_deployment_runs_with_the_values_of_its_environment(deployed: Deployme
     assert list(topic_users.uses_of_topic("in")) == []
 
 
-def test_a_topic_of_another_environment_that_the_workspace_may_not_use_is_refused(
+def test_a_forbidden_topic_of_another_environment_is_refused(
     deployed: Deployment, people: People, client_of: Client, settings: Any
 ) -> None:
     people.workspace.topic_prefixes = ["in", "out"]

@@ -89,7 +89,7 @@ def test_where_records_are_read_again_decisions_are_history(
     assert [each["active"] for each in shown["record_decisions"]] == [False]
 
 
-def test_a_dead_letter_needs_a_topic_and_a_record_that_failed_before_the_sink(
+def test_a_dead_letter_needs_a_topic_and_a_failure_before_the_sink(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     fail(deployment)

@@ -124,7 +124,7 @@ def test_skew_is_the_share_of_the_busiest_task_of_each_sub_topology(
     assert values(deployment, Figure.TASK_SKEW, 35) == {"0": [None, None, None, 66.7, None, 66.7]}
 
 
-def test_coarser_intervals_have_the_same_totals_and_the_highest_of_all_else(
+def test_coarser_intervals_have_the_same_totals_and_maxima(
     deployment: Deployment,
 ) -> None:
     for at, records, lag in ((5, 0, 1), (55, 600, 90), (58, 600, 3), (65, 600, 2), (115, 1200, 4)):
@@ -194,7 +194,7 @@ def test_workers_note_what_lies_in_redis_of_runs_that_live(deployment: Deploymen
     assert (seen.at, seen.records, seen.records_at) == (now, 100, now)
 
 
-def test_the_age_of_what_is_to_be_read_is_counted_from_the_end_that_was_read() -> None:
+def test_the_age_of_a_backlog_is_counted_from_the_end_that_was_read() -> None:
     ends: list[list[int]] = []
     ages = []
     for at, end, lag in (
@@ -213,7 +213,7 @@ def test_the_age_of_what_is_to_be_read_is_counted_from_the_end_that_was_read() -
 @given(
     st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), min_size=1, max_size=300),
 )
-def test_ends_are_bounded_and_an_age_never_runs_backwards_while_nothing_is_read(
+def test_ends_are_bounded_and_an_age_never_runs_backwards(
     steps: list[tuple[int, int]],
 ) -> None:
     ends: list[list[int]] = []

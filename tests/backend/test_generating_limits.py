@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from millrace_backend.errors import ApiError
-from millrace_compiler.generating import Recipe, lines
+from millrace_compiler.types.generating import Recipe, lines
 from records.encoding import records_of
 from records.generating import check_rate, recipe_of
 

@@ -17,8 +17,8 @@ from catalog.templates import template
 from confluent_kafka.admin import AdminClient
 from deployments.actions import request_start, request_stop
 from millrace_backend.errors import ApiError
-from millrace_compiler.generating import Recipe
 from millrace_compiler.isolated import Pool
+from millrace_compiler.types.generating import Recipe
 from millrace_services import line_server
 from records.encoding import records_of
 from records.generating import recipe_of
@@ -87,7 +87,7 @@ def test_records_fit_their_schema_and_field_rules() -> None:
     assert {sentence.made(n, NOW).value for n in range(50)} == {"a c", "a b c"}
 
 
-def test_shares_of_late_null_and_malformed_records_and_of_keys_are_about_right() -> None:
+def test_shares_of_late_null_and_malformed_records_are_about_right() -> None:
     made = recipe(late=20, late_by=DAY, nulls=10, malformed=5, keys=50, skew=1)
     records = [made.made(n, NOW) for n in range(4_000)]
     assert 0.15 < sum(each.time < NOW for each in records) / 4_000 < 0.25
@@ -195,7 +195,7 @@ def test_records_of_a_schema_keep_to_what_it_allows(
 
 
 @pytest.mark.django_db
-def test_a_registry_gives_the_schema_and_one_that_cannot_be_asked_is_reported(
+def test_a_registry_gives_the_schema_or_is_reported(
     people: People, client_of: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = Pool(1)

@@ -55,7 +55,7 @@ def test_a_typing_error_in_a_topic_is_found_with_the_name_that_it_is_like(
     assert (second["name"], second["node"], second["partitions"]) == (f"{prefix}out", "to", 5)
 
 
-def test_topics_are_created_with_the_partitions_and_the_retention_that_were_chosen(
+def test_topics_are_created_with_the_chosen_partitions_and_retention(
     people: People, topology: Topology, client_of: Client, prefix: str, broker: Any
 ) -> None:
     body = {

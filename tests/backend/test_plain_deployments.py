@@ -54,7 +54,7 @@ def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> I
     ("setting", "value"),
     [("real_time_ms", 10_000), ("lost_offsets", "latest")],
 )
-def test_settings_that_a_plain_program_has_nothing_for_are_refused_with_the_reason(
+def test_settings_without_a_plain_counterpart_are_refused(
     people: People, topology: Topology, client_of: Client, setting: str, value: Any
 ) -> None:
     body = {
@@ -128,7 +128,7 @@ def test_the_dialect_stays_where_the_checkpoint_is_in_an_object_store(
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "has_checkpoint")
 
 
-def test_a_program_with_other_labels_keeps_its_state_and_another_one_loses_it(
+def test_a_program_with_other_labels_keeps_its_state(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     client, path = client_of(people.operator), f"/api/deployments/{running.pk}"
@@ -147,7 +147,7 @@ def test_a_program_with_other_labels_keeps_its_state_and_another_one_loses_it(
     assert decided.status_code == 200
 
 
-def test_another_dialect_loses_all_state_and_begins_with_a_checkpoint_of_its_own(
+def test_another_dialect_begins_with_a_checkpoint_of_its_own(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     client, path = client_of(people.operator), f"/api/deployments/{running.pk}"

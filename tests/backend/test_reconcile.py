@@ -214,7 +214,7 @@ def test_a_full_disk_is_waited_for_and_shown_until_there_is_room(
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_an_analyzer_that_is_killed_is_waited_for_and_shown_until_it_is_back(
+def test_an_analyzer_that_is_killed_is_waited_for_and_shown(
     copying: Deployment,
     people: People,
     client_of: Client,

@@ -263,7 +263,7 @@ def test_one_person_cannot_hold_all_readers(
     assert len(ask(limit=5)["records"]) == 5
 
 
-def test_the_address_of_the_cluster_is_shown_to_members_without_asking_kafka(
+def test_the_clusters_address_is_shown_without_asking_kafka(
     client_of: Client, people: People, millrace_settings: Any
 ) -> None:
     path = "/api/workspaces/main/kafka-cluster"
@@ -278,7 +278,7 @@ def test_the_address_of_the_cluster_is_shown_to_members_without_asking_kafka(
     assert client_of(None).get(path).status_code == 401
 
 
-def test_topics_are_listed_with_figures_and_described_with_offsets_and_settings(
+def test_topics_are_listed_with_figures_offsets_and_settings(
     client_of: Client, people: People, topic: str
 ) -> None:
     client = client_of(people.viewer)

@@ -122,7 +122,7 @@ def rates(steps: list[tuple[int, int]], until: int) -> list[Any]:
     return found
 
 
-def test_a_rate_holds_from_batch_to_batch_while_records_come_and_ends_with_them() -> None:
+def test_a_rate_holds_between_batches_while_records_come() -> None:
     """There is a batch every five seconds and a report every second."""
     found = rates([(at, 500) for at in range(0, 40_001, 5_000)], until=60_000)
     assert set(found[10:50]) == {100.0}
@@ -280,7 +280,7 @@ def test_the_last_words_of_a_job_that_failed_are_an_error_at_its_node() -> None:
     assert line.record is None
 
 
-def test_an_error_in_the_log_has_its_time_and_record_and_stands_behind_older_lines(
+def test_an_error_in_the_log_has_its_time_and_record(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     record = {"topic": "in", "partition": 2, "offset": 7, "key": "a", "timestamp": 5}
@@ -305,7 +305,7 @@ def test_a_record_that_user_code_prints_breaks_no_log(
     assert set(line["record"].values()) == {None}
 
 
-def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
+def test_reports_at_a_node_are_among_the_lines_of_its_log(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     client = client_of(people.viewer)

@@ -127,7 +127,7 @@ def test_a_deployment_without_a_driver_shows_that_it_is_stopped(
     assert not redis.client().exists(redis.run_watched("7-1"))
 
 
-def test_records_of_topics_that_the_workspace_may_not_use_any_more_are_not_shown(
+def test_records_of_forbidden_topics_are_not_shown(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     keeps({EDGE: [record(1)]})

@@ -24,6 +24,7 @@ SHARED: Any = {"jvm": "shared"}
         {"memory_mb": 1024},
         {"real_time_ms": 10_000},
         {"checkpoint": "s3a://bucket/x"},
+        {"standby": True},
         {"dialect": "plain"},
     ],
 )
@@ -64,7 +65,7 @@ def test_the_run_shows_its_host_or_why_it_has_none(
     assert run_of(sharing, client_of, people)["jvm"] == {"host": None, "alone": "system"}
 
 
-def test_deployments_of_a_workspace_share_unless_they_run_code_or_read_files(
+def test_deployments_share_unless_they_run_code_or_read_files(
     sharing: Deployment, people: People
 ) -> None:
     found = reconciling.load_for_reconcile(sharing.pk)

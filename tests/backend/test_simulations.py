@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from accounts.choices import Role
 from millrace_backend.errors import Forbidden
-from millrace_compiler.kinds import python_kinds
-from millrace_compiler.operator import registry
-from millrace_compiler.settings import HANDLED
+from millrace_compiler.declarations.operator import registry
+from millrace_compiler.graphs.kinds import python_kinds
+from millrace_compiler.parameters.settings import HANDLED
 from topologies import actions
 from topologies.simulating import Simulation, simulated
 
@@ -132,7 +132,7 @@ def test_what_the_simulator_refuses_is_answered_in_its_words(
     assert (answer.status_code, error["code"], error["hint"]) == (status, code, "What to do.")
 
 
-def test_a_search_for_a_difference_takes_two_documents_that_may_be_simulated(
+def test_a_search_for_a_difference_takes_two_valid_documents(
     people: People, client_of: Client, topology: Any, simulator: RecordedSimulator
 ) -> None:
     saved = topology.versions.get(number=1).document
@@ -155,7 +155,7 @@ def test_a_search_for_a_difference_takes_two_documents_that_may_be_simulated(
 
 
 @pytest.mark.parametrize("side", ["old", "new"])
-def test_python_in_either_version_is_searched_only_for_those_who_may_deploy(
+def test_python_in_a_version_is_searched_for_those_who_may_deploy(
     people: People, client_of: Client, simulator: RecordedSimulator, side: str
 ) -> None:
     code = document("a")
@@ -236,7 +236,7 @@ def test_plain_spark_is_run_with_the_micro_batches_that_are_asked_for(
     assert (refused.status_code, list(refused.json()["error"]["fields"])) == (400, ["plain"])
 
 
-def test_plain_spark_is_run_for_those_who_may_simulate_and_its_progress_is_their_own(
+def test_plain_spark_runs_for_those_who_may_simulate(
     people: People, client_of: Client, topology: Any, simulator: RecordedSimulator
 ) -> None:
     saved = topology.versions.get(number=1).document

@@ -12,8 +12,8 @@ from deployments import actions, reconciling, state_plan
 from deployments.models import Deployment
 from millrace_backend import redis
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
-from millrace_compiler.analysis import ExpressionError
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.inference.analysis import ExpressionError
+from millrace_compiler.state.state_schema import state_schema
 from topologies import actions as topologies
 
 from tests.served import serving_analyzer
@@ -148,7 +148,7 @@ def test_a_loss_is_answered_with_the_plan_until_it_is_decided_by_store(
     assert (found.state_decisions, found.fallback) == ({"sum": "drop"}, 1)
 
 
-def test_an_expression_converts_values_of_another_type_if_it_gives_the_new_one(
+def test_an_expression_converts_values_if_it_gives_the_new_type(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     client = client_of(people.operator)
@@ -174,7 +174,7 @@ def test_an_expression_converts_values_of_another_type_if_it_gives_the_new_one(
     assert found.state_decisions == decision
 
 
-def test_a_version_that_fails_gives_way_to_the_one_that_ran_and_one_that_arrives_stays(
+def test_a_version_that_fails_is_rolled_back_and_a_later_one_stays(
     running: Deployment, people: People
 ) -> None:
     actions.request_redeploy(people.operator, running, 2)
@@ -193,7 +193,7 @@ def test_a_version_that_fails_gives_way_to_the_one_that_ran_and_one_that_arrives
     assert (running.version.number, running.fallback) == (2, None)
 
 
-def test_a_version_that_does_not_compile_is_left_to_the_checks_of_the_deployment(
+def test_a_version_that_does_not_compile_is_left_to_the_checks(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     broken = summing("NONSENSE")

@@ -116,7 +116,7 @@ def test_what_the_reader_refuses_is_answered_in_its_words(
     assert (answer.status_code, error["code"], error["message"]) == (status, code, "Why.")
 
 
-def test_a_store_or_a_limit_that_is_none_is_refused_before_anything_is_read(
+def test_an_unknown_store_or_a_wrong_limit_is_refused_first(
     people: People, client_of: Client, running: Deployment, simulator: RecordedSimulator
 ) -> None:
     client = client_of(people.viewer)

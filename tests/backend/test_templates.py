@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from catalog.templates import Template, template, templates
-from millrace_compiler.needs import topics_of
+from millrace_compiler.graphs.needs import topics_of
 
 from .conftest import Client, People
 

@@ -11,7 +11,7 @@ from accounts.topics import allows
 from deployments import actions as deployments
 from deployments import cluster, reconciling
 from millrace_backend import kafka
-from millrace_compiler.topic_patterns import topic_pattern
+from millrace_compiler.documents.topic_patterns import topic_pattern
 from topologies import actions as topologies
 from topologies.topics import refusals
 
@@ -87,7 +87,7 @@ def test_every_place_of_a_document_that_names_a_topic_obeys_the_prefixes() -> No
         ("[a-z]*orders-", False),
     ],
 )
-def test_a_pattern_is_allowed_where_all_that_it_matches_begins_with_a_prefix(
+def test_a_pattern_is_allowed_where_all_matches_begin_with_a_prefix(
     pattern: str, within: bool
 ) -> None:
     assert topic_pattern(pattern).begins_with("orders-") is within
@@ -121,7 +121,7 @@ def test_only_the_installations_admin_sets_prefixes_and_only_in_a_session(
     assert token.put(path, body).json()["error"]["code"] == "session_needed"
 
 
-def test_workspaces_are_listed_by_name_in_pages_and_searched_by_the_installations_admin_alone(
+def test_workspaces_are_paged_and_searched_by_the_installations_admin(
     people: People, chief: User, client_of: Client
 ) -> None:
     path, client = "/api/installation/workspaces", client_of(chief)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.results.differences import Difference
 from millrace_workers.streams import ScriptedStreams
 from topologies import verifying
 

@@ -17,7 +17,7 @@ from checks.steps import environment
 from launcher import places
 from launcher.console import Problem
 
-CATALOG = places.REPOSITORY / "compiler" / "millrace_compiler" / "catalog.json"
+CATALOG = places.REPOSITORY / "compiler" / "millrace_compiler" / "catalog" / "catalog.json"
 FAULTS = """\
 # Page
 

@@ -1,8 +1,9 @@
-"""`./millrace test` leaves nothing running."""
+"""`./millrace test` leaves nothing running, and the tests have names that fit on a line."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,7 +33,8 @@ def test_who_ends_a_run_ends_what_the_tests_had_started(tmp_path: Path) -> None:
     (tmp_path / "test_endless.py").write_text(ENDLESS, encoding="utf-8")
     code = (
         "import sys; from checks.test import run_pytest; "
-        "sys.exit(run_pytest(['-p', 'tests.conftest', '--rootdir', sys.argv[1], sys.argv[1]]))"
+        "[code] = run_pytest([['-p', 'tests.conftest', '--rootdir', sys.argv[1], sys.argv[1]]]); "
+        "sys.exit(code)"
     )
     run = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],
@@ -50,3 +52,13 @@ def test_who_ends_a_run_ends_what_the_tests_had_started(tmp_path: Path) -> None:
     run.communicate(timeout=60)
     assert run.returncode != 0
     assert (tmp_path / "ended").exists()
+
+
+def test_names_of_tests_have_at_most_seventy_characters() -> None:
+    definition = re.compile(r"^ *(?:async )?def (test_\w{66,})\(", re.MULTILINE)
+    long = {
+        name: str(path)
+        for path in (places.REPOSITORY / "tests").rglob("test_*.py")
+        for name in definition.findall(path.read_text(encoding="utf-8"))
+    }
+    assert long == {}

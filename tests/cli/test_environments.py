@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from millrace_compiler.topology_parameters import ENVIRONMENTS
+from millrace_compiler.graphs.topology_parameters import ENVIRONMENTS
 
 from cli import arguments
 from cli.documents import read_document

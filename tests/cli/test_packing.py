@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from millrace_runtime.simulator.simulation import Cut, Result
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.results import Result
 
 from cli.packing import Pack, packable, packs
 from oracle import fuzz

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from millrace_compiler.operator import registry
+from millrace_compiler.declarations.operator import registry
 
 from cli.main import main
 from cli.oracle import RELEASES

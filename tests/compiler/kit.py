@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
-from millrace_compiler.compilation import Compilation
+from millrace_compiler.compilation.compilation import Compilation
 
 Raw = Any
 STRING = {"format": "string"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, compile_document, describe
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 FOLDER = Path(__file__).parents[1] / "conformance" / "scenarios"
 SCENARIOS = {

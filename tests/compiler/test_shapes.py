@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 from millrace_compiler import RecordedAnalyzer, compile_document
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.state.state_schema import state_schema
 from millrace_model.graphs import TaskGraph
 from millrace_model.plans import CompilationJson, ProgramPlan
 from millrace_model.reading import ShapeError, read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 
 def scenario(compare: str = "sequence", **expected: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 from cli.describing import described_scenario, description, verify_description
 from cli.documents import analyzer

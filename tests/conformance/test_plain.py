@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_compiler.plain.sentences import PLAIN
+from millrace_compiler.diagnostics.messages.plain import PLAIN
 from millrace_runtime.plain.predicting import RECORDS, unexplained, verdict
 
 HERE = Path(__file__).parent
@@ -56,7 +56,7 @@ def scenario(name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Any]:
-    from millrace_runtime.simulator.simulation import Cut
+    from millrace_runtime.results.cuts import Cut
 
     from cli.simulating import Warm, run_scenario
 
@@ -79,9 +79,7 @@ def test_every_difference_has_a_scenario_that_shows_it() -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("code", SHOWN if WHOLE else sorted(SHOWN)[::2])
-def test_a_difference_is_announced_and_without_it_the_result_would_be_wrong(
-    code: str, run: Any
-) -> None:
+def test_a_difference_is_announced_where_the_result_would_be_wrong(code: str, run: Any) -> None:
     name, cut = SHOWN[code]
     recorded = scenario(name)
     result = run(recorded, cut)

@@ -6,7 +6,7 @@ from typing import Any
 
 from millrace_runtime.plain.predicting import unexplained
 from millrace_runtime.plain.simulation import _reason
-from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.results.differences import Difference
 
 
 def output(key: str, value: int, after: int | None = None) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 FOLDER = Path(__file__).parent / "scenarios"
 SCENARIOS = {
@@ -58,7 +58,7 @@ class Results:
             self._begin(each)
 
     def _begin(self, key: tuple[str, str, bool]) -> Future[Any]:
-        from millrace_runtime.simulator.simulation import Cut
+        from millrace_runtime.results.cuts import Cut
 
         from cli.simulating import run_scenario
 

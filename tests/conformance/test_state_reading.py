@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime.checkpoint.files import write_notes
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -40,11 +40,11 @@ class Kept:
 
     def run(self, document: Raw, inputs: list[Raw]) -> tuple[Raw, Path]:
         """Return the contents of the stores as the operator dumps them, and the checkpoint."""
-        from millrace_compiler.state_schema import state_schema
+        from millrace_compiler.state.state_schema import state_schema
         from millrace_runtime.checkpoint import checkpoint
         from millrace_runtime.checkpoint.opening import StateOpening
+        from millrace_runtime.results.input_lines import checked_line
         from millrace_runtime.session.session import CHECKPOINTS
-        from millrace_runtime.simulator.input_lines import checked_line
         from millrace_runtime.simulator.simulation import Simulator
 
         class Keeping(Simulator):
@@ -152,9 +152,7 @@ def with_store(document: Raw, kind: str, **params: Any) -> Raw:
 
 
 @pytest.mark.parametrize("name", WINDOWED)
-def test_windows_and_sessions_in_the_checkpoint_are_those_that_the_operator_shows(
-    name: str, kept: Kept
-) -> None:
+def test_windows_in_the_checkpoint_are_those_that_the_operator_shows(name: str, kept: Kept) -> None:
     given = scenario(name)
     kind = "store.session" if name.startswith("G") else "store.window"
     document = with_store(given["topology"], kind, name="kept")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 
 from tests.conformance import through_driver
 
@@ -50,7 +50,7 @@ HANDLED = [
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HANDLED)
-def test_a_function_that_answers_like_a_handler_gives_what_kafka_streams_gave(name: str) -> None:
+def test_a_function_as_a_handler_gives_what_kafka_streams_gave(name: str) -> None:
     scenario = SCENARIOS[name]
     settings = dict(scenario["topology"]["settings"])
     for kind in ("processing", "deserialization"):

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from deployments.choices import ColdReason
-from millrace_compiler.diagnostics import SENTENCES
+from millrace_compiler.diagnostics.messages import SENTENCES
 from millrace_runtime.job.explaining import KNOWN
-from millrace_runtime.simulator.differences import SENTENCES as DIFFERENCES
+from millrace_runtime.results.differences import SENTENCES as DIFFERENCES
 
 from launcher import places
 from tests.contracts.test_error_translations import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from millrace_compiler import kafka_clients
+from millrace_compiler.connections import kafka_clients
 
 from launcher import places
 from launcher.services import broker

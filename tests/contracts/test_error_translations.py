@@ -18,7 +18,8 @@ RUNTIME = places.REPOSITORY / "runtime" / "millrace_runtime"
 #: modules that answer the backend's requests to the simulator and the store reader
 ANSWERING = (
     "processor/breakpoints", "simulator/encoding", "simulator/expectations", "job/explaining",
-    "simulator/input_lines", "simulator/process", "simulator/simulation", "stores/reading",
+    "results/cuts", "results/input_lines", "results/lines", "simulator/process",
+    "simulator/simulation", "stores/reading",
     "checkpoint/storage", "stores/reader", "stores/task_states", "simulator/unbatched", "program",
     "dsl/topology",
 )  # fmt: skip

@@ -78,7 +78,7 @@ def test_continuous_integration_runs_the_projects_own_command() -> None:
     assert "./millrace test" in text
 
 
-def test_every_test_that_the_comparison_names_is_there_and_every_yes_names_one() -> None:
+def test_every_yes_of_the_comparison_names_a_test() -> None:
     text = (places.REPOSITORY / "docs" / "comparison.md").read_text(encoding="utf-8")
     offered, proved = text.split("## Limits and tests")
     named = re.findall(r"`(test_\w+|frontend/\S+)`", proved)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from millrace_compiler import compile_document
-from millrace_compiler.diagnostics import SENTENCES
-from millrace_compiler.operator import registry
-from millrace_runtime.simulator import differences
+from millrace_compiler.declarations.operator import registry
+from millrace_compiler.diagnostics.messages import SENTENCES
+from millrace_runtime.results import differences
 
 from launcher import places
 from tests.compiler.test_mutations import GuessingAnalyzer
@@ -51,14 +51,14 @@ def test_sentences_in_chinese_belong_to_a_code_and_name_its_facts() -> None:
         assert facts(hint) == facts(SENTENCES[code].hint), code
 
 
-def test_differences_from_an_expected_result_are_in_chinese_and_name_the_same_facts() -> None:
+def test_differences_from_an_expected_result_are_in_chinese() -> None:
     text = DIFFERENCES.read_text(encoding="utf-8")
     found = dict(re.findall(r'^  (\w+): "(.*)",$', text, re.MULTILINE))
     named = {code: facts(sentence) for code, sentence in differences.SENTENCES.items()}
     assert {code: facts(sentence) for code, sentence in found.items()} == named
 
 
-def test_words_that_the_plain_dialect_puts_into_its_sentences_are_translated() -> None:
+def test_words_in_sentences_of_the_plain_dialect_are_translated() -> None:
     folder = places.REPOSITORY / "compiler" / "millrace_compiler" / "plain"
     code = "\n".join(path.read_text("utf-8") for path in folder.glob("*.py"))
     used = re.findall(r'\b(?:what|instead)="([^"]+)"', code)

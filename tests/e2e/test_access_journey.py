@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
 PASSWORD = "a-long-enough-phrase-7"
 
 
-def test_a_member_sets_a_password_at_the_first_sign_in_and_signs_in_with_it_again(
+def test_a_member_sets_a_password_and_signs_in_with_it(
     page: Page, system: System, browser: Browser
 ) -> None:
     """Nobody is locked out when the session of a one-time link ends."""
@@ -84,7 +84,7 @@ def test_the_installations_admin_limits_the_topics_of_a_workspace(
     assert isinstance(page.request.get(topics).json(), list)
 
 
-def test_members_are_searched_and_paged_and_one_who_is_removed_loses_access(
+def test_members_are_searched_paged_and_removed(
     page: Page, system: System, browser: Browser
 ) -> None:
     members = "/workspaces/main/members"

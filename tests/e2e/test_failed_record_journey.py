@@ -53,7 +53,7 @@ def expect_below(page: Page, node: Locator, message: Locator) -> None:
         page.wait_for_timeout(100)
 
 
-def test_a_failing_record_is_skipped_once_and_the_rest_comes_out_exactly_once(
+def test_a_failing_record_is_skipped_and_the_rest_arrives_exactly_once(
     page: Page, system: System
 ) -> None:
     for topic in (SOURCE, SINK, DEAD):

@@ -63,6 +63,7 @@ def test_a_topology_is_drawn_wired_and_filled_by_keyboard_alone(page: Page) -> N
 
     keyboard.press("ArrowLeft")
     keyboard.press("F2")
+    expect(page.get_by_role("textbox", name="Label")).to_be_focused()
     keyboard.press("ControlOrMeta+A")
     keyboard.type("Shouted")
     keyboard.press("Enter")
@@ -137,7 +138,7 @@ def test_changes_that_the_server_did_not_get_outlive_the_page(
     expect(page.locator(".react-flow__node")).to_have_count(1)
 
 
-def test_a_kind_is_dropped_on_the_words_of_the_empty_canvas_and_stays_there(page: Page) -> None:
+def test_a_kind_is_dropped_on_the_words_of_the_empty_canvas(page: Page) -> None:
     """The pointer moves slowly, so that the palette's card opens before the drag begins."""
     new_topology(page, "Slow hand")
     entry = page.locator('[data-kind="filter"]')
@@ -211,7 +212,7 @@ def test_an_import_of_what_is_there_already_gets_a_free_name(page: Page, tmp_pat
     expect(page.get_by_role("button", name="Twice 2")).to_be_visible()
 
 
-def test_on_a_tablet_held_upright_the_canvas_comes_first_and_nothing_lies_over_another(
+def test_on_an_upright_tablet_the_canvas_comes_first(
     page: Page,
 ) -> None:
     """Panels cover the canvas one at a time; map, tools, tabs and labels do not overlap."""
@@ -306,7 +307,7 @@ def test_the_designer_opens_with_less_than_450_kilobytes(
     fresh.close()
 
 
-def test_the_code_is_shown_and_exported_in_plain_spark_with_its_differences(
+def test_plain_code_is_shown_and_exported_with_its_differences(
     page: Page, system: System, tmp_path: Path
 ) -> None:
     token = next(each["value"] for each in page.context.cookies() if each["name"] == "csrftoken")

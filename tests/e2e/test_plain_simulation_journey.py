@@ -66,7 +66,7 @@ def test_a_user_sees_both_results_side_by_side_and_why_they_differ(page: Page) -
 
 
 @pytest.mark.long
-def test_a_topology_that_plain_spark_cannot_express_shows_the_nodes_and_reasons(
+def test_what_plain_spark_cannot_express_is_shown_with_reasons(
     page: Page,
 ) -> None:
     panel = from_template(page, "Sessions of money", "Fraud by session")

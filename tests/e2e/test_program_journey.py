@@ -39,7 +39,7 @@ def spark() -> Iterator[SparkSession]:
     found.stop()
 
 
-def test_a_program_over_parquet_and_a_topic_is_opened_on_the_canvas_and_deployed(
+def test_a_program_over_parquet_and_a_topic_is_opened_and_deployed(
     system: System, page: Page, spark: SparkSession, tmp_path: Path
 ) -> None:
     """`document`, *Import a document…*, *Deploy*: the results are those of the program."""

@@ -107,7 +107,7 @@ def stopped(system: System, service: str) -> Iterator[None]:
 
 
 @pytest.mark.long
-def test_on_a_machine_with_python_alone_the_operator_is_compiled_and_a_job_runs(
+def test_with_python_alone_the_operator_is_compiled_and_a_job_runs(
     victim: System, api: Api
 ) -> None:
     assert list(victim.data.with_name("cache").glob("millrace-operator-*.jar"))

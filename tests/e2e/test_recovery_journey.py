@@ -46,9 +46,7 @@ def age(system: System, deployment: int) -> None:
     notes.write_text(json.dumps(found))
 
 
-def test_a_deployment_is_paused_survives_a_driver_that_hangs_and_settles_lost_offsets(
-    page: Page, system: System
-) -> None:
+def test_a_deployment_is_paused_hangs_and_settles_lost_offsets(page: Page, system: System) -> None:
     """Paused across a kill, degraded by SIGSTOP, refused for deleted records, drained, deleted."""
     for topic in (SOURCE, SINK):
         create_topic(system.bootstrap_servers, topic, 1)

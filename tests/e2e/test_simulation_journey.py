@@ -283,7 +283,7 @@ def paste(page: Page, records: list[dict[str, Any]]) -> None:
     dialog.get_by_role("button", name="Add records").click()
 
 
-def test_counts_are_on_the_edges_while_a_run_is_under_way_and_cancel_keeps_its_results(
+def test_counts_are_on_the_edges_during_a_run_and_cancel_keeps_them(
     page: Page, system: System
 ) -> None:
     document = counting()
@@ -390,7 +390,7 @@ def filtered() -> dict[str, Any]:
 
 @pytest.mark.kafka
 @pytest.mark.long
-def test_where_tests_are_required_a_version_is_deployed_once_they_have_passed(
+def test_where_tests_are_required_they_pass_before_a_deploy(
     signed_in: BrowserContext, system: System
 ) -> None:
     """The switch is in the settings; the refusal names the test that has not passed."""

@@ -186,7 +186,7 @@ def in_utc(at: int) -> str:
 
 
 @pytest.mark.long
-def test_rows_are_found_by_key_and_time_and_a_start_by_a_time_and_a_failure_is_simulated(
+def test_rows_are_found_by_key_and_time_and_a_failure_is_simulated(
     page: Page, system: System
 ) -> None:
     """The fields of the state browser, a start from a time, and the failed record."""

@@ -106,9 +106,7 @@ def test_a_topic_is_created_written_to_watched_and_deleted(page: Page, system: S
     expect(page.get_by_role("link", name="visits")).to_have_count(0)
 
 
-def test_an_avro_record_is_produced_read_and_produced_again_with_another_field(
-    page: Page, system: System
-) -> None:
+def test_an_avro_record_is_produced_read_and_produced_again(page: Page, system: System) -> None:
     """The schema is longer than a URL may be."""
     topics.create(system.bootstrap_servers, {"orders-avro": 1})
     fields = [{"name": "item", "type": "string"}, {"name": "n", "type": "int"}]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from millrace_compiler import Analyzer, compile_document
-from millrace_compiler.describe import description_of
+from millrace_compiler.compilation.describe import description_of
 
 HERE = Path(__file__).parent
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from millrace_compiler.generate import main as write_pages
-from millrace_compiler.examples import FOLDER
-from millrace_compiler.json_text import text_of
-from millrace_compiler.operator import registry
+from millrace_compiler.catalog.examples import FOLDER
+from millrace_compiler.catalog.generate import main as write_pages
+from millrace_compiler.declarations.operator import registry
+from millrace_compiler.documents.json_text import text_of
 
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
 KINDS = list(registry())
@@ -54,9 +54,9 @@ def test_golden_examples_are_what_kafka_streams_does() -> None:
 @pytest.mark.skipif(WRITING, reason="examples are being recorded, not run")
 @pytest.mark.parametrize("kind", KINDS)
 def test_spark_does_with_the_example_what_its_page_shows(kind: str, warm: Any) -> None:
-    from millrace_runtime.simulator.simulation import Cut
+    from millrace_runtime.results.comparing import differences
+    from millrace_runtime.results.cuts import Cut
 
-    from millrace_runtime.simulator.comparing import differences
     from cli.simulating import run_scenario
 
     example = scenario(kind)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.operators.sources.base import Source
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 
 HERE = Path(__file__).parent
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
@@ -34,7 +34,7 @@ def sample(type_: DataType | None) -> Any:
 @pytest.mark.skipif(WRITING, reason="goldens are being written, not run")
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_job_runs_without_a_fault(name: str, warm: Any, analyzer: Analyzer) -> None:
-    from millrace_runtime.simulator.simulation import Cut
+    from millrace_runtime.results.cuts import Cut
 
     document = json.loads((HERE / name / "topology.json").read_text("utf-8"))
     compilation = compile_document(document, analyzer).require()

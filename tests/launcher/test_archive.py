@@ -60,7 +60,7 @@ def test_options_of_the_user_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert archive.with_options([]) == {}
 
 
-def test_the_archive_of_drivers_goes_with_the_connector_on_their_class_path(
+def test_the_archive_of_drivers_fits_the_connector_on_their_class_path(
     jar: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder = tmp_path / "connector"

@@ -86,7 +86,7 @@ def test_a_mirror_without_the_jar_gives_a_sentence_with_the_ways_out(lock: Path)
         jars.ensure("oracle", lock=lock)
 
 
-def test_a_given_folder_that_lacks_a_jar_is_not_filled_behind_its_owners_back(
+def test_a_given_folder_that_lacks_a_jar_is_not_filled(
     tmp_path: Path, lock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = tmp_path / "given"

@@ -97,7 +97,7 @@ SPARKS = (
 )
 
 
-def test_without_a_java_of_the_machine_the_one_of_the_lock_serves_through_a_shim(
+def test_without_a_java_of_the_machine_the_locked_one_serves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundled = fake_java(tmp_path / "bundled", '21.0.8"', '#!/bin/sh\necho "$@"\n')

@@ -251,7 +251,7 @@ def a_system(folder: Path) -> System:
 
 @pytest.mark.services
 @pytest.mark.alone
-def test_a_worker_that_is_stopped_with_a_task_in_work_ends_it_without_a_stack_trace(
+def test_a_worker_that_is_stopped_ends_its_task_without_a_stack_trace(
     tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "slow.py").write_text(
@@ -356,7 +356,7 @@ sys.exit(serve(lambda: LineServer(path, lambda asked: {"pid": os.getpid()}), pat
 
 
 @pytest.mark.asyncio
-async def test_a_service_with_a_socket_runs_from_the_first_connection_until_nobody_uses_it(
+async def test_a_service_runs_from_its_first_connection_until_nobody_uses_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(local_services.IDLE, "1")

@@ -6,7 +6,7 @@ import hashlib
 import json
 
 import pytest
-from millrace_compiler.operator import registry
+from millrace_compiler.declarations.operator import registry
 
 from oracle import fuzz
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from millrace_compiler import compile_document
-from millrace_model.simulations import Scenario
+from millrace_model.scenarios import Scenario
 from millrace_runtime.functions.known_types import KnownTypes
 
 from oracle import fuzz

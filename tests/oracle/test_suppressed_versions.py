@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from millrace_compiler.operator import registry
+from millrace_compiler.declarations.operator import registry
 
 from cli.documents import analyzer
 from cli.oracle import Oracle

@@ -73,7 +73,7 @@ class Changing:
         `until`: keep running until this is set.
         """
         from millrace_compiler import compile_document
-        from millrace_compiler.state_schema import state_schema
+        from millrace_compiler.state.state_schema import state_schema
         from millrace_runtime import columns
         from millrace_runtime.driver import main, start
         from millrace_runtime.driver.following import Following

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
-from millrace_compiler.types import BIGINT, STRING, parse_type
+from millrace_compiler.types.types import BIGINT, STRING, parse_type
 from millrace_runtime import columns
 from millrace_runtime.functions.source import source_of
 from millrace_runtime.functions.terms import NotTranslated

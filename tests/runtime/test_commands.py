@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.input_lines import checked_line
+from millrace_runtime.results.input_lines import checked_line
 
 from cli import main
 from cli.documents import read_lines, show_diagnostics
@@ -109,7 +109,7 @@ def _summing(path: Path, type_: str) -> str:
 
 
 @pytest.mark.spark
-def test_compare_state_reports_what_becomes_of_stores_and_which_document_is_refused(
+def test_compare_state_reports_stores_and_refused_documents(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old, new = (_summing(tmp_path / f"{t}.json", t) for t in ("DOUBLE", "BIGINT"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from millrace_compiler.protobuf import read_protobuf
+from millrace_compiler.types.protobuf import read_protobuf
 from millrace_runtime import columns
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 

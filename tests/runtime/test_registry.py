@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from millrace_compiler.protobuf import read_protobuf
-from millrace_compiler.registries import HttpSchemas
+from millrace_compiler.inference.registries import HttpSchemas
+from millrace_compiler.types.protobuf import read_protobuf
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from tests.registry import Registry, redirecting, running
@@ -127,7 +127,7 @@ def test_a_schema_in_place_is_registered_by_the_sink(warm: Any, registry: Regist
     assert AvroDeserializer(client(registry))(bytes(row["v"]), CONTEXT) == {"n": 4}
 
 
-def test_records_of_an_older_and_a_newer_writer_are_read_by_the_latest_schema(
+def test_records_of_older_and_newer_writers_are_read_by_the_latest_schema(
     warm: Any, registry: Registry
 ) -> None:
     def schema(*fields: Any) -> str:
@@ -142,7 +142,7 @@ def test_records_of_an_older_and_a_newer_writer_are_read_by_the_latest_schema(
     assert tuple(read(warm, second, format_)) == (2, "y")
 
 
-def test_an_incompatible_schema_of_a_sink_is_refused_in_the_registrys_words(
+def test_an_incompatible_schema_is_refused_in_the_registrys_words(
     warm: Any, registry: Registry
 ) -> None:
     def schema(field: str) -> str:
@@ -350,7 +350,7 @@ def test_an_unknown_schema_is_dropped_where_the_handler_allows_it(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_registry_that_fails_stops_the_job_and_no_record_is_dropped_for_it(
+def test_a_registry_that_fails_stops_the_job_and_drops_no_record(
     warm: Any, registry: Registry, place: str
 ) -> None:
     registry.register("orders-value", N)
@@ -372,7 +372,7 @@ def test_a_registry_that_fails_stops_the_job_and_no_record_is_dropped_for_it(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_registry_that_is_away_when_the_job_starts_is_reported_at_its_node(
+def test_a_registry_that_is_away_at_the_start_is_reported_at_its_node(
     warm: Any, registry: Registry, place: str
 ) -> None:
     registry.register("orders-value", N)

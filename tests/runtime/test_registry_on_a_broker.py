@@ -66,7 +66,7 @@ def run(path: Path, broker: Broker, passwords: str) -> subprocess.CompletedProce
     )  # fmt: skip
 
 
-def test_registered_records_are_read_and_written_with_credentials_that_are_not_shown(
+def test_registered_records_use_credentials_that_are_not_shown(
     broker: Broker, tmp_path: Path
 ) -> None:
     topics.create(broker.address, {"reg-in": 1, "reg-out": 1})

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime import bytes_
-from millrace_runtime.simulator.comparing import canonical
+from millrace_runtime.results.comparing import canonical
 from millrace_runtime.testing import TopologyTestDriver
 
 RECIPES = Path(__file__).parents[2] / "examples" / "recipes"

@@ -26,9 +26,7 @@ def _replaced(bench: Bench) -> int:
 
 
 @pytest.mark.parametrize("code", [1, 2, 3, -9])
-def test_a_version_that_ends_before_its_first_batch_gives_way_to_the_one_before(
-    bench: Bench, code: int
-) -> None:
+def test_a_version_that_ends_before_its_first_batch_is_rolled_back(bench: Bench, code: int) -> None:
     bench.launcher.lose(_replaced(bench), code)
     bench.tick()
     bench.now += 1
@@ -62,7 +60,7 @@ def test_a_driver_that_reports_how_far_it_is_is_waited_for(bench: Bench) -> None
     assert bench.launcher.killed == [pid]
 
 
-def test_a_change_that_is_cancelled_while_it_starts_gives_way_to_the_version_before(
+def test_a_change_cancelled_while_it_starts_restores_the_version_before(
     bench: Bench,
 ) -> None:
     pid = _replaced(bench)
@@ -76,7 +74,7 @@ def test_a_change_that_is_cancelled_while_it_starts_gives_way_to_the_version_bef
     assert bench.deployment.run.version == 1
 
 
-def test_a_change_that_is_cancelled_before_anything_stopped_leaves_the_driver_alone(
+def test_a_change_cancelled_before_anything_stopped_leaves_the_driver(
     bench: Bench,
 ) -> None:
     before = driver(running(bench))

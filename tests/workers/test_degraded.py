@@ -17,7 +17,7 @@ def pulse(bench: Bench, at: float, state: str = "running", busy: float = 0.0) ->
     bench.reports.pulses[bench.deployment.run.report_id] = Pulse(at, state, busy)
 
 
-def test_a_driver_that_is_silent_is_degraded_then_restarted_with_its_threads_kept(
+def test_a_silent_driver_is_degraded_then_restarted_with_its_threads(
     bench: Bench,
 ) -> None:
     first = driver(running(bench))

@@ -172,7 +172,7 @@ def test_a_second_driver_on_a_checkpoint_is_refused_and_the_first_is_named(
     assert launcher.poll(tmp_path, second) is None
 
 
-def test_a_checkpoint_is_held_until_all_that_a_killed_driver_started_is_gone(
+def test_a_checkpoint_is_held_until_what_a_killed_driver_started_ends(
     launcher: LocalLauncher, tmp_path: Path
 ) -> None:
     # Like a driver's JVM, which notices the end of its Python only after a while.
@@ -193,7 +193,7 @@ def test_a_checkpoint_is_held_until_all_that_a_killed_driver_started_is_gone(
     assert born(child) is None
 
 
-def test_another_hosts_driver_is_left_alone_until_it_lets_go_of_its_checkpoint(
+def test_another_hosts_driver_is_left_alone_while_it_has_its_checkpoint(
     launcher: LocalLauncher, tmp_path: Path
 ) -> None:
     process = launcher.start(spec(tmp_path, POLITE))
@@ -250,7 +250,7 @@ def test_a_driver_gets_no_variable_that_opens_the_backend(
     assert {**handed, "MILLRACE_REPORT": "limited"}.items() <= found.items()
 
 
-def test_a_version_that_harmed_a_host_stays_alone_and_the_next_one_does_not(tmp_path: Path) -> None:
+def test_a_version_that_harmed_a_host_has_its_own_driver(tmp_path: Path) -> None:
     assert not hosts.must_be_alone(tmp_path, tmp_path / "jobs" / "v1")
     # The host notes the cause, and knows no versions.
     (tmp_path / "alone").write_text(json.dumps({"cause": "heap"}))

@@ -11,7 +11,7 @@ from millrace_workers.doubles import Bench
 from millrace_workers.jobs import Jobs
 from millrace_workers.model import Failure
 from millrace_workers.outages import CODES
-from millrace_workers.states.restarting import LIMIT
+from millrace_workers.states.watching import CRASHES
 
 from tests.compiler.kit import line, node
 from tests.workers.kit import driver, running
@@ -51,7 +51,7 @@ def test_a_part_that_goes_away_under_a_driver_is_no_crash_however_often(
 ) -> None:
     running(bench)
     began = bench.now
-    for _ in range(3 * LIMIT):
+    for _ in range(3 * CRASHES):
         bench.report("failed", Failure(code, "It does not respond."))
         bench.launcher.lose(driver(bench), 1)
         assert bench.tick() == "restarting"
@@ -62,7 +62,7 @@ def test_a_part_that_goes_away_under_a_driver_is_no_crash_however_often(
     assert bench.deployment.failure is None
     outage = bench.deployment.outage
     assert outage is not None
-    assert (outage.since, outage.attempts) == (began, 3 * LIMIT)
+    assert (outage.since, outage.attempts) == (began, 3 * CRASHES)
     bench.report("running")
     assert bench.tick() == "running"
     assert bench.deployment.outage is None

@@ -53,7 +53,7 @@ def again(bench: Bench, version: int, program: str, **settings: Any) -> JobSpec:
     return bench.launcher.started[-1]
 
 
-def test_a_plain_program_is_compiled_as_one_and_driven_with_its_own_checkpoint(
+def test_a_plain_program_is_driven_with_its_own_checkpoint(
     plain: Bench,
 ) -> None:
     plain.compiler.between_queries = ["sample-changes"]
@@ -173,7 +173,7 @@ def test_a_program_that_did_nothing_leaves_the_checkpoint_before_in_use(plain: B
     assert option(back, "--checkpoint") == str(home / "1")
 
 
-def test_the_exact_dialect_begins_anew_where_a_plain_program_stopped_and_back(
+def test_a_change_of_dialect_begins_where_the_other_stopped(
     plain: Bench,
 ) -> None:
     running(plain)
@@ -203,7 +203,7 @@ def test_the_exact_dialect_begins_anew_where_a_plain_program_stopped_and_back(
     assert json.loads(option(spec, "--starting-offsets")) == {"in": {"0": 20, "1": 21}}
 
 
-def test_a_plain_program_that_did_nothing_leaves_the_exact_checkpoint_as_it_is(
+def test_a_plain_program_that_did_nothing_leaves_the_exact_checkpoint(
     bench: Bench,
 ) -> None:
     running(bench)

@@ -16,7 +16,7 @@ from tests.workers.kit import running
 @pytest.mark.parametrize(
     ("copies", "begins"), [(True, ("--copy-state",)), (False, ("--start", "earliest"))]
 )
-def test_the_driver_of_a_shadow_follows_the_checkpoint_of_the_other_deployment(
+def test_a_shadows_driver_follows_the_other_deployments_checkpoint(
     bench: Bench, copies: bool, begins: tuple[str, ...]
 ) -> None:
     follows = Follows(Path("/data/deployments/1/checkpoint"), copies_state=copies)

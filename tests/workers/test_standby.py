@@ -110,7 +110,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         made.launcher.kill(running)
 
 
-def test_the_checkpoint_goes_to_the_driver_that_waits_as_soon_as_it_is_free(place: Place) -> None:
+def test_a_free_checkpoint_goes_to_the_driver_that_waits(place: Place) -> None:
     old = place.start()
     waits = place.start_standby()
     assert waits.ended is None
@@ -228,7 +228,7 @@ def test_a_driver_that_waits_is_ended_with_its_notes(place: Place) -> None:
     assert place.writers() == [old.pid]
 
 
-def test_a_driver_that_ends_while_it_is_prepared_is_seen_with_its_exit_code(place: Place) -> None:
+def test_a_driver_that_ends_while_it_is_prepared_shows_its_exit_code(place: Place) -> None:
     spec = place.spec()
     (spec.job_directory / "job.py").write_text("import sys; sys.exit(2)")
     place.launcher.start_standby(spec)

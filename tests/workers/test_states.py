@@ -11,13 +11,14 @@ import pytest
 from millrace_workers.doubles import Bench
 from millrace_workers.model import Cause, Failure
 from millrace_workers.states import STATES, TRANSITIONS
-from millrace_workers.states.restarting import LIMIT, wait_after
+from millrace_workers.states.restarting import wait_after
 from millrace_workers.states.starting import spec_of
+from millrace_workers.states.watching import CRASHES
 
 from tests.workers.kit import driver, running
 
 
-def test_a_version_with_topics_that_its_workspace_may_not_use_is_refused_before_anything_else(
+def test_a_version_with_forbidden_topics_is_refused_first(
     bench: Bench,
 ) -> None:
     forbidden = Failure("topic_not_allowed", "not allowed", "out", "topic")
@@ -54,7 +55,7 @@ def test_the_driver_of_a_deployment_starts_from_where_its_settings_say(bench: Be
     assert arguments[arguments.index("--start") + 1] == "latest"
 
 
-def test_a_deployment_shares_the_jvm_of_its_workspace_if_its_settings_say_so(bench: Bench) -> None:
+def test_a_deployment_shares_the_jvm_of_its_workspace_if_it_is_set(bench: Bench) -> None:
     own = replace(bench.deployment, workspace=4)
     assert spec_of(own, bench.tools()).host is None
     shared = replace(own, settings={"jvm": "shared"})
@@ -154,16 +155,16 @@ def test_a_driver_that_keeps_dying_is_given_up_with_its_cause(bench: Bench) -> N
         bench.now += 31
     else:
         pytest.fail("it never gave up")
-    assert len(bench.launcher.started) == LIMIT
+    assert len(bench.launcher.started) == CRASHES
     assert bench.deployment.failure is not None
     assert bench.deployment.failure["code"] == "restart_limit"
     assert "ended with 1" in bench.deployment.failure["message"]
-    assert bench.deployment.failure["facts"] == {"count": str(LIMIT), "minutes": "10"}
+    assert bench.deployment.failure["facts"] == {"count": str(CRASHES), "minutes": "10"}
     assert cast(Any, bench.deployment.failure)["cause"]["facts"] == {"exit_code": "1"}
 
 
 def test_a_driver_that_ended_with_the_whole_system_has_not_crashed(bench: Bench) -> None:
-    for _ in range(LIMIT + 2):
+    for _ in range(CRASHES + 2):
         running(bench)
         bench.launcher.lose(driver(bench), 0)
         assert bench.tick() == "restarting"
@@ -200,7 +201,7 @@ def test_stop_while_starting_leaves_no_driver(bench: Bench) -> None:
     assert bench.launcher.alive == {}
 
 
-def test_a_driver_without_room_for_another_is_stopped_once_the_new_version_is_staged(
+def test_without_room_for_two_a_driver_stops_once_the_next_is_staged(
     bench: Bench,
 ) -> None:
     running(bench)
@@ -385,7 +386,7 @@ def test_the_driver_gets_where_to_begin_at_every_start(bench: Bench) -> None:
     assert [json.loads(each.removeprefix("--begin=")) for each in given] == [asked]
 
 
-def test_the_driver_of_a_deployment_that_did_a_batch_expects_its_checkpoint(bench: Bench) -> None:
+def test_a_deployment_that_did_a_batch_expects_its_checkpoint(bench: Bench) -> None:
     running(bench)
     assert "--continues" not in bench.launcher.started[0].arguments
     run = bench.deployment.run

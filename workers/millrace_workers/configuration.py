@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from millrace_compiler import kafka_clients
+from millrace_compiler.connections import kafka_clients
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -85,6 +85,8 @@ class ScriptedLauncher:
     def hand_over(self, deployment_directory: Path) -> None:
         """Note that the standby was asked to take over."""
         self.goes = True
+        if self.waits is not None:
+            self.waits = replace(self.waits, goes=True)
 
     def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:
         """Make the standby the running driver."""
@@ -236,6 +238,8 @@ class Bench:
     topics: ScriptedTopics = field(default_factory=ScriptedTopics)
     steps: list[tuple[str, str, Cause | None]] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
+    #: drivers that were a standby before
+    took_over: list[int] = field(default_factory=list)
     now: float = 1000.0
     #: whether the deployment was deleted, as a shadow is when it has ended
     deleted: bool = False
@@ -261,14 +265,21 @@ class Bench:
         """Keep the outage, as the database does."""
         self.deployment = replace(self.deployment, outage=outage)
 
-    def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
+    def begin_run(
+        self, process: Process, epoch: int, report_id: str, *, standby: bool = False
+    ) -> Run:
         """Keep the run."""
+        if standby:
+            self.took_over.append(process.pid)
         version = self.deployment.version
         run = Run(epoch, process, version, report_id)
         self.deployment = replace(
             self.deployment, run=run, next_epoch=epoch + 1, restart_requested=False
         )
         return run
+
+    def standby_changed(self) -> None:
+        """Do nothing: nobody looks."""
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
         """Forget the run, but remember a crash."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from millrace_compiler.compilation import Dialect
+from millrace_compiler.compilation.compilation import Dialect
 from millrace_compiler.isolated import Limits, Pool
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import TopologyDocument

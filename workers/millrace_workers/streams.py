@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from millrace_model.simulations import Looked, Scenario
+from millrace_model.scenarios import Looked, Scenario
 
 #: environment variables that the process gets; none of them is a secret of the server
 ENVIRONMENT = (

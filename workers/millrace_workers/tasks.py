@@ -166,7 +166,9 @@ class DatabaseRecord:
         log.warning("deployment %s waits: %s", self._deployment.id, outage.message)
         reconciling.record_outage(self._deployment.id, outage.as_json())
 
-    def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
+    def begin_run(
+        self, process: Process, epoch: int, report_id: str, *, standby: bool = False
+    ) -> Run:
         """Record a running driver."""
         try:
             return reconciling.begin_run(
@@ -177,9 +179,14 @@ class DatabaseRecord:
                 epoch,
                 report_id=report_id,
                 version=self._deployment.version,
+                standby=standby,
             )
         except reconciling.LiveRunExists as error:
             raise RunExists(str(error)) from error
+
+    def standby_changed(self) -> None:
+        """Show the standby, whose notes are files."""
+        reconciling.standby_changed(self._deployment.id)
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
         """Record the end of the driver, and revoke its access to Redis."""

@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
+from millrace_backend.shapes import ShapeSerializer
+from millrace_model.changes import (
+    EnvironmentChange,
+    HandoverJson,
+    PlannedPlace,
+    PlannedSource,
+    PlannedStore,
+    PlanWarning,
+    StartPlanJson,
+    StoreTexts,
+)
 from rest_framework import serializers
 
 from deployments.api.serializers import SettingsSerializer
@@ -172,109 +183,58 @@ class PlanQuerySerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(min_value=1)
 
 
-class StoreTypesSerializer(serializers.Serializer[Any]):
+class StoreTypesSerializer(ShapeSerializer):
     """Types of a store."""
 
-    kind = serializers.CharField()
-    key = serializers.CharField(help_text="Spark SQL type of the keys.")
-    values = serializers.ListField(child=serializers.CharField(), help_text="Types of the values.")
+    shape = StoreTexts
+
     windows = serializers.JSONField(allow_null=True, help_text="Type, size, advance or gap in ms.")
-    tasks = serializers.IntegerField(allow_null=True)
 
 
-class StoreChangeSerializer(serializers.Serializer[Any]):
+class StoreChangeSerializer(ShapeSerializer):
     """What happens to one store."""
 
-    id = serializers.CharField(
-        help_text="Id of the store node, or of the operator that owns the store."
-    )
-    name = serializers.CharField()
-    kind = serializers.CharField()
-    verdict = serializers.ChoiceField(choices=StoreVerdict.choices)
-    reasons = serializers.ListField(child=serializers.CharField())
-    rows = serializers.IntegerField(allow_null=True, help_text="Null if unknown.")
-    bytes = serializers.IntegerField(allow_null=True)
-    convertible = serializers.BooleanField(
-        help_text="Whether the old values can be converted by an expression."
-    )
-    old = StoreTypesSerializer(allow_null=True)
-    new = StoreTypesSerializer(allow_null=True)
+    shape = PlannedStore
+    choices = {"verdict": StoreVerdict}
 
 
-class SourcePlaceSerializer(serializers.Serializer[Any]):
+class SourcePlaceSerializer(ShapeSerializer):
     """Where a partition is continued."""
 
-    partition = serializers.IntegerField()
+    shape = PlannedPlace
+
     offset = serializers.IntegerField(help_text="Offset of the first record to read.")
-    lag = serializers.IntegerField(
-        allow_null=True, help_text="Records from there to the end; null if the end is unknown."
-    )
-    stopped = serializers.IntegerField(
-        allow_null=True, help_text="Where the last run stopped; null if unknown."
-    )
 
 
-class StartWarningSerializer(serializers.Serializer[Any]):
+class StartWarningSerializer(ShapeSerializer):
     """How a start affects results."""
 
-    code = serializers.ChoiceField(choices=StartWarning.choices)
-    message = serializers.CharField()
+    shape = PlanWarning
+    choices = {"code": StartWarning}
 
 
-class SourceChangeSerializer(serializers.Serializer[Any]):
+class SourceChangeSerializer(ShapeSerializer):
     """What happens to one source topic."""
 
-    topic = serializers.CharField()
-    verdict = serializers.ChoiceField(choices=SourceVerdict.choices)
-    partitions = SourcePlaceSerializer(
-        many=True, help_text="Where a continued topic resumes; empty before the first report."
-    )
+    shape = PlannedSource
+    choices = {"verdict": SourceVerdict}
 
 
-class HandoverSerializer(serializers.Serializer[Any]):
+class HandoverSerializer(ShapeSerializer):
     """How a driver replaces another."""
 
-    warm = serializers.BooleanField(
-        help_text="Whether the new driver is prepared while the old one runs; otherwise, the old "
-        "one is stopped first."
-    )
-    reason = serializers.ChoiceField(
-        choices=ColdReason.choices, allow_null=True, help_text="Why not; null if it is prepared."
-    )
-    message = serializers.CharField(allow_null=True)
+    shape = HandoverJson
+    choices = {"reason": ColdReason}
 
 
-class ParameterChangeSerializer(serializers.Serializer[Any]):
-    """A parameter of the topology whose value changes."""
-
-    name = serializers.CharField()
-    old = serializers.JSONField(allow_null=True, help_text="Null if it was not declared.")
-    new = serializers.JSONField(allow_null=True, help_text="Null if it is no longer declared.")
-
-
-class EnvironmentsSerializer(serializers.Serializer[Any]):
+class EnvironmentsSerializer(ShapeSerializer):
     """The environments before and after; null: parameters have their defaults."""
 
-    old = serializers.ChoiceField(choices=Environment.choices, allow_null=True)
-    new = serializers.ChoiceField(choices=Environment.choices, allow_null=True)
+    shape = EnvironmentChange
+    choices = {"old": Environment, "new": Environment}
 
 
-class StatePlanSerializer(serializers.Serializer[Any]):
+class StatePlanSerializer(ShapeSerializer):
     """What deploying a version does to the state of the previous one."""
 
-    before = serializers.IntegerField(help_text="Number of the version that wrote the state.")
-    version = serializers.IntegerField()
-    stores = StoreChangeSerializer(many=True)
-    sources = SourceChangeSerializer(many=True)
-    accepted = serializers.BooleanField(help_text="Whether no state is lost.")
-    as_of = serializers.DateTimeField(
-        allow_null=True,
-        help_text="When the driver reported rows, bytes and offsets; null before the first report.",
-    )
-    reset = serializers.BooleanField(help_text="Whether all stores start empty.")
-    warnings = StartWarningSerializer(
-        many=True, help_text="How a start from another position affects results."
-    )
-    handover = HandoverSerializer(allow_null=True, help_text="Null if no driver is running.")
-    parameters = ParameterChangeSerializer(many=True)
-    environments = EnvironmentsSerializer()
+    shape = StartPlanJson

@@ -4,135 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from millrace_backend.shapes import ShapeSerializer, serializer_of
+from millrace_model.events import Latency, NodeRates, RuntimeJson, TaskRates, TopicPartition
 from rest_framework import serializers
 
 
-class DurationsSerializer(serializers.Serializer[Any]):
-    """Latency in ms over the last ten seconds; null if there was no record."""
-
-    avg = serializers.FloatField(allow_null=True)
-    min = serializers.IntegerField(allow_null=True)
-    max = serializers.IntegerField(allow_null=True)
-    p50 = serializers.IntegerField(allow_null=True)
-    p99 = serializers.IntegerField(allow_null=True)
-    count = serializers.IntegerField(help_text="Since the run started, as are `sum` and `buckets`.")
-    sum = serializers.IntegerField()
-    buckets = serializers.ListField(
-        child=serializers.ListField(child=serializers.IntegerField()),
-        help_text="Histogram as pairs of an upper bound in ms and the number of records below "
-        "it, down to half the bound.",
-    )
-
-
-class LatencySerializer(serializers.Serializer[Any]):
+class LatencySerializer(ShapeSerializer):
     """Latency of the records that entered a node."""
 
-    event = DurationsSerializer(help_text="Latency from the record's timestamp.")
-    arrival = DurationsSerializer(
-        help_text="Latency from the arrival of the input record in Kafka."
-    )
+    shape = Latency
+    present = ("event", "arrival")
 
 
-class NodeFiguresSerializer(serializers.Serializer[Any]):
-    """Records processed by a node since the run started, and the current rate per second."""
-
-    out = serializers.IntegerField()
-    dropped = serializers.DictField(
-        child=serializers.IntegerField(),
-        help_text="Dropped records by reason, without dead letters.",
-    )
-    misses = serializers.DictField(
-        child=serializers.IntegerField(),
-        help_text="Records for which an inner join found nothing on the other side, by reason. "
-        "They are not among the dropped records, as in Kafka Streams.",
-    )
-    dead_letters = serializers.IntegerField(
-        help_text="Records sent to the dead letter topic instead of the next node."
-    )
-    in_rate = serializers.FloatField(allow_null=True)
-    out_rate = serializers.FloatField(allow_null=True)
-    latency = LatencySerializer(
-        allow_null=True,
-        help_text="Null if not measured. Latency is measured at sources and at last nodes.",
-    )
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add ``in``, which is a keyword of Python."""
-        return {"in": serializers.IntegerField(), **super().get_fields()}
-
-
-class TopicPartitionSerializer(serializers.Serializer[Any]):
+class TopicPartitionSerializer(ShapeSerializer):
     """How far a task has read a partition."""
 
-    topic = serializers.CharField()
-    partition = serializers.IntegerField()
+    shape = TopicPartition
+    present = ("end_offset", "lag")
+    absent = ("read",)
+
     offset = serializers.IntegerField(allow_null=True)
-    end_offset = serializers.IntegerField(allow_null=True)
-    lag = serializers.IntegerField(allow_null=True)
 
 
-class TaskSerializer(serializers.Serializer[Any]):
-    """A task, and where it runs."""
-
-    task = serializers.CharField(
-        help_text="Task id as in Kafka Streams: sub-topology and partition, such as 0_1."
-    )
-    subtopology = serializers.IntegerField()
-    level = serializers.IntegerField()
-    partition = serializers.IntegerField()
-    executor = serializers.CharField()
-    host = serializers.CharField(allow_null=True)
-    thread = serializers.CharField(
-        help_text="The thread that ran the task last: Spark uses any free thread of the executor."
-    )
-    thread_changes = serializers.IntegerField(help_text="Since the run started.")
-    topic_partitions = TopicPartitionSerializer(many=True)
-    records = serializers.IntegerField()
-    rate = serializers.FloatField(allow_null=True, help_text="Current rate in records per second.")
-    stream_time = serializers.IntegerField(allow_null=True, help_text="Epoch milliseconds.")
-    last_active = serializers.IntegerField(allow_null=True, help_text="Epoch milliseconds.")
-    state_rows = serializers.IntegerField(allow_null=True)
-
-
-class LostRecordsSerializer(serializers.Serializer[Any]):
-    """Records of a topic partition that the broker deleted before they were read."""
-
-    topic = serializers.CharField()
-    partition = serializers.IntegerField()
-    records = serializers.IntegerField()
-
-
-class StoreFiguresSerializer(serializers.Serializer[Any]):
-    """Size of a store."""
-
-    name = serializers.CharField()
-    node = serializers.CharField()
-    rows = serializers.IntegerField(allow_null=True)
-    bytes = serializers.IntegerField(allow_null=True)
-
-
-class RuntimeSerializer(serializers.Serializer[Any]):
-    """A driver's last report; ``stale`` if it is outdated."""
-
-    deployment = serializers.IntegerField()
-    run = serializers.CharField(help_text="The report id of the run.")
-    at = serializers.IntegerField(help_text="Epoch milliseconds, by the driver's clock.")
-    as_of = serializers.DateTimeField()
-    stale = serializers.BooleanField()
-    batch = serializers.IntegerField(
-        allow_null=True, help_text="Number of the last batch; null before the first has ended."
-    )
-    duration_ms = serializers.IntegerField(allow_null=True)
-    input_rate = serializers.FloatField(allow_null=True)
-    process_rate = serializers.FloatField(allow_null=True)
-    phases = serializers.DictField(child=serializers.FloatField())
-    nodes = serializers.DictField(child=NodeFiguresSerializer())
-    tasks = TaskSerializer(many=True)
-    stores = StoreFiguresSerializer(many=True)
-    lost = LostRecordsSerializer(many=True, help_text="Since the run started.")
-    topic_partitions = TopicPartitionSerializer(
-        many=True, help_text="Of a plain PySpark program, which has no tasks of Kafka Streams."
-    )
+serializer_of(
+    NodeRates,
+    "NodeFigures",
+    "Records processed by a node since the run started, and the current rate per second.",
+)
+serializer_of(TaskRates, "Task")
+RuntimeSerializer = serializer_of(RuntimeJson)
 
 
 class SampledRecordSerializer(serializers.Serializer[Any]):

@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from millrace_backend.schema import CauseSerializer
-from millrace_compiler import locations
+from millrace_backend.shapes import ShapeSerializer
+from millrace_compiler.connections import locations
+from millrace_model.drivers import StartStep
+from millrace_model.events import FailedRecord
 from rest_framework import serializers
 from topologies.choices import Dialect
 
@@ -21,6 +24,7 @@ from deployments.choices import (
     Observed,
     Outcome,
     RecordDecision,
+    StandbyState,
     StartFrom,
     StepState,
     Target,
@@ -28,6 +32,7 @@ from deployments.choices import (
 from deployments.models import Deployment, Run
 from deployments.plain_dialect import require_plain_settings
 from deployments.sharing import jvm_of, require_sharing_settings
+from deployments.standbys import StandbyJson, standby_of
 
 
 def location(value: str) -> None:
@@ -89,8 +94,14 @@ class SettingsSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="`own` (default): the driver has a JVM of its own. `shared`: it shares one with "
         "the other deployments of the workspace that do, and needs a fraction of the memory. Not "
-        "with `cores`, `memory_mb`, `real_time_ms`, `checkpoint` or plain PySpark; a topology with "
-        "Python code or readers of files gets its own JVM.",
+        "with `cores`, `memory_mb`, `real_time_ms`, `checkpoint`, `standby` or plain PySpark; a "
+        "topology with Python code or readers of files gets its own JVM.",
+    )
+    standby = serializers.BooleanField(
+        required=False,
+        help_text="Keep a second driver ready, which takes over when the first one is lost "
+        "(default: no). It needs the memory of a driver. Not with a shared JVM, a Spark cluster or "
+        "plain PySpark.",
     )
     start = serializers.ChoiceField(
         choices=StartFrom.choices,
@@ -145,24 +156,20 @@ class SettingsSerializer(serializers.Serializer[Any]):
         return found
 
 
-class StepSerializer(serializers.Serializer[Any]):
+class StepSerializer(ShapeSerializer):
     """A step of a deployment."""
 
-    name = serializers.CharField(help_text="compile, check, stage or start")
-    state = serializers.ChoiceField(choices=StepState.choices)
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
+    shape = StartStep
+    choices = {"state": StepState}
+
     detail = CauseSerializer(allow_null=True, help_text="Its progress or result, or why it failed.")
 
 
-class FailingRecordSerializer(serializers.Serializer[Any]):
+class FailingRecordSerializer(ShapeSerializer):
     """The record that caused a failure."""
 
-    topic = serializers.CharField(allow_null=True)
-    partition = serializers.IntegerField(allow_null=True)
-    offset = serializers.IntegerField(allow_null=True)
-    key = serializers.JSONField(allow_null=True)
-    timestamp = serializers.IntegerField(allow_null=True)
+    shape = FailedRecord
+    present = ("topic", "partition", "offset", "key", "timestamp")
 
 
 class RecordDecisionSerializer(serializers.Serializer[Any]):
@@ -243,6 +250,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "jvm",
             "report_id",
             "restarts",
+            "standby",
             "started_at",
         ]
         read_only_fields = fields
@@ -251,6 +259,17 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     def get_jvm(self, run: Run) -> dict[str, Any]:
         """The JVM of the driver: its own, or that of a host."""
         return jvm_of(run)
+
+
+class StandbySerializer(serializers.Serializer[Any]):
+    """The second driver of a deployment, which takes over when the first one is lost."""
+
+    state = serializers.ChoiceField(choices=StandbyState.choices)
+    pid = serializers.IntegerField(allow_null=True)
+    since = serializers.DateTimeField(
+        allow_null=True, help_text="When it became ready, or was started if it is not ready yet."
+    )
+    reason = CauseSerializer(allow_null=True, help_text="Why there is none, if that is known.")
 
 
 class OldStateSerializer(serializers.Serializer[Any]):
@@ -308,6 +327,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
     since = serializers.DateTimeField(source="observation.since", read_only=True)
     steps = serializers.SerializerMethodField()
     run = RunSerializer(source="live_run", allow_null=True, read_only=True)
+    standby = serializers.SerializerMethodField()
     failure = serializers.SerializerMethodField()
     outage = serializers.SerializerMethodField()
     created_by = serializers.CharField(
@@ -348,6 +368,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
             "fallback",
             "steps",
             "run",
+            "standby",
             "failure",
             "outage",
             "record_decisions",
@@ -363,6 +384,11 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
         """The steps, in order."""
         steps: list[dict[str, Any]] = deployment.observation.steps
         return steps
+
+    @extend_schema_field(StandbySerializer(allow_null=True))
+    def get_standby(self, deployment: Deployment) -> StandbyJson | None:
+        """The second driver; null if the settings do not ask for one or nothing runs."""
+        return standby_of(deployment)
 
     @extend_schema_field(FailureSerializer(allow_null=True))
     def get_failure(self, deployment: Deployment) -> dict[str, Any] | None:

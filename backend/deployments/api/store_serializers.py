@@ -4,51 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from millrace_backend.shapes import ShapeSerializer, serializer_of
+from millrace_model.reads import StoreName, TaskTime, Window
 from rest_framework import serializers
 
-from deployments.stores import MOST_ROWS
+from deployments.stores import MOST_ROWS, ListedStore, ShownPart, StoreList
 
 #: the largest time that a request may contain, in ms
 MOST_TIME = 8_640_000_000_000_000
 LONGEST_KEY = 10_000
 
 
-class StoreSerializer(serializers.Serializer[Any]):
+class StoreSerializer(ShapeSerializer):
     """A store that can be queried."""
 
-    id = serializers.CharField(
-        help_text="Id of the store node, or of the operator that owns the store."
-    )
-    name = serializers.CharField()
-    kind = serializers.CharField(help_text="key_value, window, session or versioned")
-    key = serializers.CharField(help_text="Spark SQL type of the keys.")
-    values = serializers.ListField(child=serializers.CharField(), help_text="Types of the values.")
+    shape = ListedStore
+
     windows = serializers.JSONField(allow_null=True, help_text="Type, size, advance or gap in ms.")
-    rows = serializers.IntegerField(
-        allow_null=True, help_text="As last reported by the driver; null if unknown."
-    )
 
 
-class StoresSerializer(serializers.Serializer[Any]):
-    """The stores of a deployment; none before its first start."""
-
-    stores = StoreSerializer(many=True)
-    as_of = serializers.DateTimeField(allow_null=True, help_text="When `rows` was reported.")
-
-
-class StorePartSerializer(serializers.Serializer[Any]):
-    """A key or value: STRING as plain text, all other types as JSON."""
-
-    text = serializers.CharField(allow_null=True, help_text="Null for a deleted version.")
-    size = serializers.IntegerField(help_text="Size of the whole text in bytes.")
-    cut = serializers.BooleanField(help_text="Whether the text is truncated.")
-
-
-class StoreWindowSerializer(serializers.Serializer[Any]):
-    """A window or a session; milliseconds since the epoch."""
-
-    start = serializers.IntegerField()
-    end = serializers.IntegerField(allow_null=True, help_text="Null if it has no end.")
+StoresSerializer = serializer_of(StoreList, "Stores")
+StorePartSerializer = serializer_of(ShownPart, "StorePart")
+StoreWindowSerializer = serializer_of(Window, "StoreWindow")
 
 
 class StoredRowSerializer(serializers.Serializer[Any]):
@@ -67,19 +44,15 @@ class StoredRowSerializer(serializers.Serializer[Any]):
     task = serializers.IntegerField(help_text="Number of the task that stores it.")
 
 
-class StoreTaskSerializer(serializers.Serializer[Any]):
+class StoreTaskSerializer(ShapeSerializer):
     """The stream time of a task."""
 
-    task = serializers.CharField()
+    shape = TaskTime
+
     stream_time = serializers.IntegerField(help_text="Milliseconds since the epoch.")
 
 
-class StoreNameSerializer(serializers.Serializer[Any]):
-    """A store's id, name and kind."""
-
-    id = serializers.CharField()
-    name = serializers.CharField()
-    kind = serializers.CharField()
+StoreNameSerializer = serializer_of(StoreName)
 
 
 class StorePageSerializer(serializers.Serializer[Any]):

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from millrace_compiler.conditions import ANY, EVERY, MOST
+from millrace_backend.shapes import ShapeSerializer, serializer_of
+from millrace_compiler.compilation.conditions import ANY, EVERY, MOST
+from millrace_model.diagnostics import DiagnosticJson, PositionJson
+from millrace_model.plans import (
+    CodeFile,
+    CodeJson,
+    CompilationJson,
+    ConditionJson,
+    PlacedSubtopology,
+    PortJson,
+    SentenceJson,
+    SpanJson,
+)
 from rest_framework import serializers
 
 from topologies.api.fields import DocumentField
@@ -83,136 +95,14 @@ class ExportQuerySerializer(serializers.Serializer[Any]):
     )
 
 
-class TextPositionSerializer(serializers.Serializer[Any]):
-    """A range of the parameter's text; 0-based, ``stop`` is exclusive."""
-
-    start = serializers.IntegerField()
-    stop = serializers.IntegerField()
+serializer_of(PositionJson, "TextPosition")
 
 
-class DiagnosticSerializer(serializers.Serializer[Any]):
+class DiagnosticSerializer(ShapeSerializer):
     """An error or a warning, with the node and parameter it refers to."""
 
-    code = serializers.CharField()
-    severity = serializers.ChoiceField(choices=Severity.choices)
-    node = serializers.CharField(allow_null=True)
-    parameter = serializers.CharField(allow_null=True)
-    path = serializers.CharField(
-        allow_null=True,
-        help_text="The path within a compound parameter, such as branches[1].predicate.",
-    )
-    message = serializers.CharField()
-    hint = serializers.CharField(allow_null=True)
-    facts = serializers.DictField(
-        child=serializers.CharField(allow_blank=True),
-        required=False,
-        help_text="The values in message and hint, for translations.",
-    )
-    blocks = serializers.ChoiceField(choices=Blocks.choices, allow_null=True)
-    position = TextPositionSerializer(allow_null=True)
-
-
-class PortTypeSerializer(serializers.Serializer[Any]):
-    """Role and types of a port."""
-
-    role = serializers.CharField(help_text="stream, table, windowed_table or global_table")
-    key = serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")
-    value = serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")
-    key_changed = serializers.BooleanField()
-
-
-class SubtopologySerializer(serializers.Serializer[Any]):
-    """A sub-topology, which runs as one set of tasks."""
-
-    id = serializers.IntegerField()
-    nodes = serializers.ListField(child=serializers.CharField())
-    sources = serializers.ListField(child=serializers.CharField())
-    sinks = serializers.ListField(child=serializers.CharField())
-    stores = serializers.ListField(child=serializers.CharField())
-    tasks = serializers.IntegerField()
-    level = serializers.IntegerField(help_text="The first level of the sub-topology.")
-    levels = serializers.ListField(child=serializers.IntegerField())
-
-
-class InternalTopicSerializer(serializers.Serializer[Any]):
-    """A repartition or changelog topic as Kafka Streams would create it."""
-
-    name = serializers.CharField()
-    partitions = serializers.IntegerField()
-    kind = serializers.CharField(help_text="repartition or changelog")
-
-
-class TopicReadSerializer(serializers.Serializer[Any]):
-    """A topic that the topology reads by name."""
-
-    name = serializers.CharField()
-    partitions = serializers.IntegerField()
-    known = serializers.CharField(
-        help_text="Where the number is from: broker, declared (by the document) or assumed."
-    )
-
-
-class NodePlanSerializer(serializers.Serializer[Any]):
-    """How a node is executed."""
-
-    runs_as = serializers.CharField(help_text="stream_task or python")
-    guarantee = serializers.CharField()
-    why = serializers.CharField()
-    subtopologies = serializers.ListField(child=serializers.IntegerField())
-
-
-class EdgePlanSerializer(serializers.Serializer[Any]):
-    """How an edge is executed; ``index`` is its 0-based position in the document."""
-
-    index = serializers.IntegerField()
-    shuffle = serializers.BooleanField()
-
-
-class PlanSerializer(serializers.Serializer[Any]):
-    """The physical plan."""
-
-    subtopologies = SubtopologySerializer(many=True)
-    internal_topics = InternalTopicSerializer(many=True)
-    topics = TopicReadSerializer(many=True)
-    text = serializers.CharField(help_text="Text like that of Kafka Streams' Topology#describe.")
-    nodes = serializers.DictField(child=NodePlanSerializer())
-    edges = EdgePlanSerializer(many=True)
-
-
-class GeneratedFileSerializer(serializers.Serializer[Any]):
-    """A generated file."""
-
-    path = serializers.CharField()
-    text = serializers.CharField()
-
-
-class SourceSpanSerializer(serializers.Serializer[Any]):
-    """The lines of a file that belong to a node; 1-based, ``end`` is inclusive."""
-
-    node = serializers.CharField()
-    path = serializers.CharField()
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-
-
-class GeneratedCodeSerializer(serializers.Serializer[Any]):
-    """The generated program."""
-
-    files = GeneratedFileSerializer(many=True)
-    source_map = SourceSpanSerializer(many=True)
-    between = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Topics that a plain program writes and reads between its queries.",
-    )
-
-
-class CheckedConditionSerializer(serializers.Serializer[Any]):
-    """The types of a condition's columns, and diagnostics of its predicate."""
-
-    columns = serializers.DictField(
-        child=serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")
-    )
-    diagnostics = DiagnosticSerializer(many=True)
+    shape = DiagnosticJson
+    choices = {"severity": Severity, "blocks": Blocks}
 
 
 @extend_schema_field({"oneOf": [{"type": "string"}, {"$ref": "#/components/schemas/Sentence"}]})
@@ -220,24 +110,25 @@ class SentenceValue(serializers.JSONField):
     """Text of the document, or a sentence."""
 
 
-class SentenceSerializer(serializers.Serializer[Any]):
+class SentenceSerializer(ShapeSerializer):
     """A sentence by its form, such as `counts by {key}`, so that it can be translated."""
 
-    form = serializers.CharField()
+    shape = SentenceJson
+
     values = serializers.DictField(child=SentenceValue())
 
 
-class CompileResultSerializer(serializers.Serializer[Any]):
+serializer_of(PortJson, "PortType")
+serializer_of(PlacedSubtopology, "Subtopology")
+serializer_of(CodeFile, "GeneratedFile")
+serializer_of(SpanJson, "SourceSpan")
+serializer_of(CodeJson, "GeneratedCode")
+serializer_of(ConditionJson, "CheckedCondition")
+
+
+class CompileResultSerializer(ShapeSerializer):
     """Diagnostics, types, plan and code of a document, valid or not."""
 
+    shape = CompilationJson
+
     revision = serializers.IntegerField()
-    diagnostics = DiagnosticSerializer(many=True)
-    ports = serializers.DictField(child=serializers.DictField(child=PortTypeSerializer()))
-    plan = PlanSerializer(allow_null=True)
-    summary = serializers.DictField(
-        child=SentenceSerializer(), help_text="A sentence about each node that can be read."
-    )
-    code = GeneratedCodeSerializer(allow_null=True)
-    conditions = CheckedConditionSerializer(
-        many=True, required=False, help_text="The conditions of the request; absent if it has none."
-    )

@@ -7,14 +7,15 @@ from typing import Any
 from accounts.permissions import workspace_for
 from drf_spectacular.utils import extend_schema
 from millrace_backend.schema import CauseSerializer
+from millrace_backend.shapes import ShapeSerializer
 from millrace_backend.views import ApiView, valid
+from millrace_model.scenarios import Verification
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from topologies import verifying
 from topologies.api.fields import DocumentField
-from topologies.api.simulation_serializers import DifferenceSerializer
 from topologies.choices import VerificationState, VerificationStep
 from topologies.simulating import MOST_INPUTS
 
@@ -26,18 +27,13 @@ class VerificationRequestSerializer(serializers.Serializer[Any]):
     inputs = serializers.ListField(child=serializers.JSONField(), max_length=MOST_INPUTS)
 
 
-class VerificationSerializer(serializers.Serializer[Any]):
+class VerificationSerializer(ShapeSerializer):
     """The progress of a comparison, and the differences."""
 
-    id = serializers.CharField()
-    state = serializers.ChoiceField(choices=VerificationState.choices)
-    doing = serializers.ChoiceField(choices=VerificationStep.choices, allow_null=True)
-    differences = DifferenceSerializer(
-        many=True,
-        allow_null=True,
-        help_text="Differences from Kafka Streams; empty if the results are equal. Null until the "
-        "comparison ends.",
-    )
+    shape = Verification
+    absent = ("workspace",)
+    choices = {"state": VerificationState, "doing": VerificationStep}
+
     error = CauseSerializer(allow_null=True, help_text="Why it could not be compared.")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from millrace_compiler.compilation import Compilation
-from millrace_compiler.document import Document
+from millrace_compiler.compilation.compilation import Compilation
+from millrace_compiler.documents.document import Document
 from millrace_compiler.export import image
 from millrace_compiler.export.kubernetes import Profile, manifests, name_of, text_of
-from millrace_compiler.state_schema import state_schema
-from millrace_compiler.versions import CONNECTOR, SPARK
+from millrace_compiler.program.versions import CONNECTOR, SPARK
+from millrace_compiler.state.state_schema import state_schema
 
 PYSPARK = f"pyspark=={SPARK}"
 #: Packages that Spark's transformWithState needs beside pyspark.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millrace_compiler.versions import CONNECTOR
+from millrace_compiler.program.versions import CONNECTOR
 
 _BASE = """\
 FROM eclipse-temurin:21-jre

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from millrace_compiler import locations
+from millrace_compiler.connections import locations
 
 Manifest = dict[str, Any]
 

@@ -13,16 +13,17 @@ from typing import Any
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import Format, TopologyDocument
 from millrace_model.plans import CompilationJson
-from millrace_model.simulations import Conditioned, InputLine
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Conditioned
 from millrace_model.state import StateSchema
 from millrace_services import local_services
 from millrace_services.pool import MOST_WAITING, ProcessPool
 from millrace_services.processes import Exceeded, Limits, Process
 
-from millrace_compiler.compilation import Dialect
-from millrace_compiler.diagnostics import Diagnostic
-from millrace_compiler.generating import Recipe
-from millrace_compiler.types import DataType
+from millrace_compiler.compilation.compilation import Dialect
+from millrace_compiler.diagnostics.diagnostics import Diagnostic
+from millrace_compiler.types.generating import Recipe
+from millrace_compiler.types.types import DataType
 
 #: environment variables of a compiler process, which include no secret of the server
 ENVIRONMENT = (
@@ -79,7 +80,7 @@ class Pool:
 
         ``analyzer``: the path of the analyzer's socket. ``owner``: the account whose share
         of the pool is used. ``registries``: whether schema registries may be contacted.
-        ``conditions`` of a test are checked too (:mod:`millrace_compiler.conditions`).
+        ``conditions`` of a test are checked too (:mod:`millrace_compiler.compilation.conditions`).
         ``partitions``: of topics on the broker, for the plan.
         """
         request = {

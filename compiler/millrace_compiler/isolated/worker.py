@@ -23,15 +23,15 @@ from typing import Any
 from millrace_model.plans import CompilationJson
 from millrace_services import frames
 
-from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
-from millrace_compiler.compilation import Compilation, compile_document
-from millrace_compiler.conditions import Checked, Condition
-from millrace_compiler.diagnostics import Diagnostics
+from millrace_compiler.compilation.compilation import Compilation, compile_document
+from millrace_compiler.compilation.conditions import Checked, Condition
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.export.bundle import bundle_files, package_files
-from millrace_compiler.generating import Recipe, lines
-from millrace_compiler.registries import DEFAULT, Unasked, read_formats
-from millrace_compiler.state_schema import state_schema
-from millrace_compiler.types import DataType
+from millrace_compiler.inference.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
+from millrace_compiler.inference.registries import DEFAULT, Unasked, read_formats
+from millrace_compiler.state.state_schema import state_schema
+from millrace_compiler.types.generating import Recipe, lines
+from millrace_compiler.types.types import DataType
 
 #: seconds after the deadline at which the alarm kills the process
 LAST_RESORT = 2.0

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.operators.aggregations.aggregate import Aggregate
 from millrace_compiler.operators.aggregations.base import Aggregation
 from millrace_compiler.operators.aggregations.cogroup import Cogroup
 from millrace_compiler.operators.aggregations.reduce import Reduce
+from millrace_compiler.parameters.windows import Window
 from millrace_compiler.plain.between import stateless
 from millrace_compiler.plain.finals import finals_only
 from millrace_compiler.plain.folds import (
@@ -34,8 +35,7 @@ from millrace_compiler.plain.keeping import slides
 from millrace_compiler.plain.program import Frame, Program, in_brackets, interval, known
 from millrace_compiler.plain.sliding import sliding
 from millrace_compiler.plain.text import Call, Chain, Expr, Name, call
-from millrace_compiler.types import quote
-from millrace_compiler.windows import Window
+from millrace_compiler.types.types import quote
 
 Made = Mapping[str, Frame]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from millrace_compiler.formats import Format
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
+from millrace_compiler.parameters.formats import Format
 from millrace_compiler.plain.formats import (
     as_numbers,
     decode,
@@ -16,8 +16,16 @@ from millrace_compiler.plain.formats import (
 )
 from millrace_compiler.plain.program import HEADERS, PLACE, Frame, Program, known
 from millrace_compiler.plain.text import Chain, Columns, Expr, Name, call
-from millrace_compiler.types import BIGINT, INT, STRING, TIMESTAMP, DataType, parse_type, struct
-from millrace_compiler.types import HEADERS as HEADER_MAP
+from millrace_compiler.types.types import (
+    BIGINT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    parse_type,
+    struct,
+)
+from millrace_compiler.types.types import HEADERS as HEADER_MAP
 
 _METADATA = {"topic": STRING, "partition": INT, "offset": BIGINT}
 

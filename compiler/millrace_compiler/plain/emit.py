@@ -6,13 +6,11 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from millrace_compiler.analysis import Analyzer
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.graph import Graph
-from millrace_compiler.infer import Ports
-from millrace_compiler.layout import WIDTH
-from millrace_compiler.names import Names
-from millrace_compiler.operator import Store
+from millrace_compiler.declarations.operator import Store
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.graphs.graph import Graph
+from millrace_compiler.inference.analysis import Analyzer
+from millrace_compiler.inference.infer import Ports
 from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.plain.identity import identity
@@ -24,9 +22,11 @@ from millrace_compiler.plain.text import Call, Chain, Name, calls_in, statement
 from millrace_compiler.plain.unused import used_names, without_unused
 from millrace_compiler.program.classes import bound_names
 from millrace_compiler.program.identities import slug
+from millrace_compiler.program.layout import WIDTH
+from millrace_compiler.program.names import Names
 from millrace_compiler.program.text import Span
+from millrace_compiler.program.versions import CONNECTOR
 from millrace_compiler.program.writer import PROGRAM, Written
-from millrace_compiler.versions import CONNECTOR
 
 #: Session settings of every program.
 SESSION_CONFIG = {"spark.sql.session.timeZone": "UTC"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.operators.tables.suppress import Suppress
 from millrace_compiler.plain.program import Program
 

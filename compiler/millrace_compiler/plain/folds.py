@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.operators.aggregations.aggregate import Aggregate
 from millrace_compiler.operators.aggregations.reduce import Reduce
 from millrace_compiler.plain.program import Frame, Program, known, reads
 from millrace_compiler.plain.text import Call, Chain, call
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 
 ZERO = re.compile(r"(?i)(cast\(\s*)?0(\.0*)?\s*(l|s|y|d|f|bd)?(\s+as\s+[\w(), ]+\))?")
 _SUMS = (re.compile(r"(?is)\s*agg\s*\+\s*(.+)"), re.compile(r"(?is)(.+)\+\s*agg\s*"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from millrace_compiler.formats import WINDOWED, Format
-from millrace_compiler.types import BIGINT, STRING, DataType, quote
+from millrace_compiler.parameters.formats import WINDOWED, Format
+from millrace_compiler.types.types import BIGINT, STRING, DataType, quote
 
 #: Formats that need a package beside pyspark, a registry, or Kafka's serializers.
 FOREIGN = ("avro", "protobuf", *WINDOWED)

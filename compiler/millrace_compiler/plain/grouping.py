@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
+from millrace_compiler.declarations.ports import Port
 from millrace_compiler.operators.aggregations.base import Aggregation
 from millrace_compiler.plain.between import through_topic
 from millrace_compiler.plain.formats import as_numbers
@@ -18,8 +19,7 @@ from millrace_compiler.plain.keeping import (
 )
 from millrace_compiler.plain.program import METADATA, Frame, Program, known, reads
 from millrace_compiler.plain.text import Chain, Name, call
-from millrace_compiler.ports import Port
-from millrace_compiler.types import INT, struct
+from millrace_compiler.types.types import INT, struct
 
 
 def changes_by_group(program: Program, node: Aggregation) -> Frame:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.operators.joins.stream_global_table import JoinStreamGlobalTable
 from millrace_compiler.operators.joins.stream_stream import JoinStreamStream
 from millrace_compiler.operators.joins.stream_table import JoinStreamTable

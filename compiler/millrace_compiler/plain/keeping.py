@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.operators.aggregations.base import Aggregation, Windowed
 from millrace_compiler.operators.joins.foreign_key import JoinForeignKey
 from millrace_compiler.operators.joins.stream_table import JoinStreamTable
@@ -18,7 +18,7 @@ from millrace_compiler.plain.between import placed
 from millrace_compiler.plain.formats import as_numbers, has_time, to_numbers, to_times
 from millrace_compiler.plain.program import PLACE, Frame, Program, reads
 from millrace_compiler.plain.text import Call, call
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 
 _TYPES = {
     "STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from millrace_compiler.operator import Store
+from millrace_compiler.declarations.operator import Store
 from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.plain.between import in_tasks
@@ -16,7 +16,7 @@ from millrace_compiler.plain.keeping import ORDERED, names_in
 from millrace_compiler.plain.program import HEADERS, PLACE, Frame, Program, known
 from millrace_compiler.plain.text import Call, Chain, Columns, Expr, Name, call
 from millrace_compiler.program.classes import bound_names, is_plain, is_same, own_code
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 
 _RANDOM = re.compile(r"\bcontext\s*\.\s*random\s*\(")
 _TYPES = {

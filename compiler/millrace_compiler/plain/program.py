@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from millrace_compiler.analysis import Analyzer, ExpressionRequest
-from millrace_compiler.diagnostics import Diagnostic, Diagnostics
-from millrace_compiler.durations import show_duration
-from millrace_compiler.graph import Graph
-from millrace_compiler.names import Names
-from millrace_compiler.operator import Operator, Store
+from millrace_compiler.declarations.operator import Operator, Store
+from millrace_compiler.declarations.ports import Port
+from millrace_compiler.diagnostics.diagnostics import Diagnostic, Diagnostics
+from millrace_compiler.documents.durations import show_duration
+from millrace_compiler.graphs.graph import Graph
+from millrace_compiler.inference.analysis import Analyzer, ExpressionRequest
 from millrace_compiler.plain.text import Call, Chain, Expr, Name, names_in
-from millrace_compiler.ports import Port
-from millrace_compiler.types import DataType, parse_type
+from millrace_compiler.program.names import Names
+from millrace_compiler.types.types import DataType, parse_type
 
 Mode = Literal["append", "update"]
 METADATA = ("headers", "topic", "partition", "offset")

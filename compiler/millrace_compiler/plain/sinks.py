@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.formats import Format, format_of
 from millrace_compiler.operators.sinks.print import SinkPrint
 from millrace_compiler.operators.sinks.topic import SinkTopic
+from millrace_compiler.parameters.formats import Format, format_of
 from millrace_compiler.plain.formats import FOREIGN, encode, windowed_text
 from millrace_compiler.plain.program import Frame, Program, known
 from millrace_compiler.plain.text import Call, Chain, Expr, Name, call

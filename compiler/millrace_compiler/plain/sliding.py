@@ -13,7 +13,7 @@ from millrace_compiler.plain.formats import as_numbers
 from millrace_compiler.plain.keeping import check_types, numbered, results, rows_of, transform
 from millrace_compiler.plain.program import PLACE, Frame, Program, in_brackets, interval, known
 from millrace_compiler.plain.text import Chain, Name, call
-from millrace_compiler.types import BIGINT, parse_type
+from millrace_compiler.types.types import BIGINT, parse_type
 
 
 def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:

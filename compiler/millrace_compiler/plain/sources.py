@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.formats import Format
 from millrace_compiler.operators.sources.base import Source, TimedSource
 from millrace_compiler.operators.sources.global_store import SourceGlobalStore
 from millrace_compiler.operators.sources.global_table import SourceGlobalTable
 from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_compiler.parameters.formats import Format
 from millrace_compiler.plain.formats import CORRUPT, FOREIGN, byte_length, decode, has_other_keys
 from millrace_compiler.plain.keeping import keeps_rows
 from millrace_compiler.plain.program import PLACE, Frame, Program
 from millrace_compiler.plain.text import Call, Chain, Expr, call
-from millrace_compiler.types import TIMESTAMP
+from millrace_compiler.types.types import TIMESTAMP
 
 _PARTS = ("key", "value")
 

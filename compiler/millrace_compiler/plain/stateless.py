@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.operators.stateless.filter import Filter
 from millrace_compiler.operators.stateless.filter_not import negated
 from millrace_compiler.operators.stateless.flat_map import FlatMap
@@ -14,10 +14,10 @@ from millrace_compiler.operators.stateless.map import Map
 from millrace_compiler.operators.stateless.map_values import MapValues
 from millrace_compiler.operators.stateless.select_key import SelectKey
 from millrace_compiler.operators.stateless.split import Split
-from millrace_compiler.physical import keeping_null_keys
 from millrace_compiler.plain.between import through_topic
 from millrace_compiler.plain.program import Frame, Program
 from millrace_compiler.plain.text import Call, Chain, Columns, Name, call
+from millrace_compiler.planning.physical import keeping_null_keys
 
 Made = Mapping[str, Frame]
 

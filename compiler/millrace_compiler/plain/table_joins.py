@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.graph import Graph
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
+from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.operators.joins.foreign_key import JoinForeignKey
 from millrace_compiler.operators.joins.stream_table import JoinStreamTable
 from millrace_compiler.operators.joins.table_table import JoinTableTable
@@ -23,7 +23,7 @@ from millrace_compiler.plain.keeping import (
 )
 from millrace_compiler.plain.program import Frame, Program, known
 from millrace_compiler.plain.text import Call, Chain, Name, call
-from millrace_compiler.types import BIGINT, INT, STRING, DataType
+from millrace_compiler.types.types import BIGINT, INT, STRING, DataType
 
 _EXISTS = {
     "inner": "left IS NOT NULL AND right IS NOT NULL",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.operator import Operator
+from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.plain.program import Frame, Program
 from millrace_compiler.plain.text import call
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from millrace_compiler.layout import WIDTH, literal
+from millrace_compiler.program.layout import WIDTH, literal
 
 _STEP = 4
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from millrace_compiler.names import identifier
-from millrace_compiler.operator import registry
+from millrace_compiler.declarations.operator import registry
 from millrace_compiler.program.identities import base_of
+from millrace_compiler.program.names import identifier
 
 _SERIAL = re.compile(r"[-_]\d*$")
 

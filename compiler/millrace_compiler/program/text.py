@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from millrace_model.plans import SpanJson
 
-from millrace_compiler.layout import WIDTH, flat, layout
+from millrace_compiler.program.layout import WIDTH, flat, layout
 
 
 @dataclass(frozen=True)

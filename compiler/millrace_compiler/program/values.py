@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from millrace_compiler.graph import Graph
-from millrace_compiler.layout import block_text
-from millrace_compiler.names import Names
-from millrace_compiler.operator import Operator, Store
-from millrace_compiler.program.words import Call, Chain, Input, Processor
+from millrace_compiler.declarations.calls import Call, Chain, Input, Processor
+from millrace_compiler.declarations.operator import Operator, Store
+from millrace_compiler.graphs.graph import Graph
+from millrace_compiler.program.layout import block_text
+from millrace_compiler.program.names import Names
 
 
 class Values:

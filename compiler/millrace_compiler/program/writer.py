@@ -12,20 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from millrace_compiler.graph import Graph
-from millrace_compiler.layout import WIDTH
-from millrace_compiler.modules import files_of, imported
-from millrace_compiler.names import Names
-from millrace_compiler.operator import Operator, Store
+from millrace_compiler.declarations.calls import Call, Processor, with_keywords
+from millrace_compiler.declarations.functions import Called, returns_of
+from millrace_compiler.declarations.operator import Operator, Store
+from millrace_compiler.graphs.graph import Graph
+from millrace_compiler.parameters.modules import files_of, imported
+from millrace_compiler.parameters.settings import HANDLED, handler_functions
 from millrace_compiler.program.classes import GIVEN, bound_names, is_plain, is_same, own_code
 from millrace_compiler.program.comments import write_comment
-from millrace_compiler.program.functions import Called, returns_of
 from millrace_compiler.program.identities import Identities, base_of, slug
 from millrace_compiler.program.labels import implied_label
+from millrace_compiler.program.layout import WIDTH
+from millrace_compiler.program.names import Names
 from millrace_compiler.program.text import Lines, Link, Span, fits, is_fluent, statement_lines
 from millrace_compiler.program.values import Values
-from millrace_compiler.program.words import Call, Processor, with_keywords
-from millrace_compiler.settings import HANDLED, handler_functions
 
 PROGRAM = "job.py"
 _LONGEST_CHAIN = 7
@@ -427,7 +427,7 @@ def _import(names: set[str]) -> list[str]:
 
 def _docstring(name: str, description: str | None) -> tuple[bool, list[str]]:
     """The lines of the module's docstring, and whether the description can be read from it."""
-    from millrace_compiler.layout import block_text
+    from millrace_compiler.program.layout import block_text
 
     text = (description or "").strip()
     lines = text.split("\n")

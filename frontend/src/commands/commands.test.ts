@@ -288,6 +288,7 @@ describe("problems", () => {
           parameter: "predicate",
           message: "The parameter predicate is missing.",
           hint: "Fill in “Predicate”.",
+          facts: {},
           position: null,
           path: null,
           blocks: "compile",

@@ -17,7 +17,7 @@ import { commandById } from "./registry";
 /** The real catalog that the compiler generates. */
 export const CATALOG: Catalog = JSON.parse(
   readFileSync(
-    join(import.meta.dirname, "../../../compiler/millrace_compiler/catalog.json"),
+    join(import.meta.dirname, "../../../compiler/millrace_compiler/catalog/catalog.json"),
     "utf8",
   ),
 );

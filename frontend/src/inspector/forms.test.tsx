@@ -224,6 +224,7 @@ test("an error stands below the field it is about, with its hint", async () => {
           node: id,
           parameter: "predicate",
           path: "predicate",
+          facts: {},
           message: "There is no column amuont.",
           hint: "Did you mean amount?",
           position: { start: 0, stop: 6 },

@@ -53,7 +53,8 @@ function diagnostic(parameter: string, path?: string): Diagnostic {
     parameter,
     path: path ?? null,
     message: "",
-    hint: null,
+    hint: "",
+    facts: {},
     position: null,
     blocks: "compile",
   };

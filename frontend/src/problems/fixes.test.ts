@@ -16,7 +16,8 @@ function diagnostic(code: string, part: Partial<Diagnostic>): Diagnostic {
     position: null,
     blocks: null,
     message: code,
-    hint: null,
+    hint: "",
+    facts: {},
     ...part,
   };
 }

@@ -10,7 +10,8 @@ const problem = (node: string | null, severity: Diagnostic["severity"], message:
   parameter: null,
   message,
   path: null,
-  hint: null,
+  hint: "",
+  facts: {},
   position: null,
   blocks: null,
 });

@@ -51,9 +51,9 @@ export function Buttons(props: { disabled: boolean; make: () => Made | Promise<M
 export function PasteDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [bad, setBad] = useState<string | null>(null);
-  const make = () => {
+  const make = async () => {
     try {
-      const rows = rowsOfText(text, sourcesOf(useDesigner.getState().document));
+      const rows = await rowsOfText(text, sourcesOf(useDesigner.getState().document));
       onClose();
       return rows;
     } catch (error) {

@@ -14,9 +14,9 @@ export function LogView({ shown }: { shown: Shown | null }) {
       </Empty>
     );
   const { document, result } = shown;
-  const stepOf = (after: number, node: string) =>
+  const stepOf = (after: number, node: string | null) =>
     result.steps.findIndex((step) => step.after === after && step.node === node);
-  const show = (after: number, node: string) => {
+  const show = (after: number, node: string | null) => {
     useSimulation.getState().setView("steps");
     useSimulation.getState().goTo(Math.max(0, stepOf(after, node)));
   };
@@ -32,7 +32,7 @@ export function LogView({ shown }: { shown: Shown | null }) {
         </thead>
         <tbody>
           {lines.map(({ after, level, message, node }, index) => {
-            const found = findNode(document, node);
+            const found = node === null ? undefined : findNode(document, node);
             return (
               <tr key={index} data-level={level}>
                 <td className={`${classes.right} m-figures`}>

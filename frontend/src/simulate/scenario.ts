@@ -277,22 +277,14 @@ export function rowOf(line: Record<string, unknown>, sources: readonly Source[])
   });
 }
 
-/** Splits a line of CSV into cells. Quotes inside quotes are doubled. */
-function cells(line: string): string[] {
-  const found: string[] = [];
-  const pattern = /(?:"((?:[^"]|"")*)"|([^,]*))(,|$)/g;
-  for (const match of line.matchAll(pattern)) {
-    found.push(match[1] === undefined ? (match[2] ?? "") : match[1].replaceAll('""', '"'));
-    if (match[3] === "") break;
-  }
-  return found;
-}
-
 /**
  * Parses pasted text into rows: JSON lines, a JSON array of lines, or CSV with a header (topic, key, value, timestamp,
- * partition, headers). Throws an Error whose message is the number of the invalid line.
+ * partition, headers) and commas, tabs or semicolons. Throws an Error whose message is the number of the invalid line.
  */
-export function rowsOfText(text: string, sources: readonly Source[]): readonly InputRow[] {
+export async function rowsOfText(
+  text: string,
+  sources: readonly Source[],
+): Promise<readonly InputRow[]> {
   const trimmed = text.trim();
   if (trimmed.startsWith("[")) {
     return (JSON.parse(trimmed) as Record<string, unknown>[]).map((line) => rowOf(line, sources));
@@ -308,21 +300,33 @@ export function rowsOfText(text: string, sources: readonly Source[]): readonly I
       }
     });
   }
-  const heading = cells(lines[0] ?? "").map((name) => name.trim().toLowerCase());
-  if (!heading.includes("value") && !heading.includes("key")) throw new Error("1");
-  return lines.slice(1).flatMap((line) => {
-    if (line.trim() === "") return [];
-    const found = cells(line);
-    const at = (column: Column) => found[heading.indexOf(column)] ?? "";
-    return [
-      newRow({
-        topic: at("topic") || (sources[0]?.topic ?? ""),
-        key: at("key"),
-        value: at("value"),
-        timestamp: at("timestamp"),
-        partition: at("partition"),
-        headers: at("headers"),
-      }),
-    ];
+  return rowsOfTable(trimmed, sources);
+}
+
+async function rowsOfTable(text: string, sources: readonly Source[]): Promise<InputRow[]> {
+  const { parse } = (await import("papaparse")).default;
+  const [heading = ""] = text.split(/\r?\n/, 1);
+  const { data, errors, meta } = parse<Partial<Record<Column, string>>>(text, {
+    header: true,
+    skipEmptyLines: "greedy",
+    delimiter: [",", "\t", ";"].find((each) => heading.includes(each)) ?? ",",
+    transformHeader: (name) => name.trim().toLowerCase(),
   });
+  if (!meta.fields?.includes("value") && !meta.fields?.includes("key")) throw new Error("1");
+  const bad = errors.find((each) => each.code !== "TooFewFields");
+  if (bad !== undefined) {
+    const before =
+      bad.index === undefined ? (bad.row ?? 0) + 2 : text.slice(0, bad.index).split("\n").length;
+    throw new Error(String(before));
+  }
+  return data.map((cells) =>
+    newRow({
+      topic: cells.topic || (sources[0]?.topic ?? ""),
+      key: cells.key ?? "",
+      value: cells.value ?? "",
+      timestamp: cells.timestamp ?? "",
+      partition: cells.partition ?? "",
+      headers: cells.headers ?? "",
+    }),
+  );
 }

@@ -133,11 +133,11 @@ describe("inputs", () => {
     ]);
   });
 
-  it("come from JSON lines, an array or CSV", () => {
+  it("come from JSON lines, an array or CSV", async () => {
     const line = '{"topic":"orders","key":"a","value":{"quantity":1},"timestamp":7}';
     const csv = 'key,value,timestamp\na,"{""quantity"":1}",7';
     for (const text of [line, `[${line}]`, csv]) {
-      const [row] = rowsOfText(text, SOURCES);
+      const [row] = await rowsOfText(text, SOURCES);
       expect(row).toMatchObject({
         topic: "orders",
         key: "a",
@@ -145,7 +145,23 @@ describe("inputs", () => {
         timestamp: "7",
       });
     }
-    expect(() => rowsOfText(`${line}\n{oops}`, SOURCES)).toThrow("2");
+    await expect(rowsOfText(`${line}\n{oops}`, SOURCES)).rejects.toThrow("2");
+  });
+
+  it("come from cells with line breaks, and from a spreadsheet's tabs", async () => {
+    const quoted = await rowsOfText('key,value\n"a","one\ntwo, three"\n\nb,c', SOURCES);
+    expect(quoted.map((row) => [row.key, row.value])).toEqual([
+      ["a", "one\ntwo, three"],
+      ["b", "c"],
+    ]);
+    const [pasted] = await rowsOfText("Key\tValue\na\tone; two, three", SOURCES);
+    expect([pasted?.key, pasted?.value]).toEqual(["a", "one; two, three"]);
+  });
+
+  it("are refused with the line of a cell too many or of a quote without end", async () => {
+    await expect(rowsOfText("key,value\na,b\na,b,c", SOURCES)).rejects.toThrow("3");
+    await expect(rowsOfText('key,value\na,b\na,"b', SOURCES)).rejects.toThrow("3");
+    await expect(rowsOfText("one,two\na,b", SOURCES)).rejects.toThrow("1");
   });
 
   it("keep bytes that no format can read", () => {

@@ -38,6 +38,7 @@ export function aRun(over: Partial<Run> = {}): Run {
     report_id: "first",
     jvm: { host: null, alone: null },
     restarts: 0,
+    standby: false,
     started_at: "2026-01-01T09:00:05Z",
     ...over,
   };
@@ -73,6 +74,7 @@ export function aDeployment(over: Partial<Deployment> = {}): Deployment {
     record_decisions: [],
     steps: [aStep()],
     run: null,
+    standby: null,
     failure: null,
     outage: null,
     created_by: "Ada",

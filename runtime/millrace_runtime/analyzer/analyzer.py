@@ -25,7 +25,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler.json_text import text_of
+from millrace_compiler.documents.json_text import text_of
 from millrace_services.line_server import LineServer, serve
 
 from millrace_runtime import columns

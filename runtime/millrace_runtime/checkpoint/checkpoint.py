@@ -7,17 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from millrace_compiler.steps import GLOBAL_STEPS
+from millrace_compiler.declarations.steps import GLOBAL_STEPS
 from millrace_model.graphs import TaskGraph
 from millrace_model.notes import NotedStore, Notes
 from millrace_model.reading import read
 
+from millrace_runtime.checkpoint import moving
 from millrace_runtime.checkpoint.files import write_notes
 from millrace_runtime.checkpoint.opening import StateOpening
 from millrace_runtime.checkpoint.starting_point import Beginning, due
 from millrace_runtime.checkpoint.storage import Place, folder_of, write_whole
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.stores import moving
 
 # 1: micro-batches in output mode append, without real time. 2: both triggers can continue it.
 # 3: rows of stores are identified by the store's id instead of its name.

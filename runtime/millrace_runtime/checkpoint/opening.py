@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from millrace_compiler.state_changes import (
+from millrace_compiler.state.state_changes import (
     StoreChange,
     compare,
     convertible,

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler import locations
+from millrace_compiler.connections import locations
 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.session.java_exceptions import is_caused_by

@@ -16,7 +16,7 @@ from millrace_model.documents import TopologyDocument
 
 from millrace_runtime import columns
 from millrace_runtime.formats import Format
-from millrace_runtime.simulator.simulation import Line
+from millrace_runtime.results.lines import Line
 
 #: Keys are few, so that records meet in joins, aggregations and windows.
 _KEYS = ("a", "b", "c")

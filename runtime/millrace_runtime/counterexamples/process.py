@@ -16,14 +16,14 @@ import time
 from typing import Literal, TypedDict
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.topology_parameters import resolved
+from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import InputLine
+from millrace_model.records import InputLine
 from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.search import Searched, search
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.input_lines import checked_line
+from millrace_runtime.results.input_lines import checked_line
 from millrace_runtime.simulator.process import REPORTED, Progress, main
 
 #: maximum number of inputs of a search

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 
 from millrace_compiler import Analyzer
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import OutputLine
+from millrace_model.records import OutputLine
+from millrace_model.simulations import DifferingInput, SearchResult
 from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.inputs import Constants, Inputs, records_of
 from millrace_runtime.counterexamples.shrinking import shrink
 from millrace_runtime.counterexamples.version import Outcome, Version
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import Line
+from millrace_runtime.results.lines import Line
 
 #: seconds to reduce what was found, at most
 _SHRINKING = 20.0
@@ -36,6 +37,17 @@ class Found:
     new: list[OutputLine]
     old_stopped: int | None
     new_stopped: int | None
+
+    def to_json(self) -> DifferingInput:
+        """Return the input as JSON."""
+        return {
+            "inputs": self.inputs,
+            "topics": self.topics,
+            "old": self.old,
+            "new": self.new,
+            "old_stopped": self.old_stopped,
+            "new_stopped": self.new_stopped,
+        }
 
 
 @dataclass
@@ -59,10 +71,19 @@ class Searched:
     only_old: list[str] = field(default_factory=list)
     only_new: list[str] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> SearchResult:
         """Return the result as JSON."""
-        found = None if self.found is None else vars(self.found)
-        return {**vars(self), "found": found, "seconds": round(self.seconds, 2)}
+        return {
+            "found": None if self.found is None else self.found.to_json(),
+            "inputs": self.inputs,
+            "seconds": round(self.seconds, 2),
+            "nodes": self.nodes,
+            "branches": self.branches,
+            "covered": self.covered,
+            "missed": self.missed,
+            "only_old": self.only_old,
+            "only_new": self.only_new,
+        }
 
 
 def search(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, cast
 
-from millrace_model.simulations import InputLine as Line
+from millrace_model.records import InputLine as Line
 
 #: Whether an input shows the difference.
 Shows = Callable[[list[Line]], bool]

@@ -12,15 +12,16 @@ from typing import Any, Self
 
 from millrace_compiler import Analyzer
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import DriverStep, OperatorRecord, OperatorRow, OutputLine
+from millrace_model.records import OperatorRecord, OperatorRow, OutputLine
+from millrace_model.traces import DriverStep
 from pyspark.sql import SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.formats import Format
 from millrace_runtime.job.job import Job
+from millrace_runtime.results.lines import LAST_LETTER, STOP, Line, line_parts, partition_of
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
-from millrace_runtime.simulator.simulation import LAST_LETTER, STOP, Line, line_parts, partition_of
 
 #: What a record of a sink is compared by: partition, key, value, timestamp and headers.
 Compared = tuple[Any, ...]

@@ -9,22 +9,22 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.state.state_schema import state_schema
 from millrace_model.notes import Notes
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.checkpoint import checkpoint as checkpoints
+from millrace_runtime.checkpoint.moving import Move
 from millrace_runtime.checkpoint.opening import StateOpening
 from millrace_runtime.checkpoint.storage import folder_of
-from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job import outputs
 from millrace_runtime.job.job import Job, Query
 from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.job.runnable import Runnable
 from millrace_runtime.session.session import SEMANTICS
-from millrace_runtime.stores.moving import Move
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

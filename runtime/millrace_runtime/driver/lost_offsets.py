@@ -17,10 +17,10 @@ from itertools import zip_longest
 from typing import Any
 
 from millrace_runtime.checkpoint.files import Places
+from millrace_runtime.checkpoint.moving import Read, last_batch
 from millrace_runtime.checkpoint.storage import Place, matching, write_whole
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.kafka import topics
-from millrace_runtime.stores.moving import Read, last_batch
 
 CHOICES = ("fail", "earliest", "latest")
 #: file with the ids of the topics to which the offsets of the checkpoint belong

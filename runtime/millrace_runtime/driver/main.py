@@ -13,7 +13,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from millrace_compiler.state_schema import state_schema
+from millrace_compiler.state.state_schema import state_schema
 
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.driver import lost_offsets
@@ -22,10 +22,10 @@ from millrace_runtime.driver.life_cycle import Driving, first_mode
 from millrace_runtime.driver.options import add_options, checked
 from millrace_runtime.driver.standby import Standby
 from millrace_runtime.driver.start import Stages, Starter
-from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.job import real_time, record_handlers
 from millrace_runtime.job.explaining import explain
+from millrace_runtime.job.runnable import Runnable
 from millrace_runtime.reports.report import now_ms
 from millrace_runtime.session import joining, session
 

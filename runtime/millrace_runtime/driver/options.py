@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from millrace_compiler import kafka_clients
+from millrace_compiler.connections import kafka_clients
 
 from millrace_runtime.checkpoint import storage
 from millrace_runtime.errors import MillraceError

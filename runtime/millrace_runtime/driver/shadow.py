@@ -22,9 +22,9 @@ from typing import Any
 from millrace_model.graphs import GraphNode
 
 from millrace_runtime.checkpoint.files import Places, places_in, write_notes
+from millrace_runtime.checkpoint.moving import Read, last_batch, reads_of
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.kafka import topics
-from millrace_runtime.stores.moving import Read, last_batch, reads_of
 
 #: The file with the ends of a job's output topics after its last micro-batch.
 ENDS = "outputs.json"

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from millrace_runtime.checkpoint.checkpoint import Mover
     from millrace_runtime.checkpoint.opening import StateOpening
     from millrace_runtime.checkpoint.starting_point import Beginner, Beginning
-    from millrace_runtime.dsl.readers import Outside
     from millrace_runtime.job.job import Job, Query
     from millrace_runtime.job.kafka import Kafka
+    from millrace_runtime.job.outside import Outside
 
 
 class Stages:
@@ -172,7 +172,7 @@ class Starter:
     def _beginner(self, beginning: Beginning, kafka: Kafka, job: Job) -> Beginner:
         """Return the Beginner for a request that has not been applied yet."""
         from millrace_runtime.checkpoint import checkpoint, starting_point
-        from millrace_runtime.stores.moving import last_batch, require_whole
+        from millrace_runtime.checkpoint.moving import last_batch, require_whole
 
         starting_point.require_read(beginning, job.source_topics, pattern=job.reads_patterns)
         notes = checkpoint.notes_of(self.arguments.checkpoint)
@@ -198,7 +198,7 @@ class Starter:
 
     def _mover(self, kafka: Kafka, job: Job, beginner: Beginner | None, *, updates: bool) -> Mover:
         """Return the function that writes a new checkpoint if levels, tasks or sources changed."""
-        from millrace_runtime.stores.moving import Move
+        from millrace_runtime.checkpoint.moving import Move
 
         def move(before: Notes, now: Notes) -> str:
             self.stages.begin("the move of the state to new levels, tasks or sources")
@@ -318,8 +318,8 @@ class Starter:
 
     def _settle(self, kafka: Kafka, graph: TaskGraph, location: str) -> None:
         """Prevent a query from starting at offsets that the broker does not have."""
+        from millrace_runtime.checkpoint.moving import reads_of
         from millrace_runtime.driver import lost_offsets
-        from millrace_runtime.stores.moving import reads_of
 
         arguments = self.arguments
         self.settled = Settled()
@@ -344,7 +344,7 @@ def _interval(trigger: str) -> bool:
 
 def _source_of(graph: TaskGraph, topic: str) -> str | None:
     """Return the first node that reads a topic."""
-    from millrace_runtime.stores.moving import reads_of
+    from millrace_runtime.checkpoint.moving import reads_of
 
     reads = [(node["node"], read) for node in graph["nodes"] for read in reads_of([node])]
     found = [node for node, read in reads if topic in read.topics]

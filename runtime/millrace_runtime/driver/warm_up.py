@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from millrace_compiler.types import DataType, parse_type
+from millrace_compiler.types.types import DataType, parse_type
 from millrace_model.graphs import GraphNode, StepParams, TaskGraph
 
 from millrace_runtime import columns

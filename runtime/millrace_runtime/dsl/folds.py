@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from millrace_compiler.program.functions import AGGREGATOR, INITIALIZER, MERGER, REDUCER
-from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_compiler.declarations.functions import AGGREGATOR, INITIALIZER, MERGER, REDUCER
+from millrace_compiler.types.types import DataType, NoType, parse_type
 
 from millrace_runtime.dsl.functions import Functions, Site, record
 from millrace_runtime.dsl.nodes import About, End

@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from millrace_compiler import ExpressionRequest
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.document import FORMAT, read_document
-from millrace_compiler.graph import Graph
-from millrace_compiler.infer import infer_ports
-from millrace_compiler.ports import METADATA, Port
-from millrace_compiler.program.classes import bound_names, in_place, own_code
-from millrace_compiler.program.functions import (
+from millrace_compiler.declarations.functions import (
     Binding,
     bound,
     class_code,
     class_name_of,
 )
-from millrace_compiler.topology_parameters import resolved
-from millrace_compiler.types import DataType, NoType, parse_type
+from millrace_compiler.declarations.ports import METADATA, Port
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.documents.document import FORMAT, read_document
+from millrace_compiler.graphs.graph import Graph
+from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.inference.infer import infer_ports
+from millrace_compiler.program.classes import bound_names, in_place, own_code
+from millrace_compiler.types.types import DataType, NoType, parse_type
 from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter, TopologyDocument
 
-from millrace_runtime.dsl.code import ProcessorCode, packed
-from millrace_runtime.dsl.places import calling
+from millrace_runtime.code.code import ProcessorCode, packed
+from millrace_runtime.code.places import calling
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
 from millrace_runtime.functions.known_types import KnownTypes

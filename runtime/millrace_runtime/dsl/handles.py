@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from millrace_compiler.program.functions import RECORD
-from millrace_compiler.types import INT, STRING
+from millrace_compiler.declarations.functions import RECORD
+from millrace_compiler.types.types import INT, STRING
 
+from millrace_runtime.code.places import Place
 from millrace_runtime.dsl.functions import Expression, Site, record
 from millrace_runtime.dsl.nodes import About, End, Nodes
-from millrace_runtime.dsl.places import Place
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.formats import Format
 from millrace_runtime.keywords import Checked
@@ -18,7 +18,7 @@ from millrace_runtime.keywords import Checked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from millrace_runtime.dsl.readers import BatchFunction
+    from millrace_runtime.job.outside import BatchFunction
 
 
 class Handle(Checked):

@@ -11,10 +11,10 @@ from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
 from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter
 
+from millrace_runtime.code.places import Comment, Place, calling, comments
 from millrace_runtime.dsl.functions import Functions
-from millrace_runtime.dsl.places import Comment, Place, calling, comments
-from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.dsl.stores import Store
+from millrace_runtime.job.outside import Outside
 
 
 class About(TypedDict, total=False):

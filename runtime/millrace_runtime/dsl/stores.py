@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
-from millrace_runtime.dsl.places import Place, calling
+from millrace_runtime.code.places import Place, calling
 from millrace_runtime.keywords import checked
 
 #: Whole milliseconds, text such as "5 minutes", or a timedelta.

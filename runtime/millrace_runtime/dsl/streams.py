@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, Unpack, cast, overload
 
-from millrace_compiler.program.functions import (
+from millrace_compiler.declarations.functions import (
     JOINER,
     MAPPED_JOINER,
     PAIR,
     RECORD,
     REKEYING,
 )
-from millrace_compiler.types import DataType
+from millrace_compiler.types.types import DataType
 
-from millrace_runtime.dsl.code import ProcessorCode, ProcessorSource, code_of
+from millrace_runtime.code.code import ProcessorCode, ProcessorSource, code_of
+from millrace_runtime.code.places import calling
 from millrace_runtime.dsl.folds import Fold
 from millrace_runtime.dsl.functions import (
     Columns,
@@ -29,7 +30,6 @@ from millrace_runtime.dsl.functions import (
 )
 from millrace_runtime.dsl.handles import Handle, Writable
 from millrace_runtime.dsl.nodes import About
-from millrace_runtime.dsl.places import calling
 from millrace_runtime.dsl.stores import Duration, Store, in_milliseconds
 from millrace_runtime.dsl.windows import JoinWindow, Suppressed, Window
 from millrace_runtime.functions.translate import CONDITION, Column

@@ -7,23 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
-from millrace_compiler.document import FORMAT
-from millrace_compiler.program.functions import RECORD
-from millrace_compiler.settings import HANDLED
-from millrace_compiler.topology_parameters import resolved
+from millrace_compiler.declarations.functions import RECORD
+from millrace_compiler.documents.document import FORMAT
+from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.parameters.settings import HANDLED
 from millrace_model.documents import DocumentParameter, DocumentSettings, TopologyDocument
 
-from millrace_runtime.dsl.code import ProcessorSource, code_of, handler_of
+from millrace_runtime.code.code import ProcessorSource, code_of, handler_of
+from millrace_runtime.code.modules import module
+from millrace_runtime.code.places import calling
 from millrace_runtime.dsl.functions import Expression, Site
-from millrace_runtime.dsl.modules import module
 from millrace_runtime.dsl.nodes import About, Nodes
-from millrace_runtime.dsl.places import calling
-from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
-from millrace_runtime.dsl.runnable import Runnable
+from millrace_runtime.dsl.readers import Reader
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
 from millrace_runtime.errors import MillraceError, ProgramError
 from millrace_runtime.formats import Format
+from millrace_runtime.job.outside import GIVEN, Outside
+from millrace_runtime.job.runnable import Runnable
 from millrace_runtime.keywords import Checked
 from millrace_runtime.processor import handling
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from millrace_runtime.dsl.readers import Frame
+    from millrace_runtime.job.outside import Frame
 
 Handler = Literal["fail", "continue", "dead_letter", "dead_letter_then_fail"]
 #: a function that handles errors, or `"file.py:function"` beside the program
@@ -294,7 +295,7 @@ class Topology(Checked):
         `spark`: a session created by `millrace_runtime.spark_session`, which checks expressions.
         Raises MillraceError for an invalid topology.
         """
-        from millrace_compiler.describe import description_of
+        from millrace_compiler.compilation.describe import description_of
 
         from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from millrace_compiler.types import DOUBLE, STRING
+from millrace_compiler.types.types import DOUBLE, STRING
 
 from millrace_runtime.functions import numbers, texts
 from millrace_runtime.functions.logic import truth

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from millrace_compiler.types import BOOLEAN, STRING
+from millrace_compiler.types.types import BOOLEAN, STRING
 
 from millrace_runtime.functions.numbers import number, required
 from millrace_runtime.functions.terms import (

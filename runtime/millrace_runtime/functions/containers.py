@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from millrace_compiler.types import VOID, DataType, array, struct
+from millrace_compiler.types.types import VOID, DataType, array, struct
 
 from millrace_runtime.functions.fitting import fitted, of_parts, same
 from millrace_runtime.functions.logic import conjunction, truth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from millrace_compiler.types import BIGINT, DOUBLE, DataType
+from millrace_compiler.types.types import BIGINT, DOUBLE, DataType
 
 from millrace_runtime.functions.terms import ATOM, NotTranslated, Term, bounds_of, long
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from millrace_compiler import ExpressionRequest, ExpressionResult
-from millrace_compiler.types import (
+from millrace_compiler.types.types import (
     BIGINT,
     BOOLEAN,
     DOUBLE,

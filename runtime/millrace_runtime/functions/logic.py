@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from millrace_compiler.types import BOOLEAN, VOID
+from millrace_compiler.types.types import BOOLEAN, VOID
 
 from millrace_runtime.functions.terms import (
     AND,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from millrace_compiler.types import BIGINT, DOUBLE, INT, DataType
+from millrace_compiler.types.types import BIGINT, DOUBLE, INT, DataType
 
 from millrace_runtime.functions.terms import (
     ATOM,

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
-from millrace_compiler.types import (
+from millrace_compiler.types.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

@@ -12,7 +12,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from millrace_compiler.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, VOID, DataType, quote
+from millrace_compiler.types.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    STRING,
+    VOID,
+    DataType,
+    quote,
+)
 
 Facts = frozenset[str]
 NOTHING: Facts = frozenset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from millrace_compiler.types import BOOLEAN, INT, STRING, array
+from millrace_compiler.types.types import BOOLEAN, INT, STRING, array
 
 from millrace_runtime.functions.numbers import number, required
 from millrace_runtime.functions.terms import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
-from millrace_compiler.types import (
+from millrace_compiler.types.types import (
     BOOLEAN,
     STRING,
     VOID,

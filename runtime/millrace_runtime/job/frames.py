@@ -30,15 +30,15 @@ from pyspark.sql.types import (
 
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import SessionAnalyzer
-from millrace_runtime.dsl.readers import GIVEN
 from millrace_runtime.errors import MillraceError, refusal
 from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Timed
 from millrace_runtime.job.kafka import with_time
+from millrace_runtime.job.outside import GIVEN
 from millrace_runtime.job.reader_places import ALLOWED, check_allowed
 
 if TYPE_CHECKING:
-    from millrace_runtime.dsl.readers import Frame
+    from millrace_runtime.job.outside import Frame
 
 _PARTS: tuple[Literal["key", "value"], ...] = ("key", "value")
 _OPTIONAL = ("headers", "topic", "partition", "offset")

@@ -8,18 +8,18 @@ import os
 import re
 from typing import cast
 
-from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.declarations.steps import GLOBAL_STEPS, PYTHON_STEPS
 from millrace_model.graphs import GraphNode, OperatorOptions, ReadingJson, TaskGraph
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.checkpoint.opening import StateOpening
-from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Environment
 from millrace_runtime.job.frames import records
 from millrace_runtime.job.kafka import Kafka
+from millrace_runtime.job.outside import Outside, placed
 from millrace_runtime.job.python_options import python_options
 from millrace_runtime.job.readings import Reading, addressed, addressed_to, ticks, timed, union
 from millrace_runtime.kafka import topics

@@ -13,9 +13,9 @@ from millrace_runtime import columns
 from millrace_runtime.errors import FAULT_MARK, MillraceError, refusal
 
 if TYPE_CHECKING:
-    from millrace_runtime.dsl.readers import BatchFunction
     from millrace_runtime.job.job import Job, Query
     from millrace_runtime.job.kafka import Kafka
+    from millrace_runtime.job.outside import BatchFunction
 
 STOP = -1
 # Spark's local property with the id of the query.

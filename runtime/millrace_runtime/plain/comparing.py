@@ -16,14 +16,9 @@ from typing import Any, Literal, TypeAlias
 from millrace_compiler import Compilation
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.stream import SourceStream
-from millrace_model.simulations import (
-    OutputLine,
-    PlainComparison,
-    PlainRow,
-    PlainTopic,
-    Scenario,
-    ScenarioResult,
-)
+from millrace_model.records import OutputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
+from millrace_model.simulations import PlainComparison, PlainCounts, PlainRow, PlainTopic
 
 from millrace_runtime.plain.predicting import (
     FAILED,
@@ -38,9 +33,9 @@ from millrace_runtime.plain.predicting import (
     unexplained,
     verdict,
 )
-from millrace_runtime.simulator.comparing import canonical
-from millrace_runtime.simulator.differences import Difference
-from millrace_runtime.simulator.simulation import Result
+from millrace_runtime.results.comparing import canonical
+from millrace_runtime.results.differences import Difference
+from millrace_runtime.results.results import Result
 
 Record: TypeAlias = OutputLine
 #: How a record differs; `missing`: plain Spark does not write it, `extra`: Kafka Streams does not,
@@ -125,7 +120,7 @@ class _Topic:
     def to_json(self) -> PlainTopic:
         """Return counts, and the first rows in the order in which Kafka Streams writes them."""
         rows = [self._row(pair) for pair in _pairs(self.exact, self.plain)]
-        counts = dict.fromkeys(("equal", "time", "different", "kafka_streams", "spark"), 0)
+        counts = PlainCounts(equal=0, time=0, different=0, kafka_streams=0, spark=0)
         for row in rows:
             counts[_group(row["differs"])] += 1
         return {
@@ -174,7 +169,9 @@ class _Topic:
         yield LAST | REPEATED
 
 
-def _group(differs: Sequence[str]) -> str:
+def _group(
+    differs: Sequence[str],
+) -> Literal["equal", "time", "different", "kafka_streams", "spark"]:
     """Return the name of the count to which a row belongs."""
     if "missing" in differs:
         return "kafka_streams"

@@ -12,10 +12,11 @@ import json
 from collections.abc import Collection
 from typing import Any, Literal
 
-from millrace_model.simulations import OutputLine, Scenario, ScenarioResult
+from millrace_model.records import OutputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
 
-from millrace_runtime.simulator.comparing import compared
-from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.results.comparing import compared
+from millrace_runtime.results.differences import Difference
 
 Verdict = Literal["equal", "predicted", "refused", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("equal", "predicted", "refused", "wrong")

@@ -25,18 +25,20 @@ from types import ModuleType
 from typing import Any, TypeAlias, TypedDict, cast
 
 from millrace_compiler import Compilation
-from millrace_compiler.formats import Format, format_of
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_compiler.parameters.formats import Format, format_of
 from millrace_model.documents import Format as FormatJson
-from millrace_model.simulations import InputLine, OperatorRecord, OutputLine
+from millrace_model.records import InputLine, OperatorRecord, OutputLine
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.lines import line_parts
+from millrace_runtime.results.results import Result
 from millrace_runtime.session import session
-from millrace_runtime.simulator.simulation import Cut, Result, line_parts
 
 Line: TypeAlias = InputLine
 _SCHEMA = (

@@ -36,7 +36,7 @@ from millrace_model.events import (
     run_stream,
 )
 from millrace_model.graphs import TaskGraph
-from millrace_model.simulations import Statistics
+from millrace_model.traces import Statistics
 
 from millrace_runtime import columns
 from millrace_runtime.kafka.lag import Held, Offsets, Place

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
-from millrace_model.simulations import Counts, NodeCounts, RawTrace, TraceStep
+from millrace_model.traces import Counts, NodeCounts, RawTrace, TraceStep
 
 Step: TypeAlias = TraceStep
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import cast
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.registries import DEFAULT, read_formats
-from millrace_model.simulations import EncodedBytes, EncodeRequest
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.inference.registries import DEFAULT, read_formats
+from millrace_model.records import EncodedBytes, EncodeRequest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 

@@ -9,21 +9,15 @@ from collections.abc import Iterator
 from typing import TypeAlias, cast
 
 from millrace_compiler import Analyzer, Compilation
-from millrace_compiler.conditions import ANY, EVERY, Checked, Condition, read_conditions
-from millrace_model.simulations import (
-    Expected,
-    InputLine,
-    OutputLine,
-    Scenario,
-    ScenarioResult,
-    StoreEntry,
-)
+from millrace_compiler.compilation.conditions import ANY, EVERY, Checked, Condition, read_conditions
+from millrace_model.records import InputLine, OutputLine, StoreEntry
+from millrace_model.scenarios import Expected, Scenario, ScenarioResult
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.comparing import canonical, compared_as_test
-from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.results.comparing import canonical, compared_as_test
+from millrace_runtime.results.differences import Difference
 from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 
 #: maximum number of records that a difference lists by their places

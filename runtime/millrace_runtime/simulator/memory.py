@@ -8,13 +8,8 @@ from dataclasses import dataclass, field
 
 from millrace_model.documents import DocumentSettings
 from millrace_model.graphs import TaskGraph
-from millrace_model.simulations import (
-    LoggedLine,
-    OperatorRecord,
-    OperatorRow,
-    RawProgress,
-    RawTrace,
-)
+from millrace_model.records import LoggedLine, OperatorRecord, OperatorRow
+from millrace_model.traces import RawProgress, RawTrace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 

@@ -5,8 +5,8 @@ processes do (`millrace_services.frames`); the first response says that its sess
 warm. A request has `document`, `inputs` (input lines, see docs) and `trace` (steps to keep).
 Optional are `expected` (of a test), `breakpoints` (lines by node), `partitions` (their number by
 topic, instead of the document's), `part` (of the topology that runs alone, see
-`millrace_compiler.running_part`; records on its pinned edges are lines with an `edge` in place of a
-topic), `begins` (state of tasks instead of empty stores, see
+`millrace_compiler.compilation.running_part`; records on its pinned edges are lines with an `edge`
+in place of a topic), `begins` (state of tasks instead of empty stores, see
 `millrace_runtime.stores.task_states`) and `plain`, which also runs the lines on plain Spark: `each`
 (a micro-batch for each line) or `all` (as few as possible).
 
@@ -30,25 +30,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.kinds import python_kinds
-from millrace_compiler.topology_parameters import resolved
+from millrace_compiler.graphs.kinds import python_kinds
+from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
+from millrace_model.records import EncodeRequest, InputLine
+from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_model.simulations import (
     Answered,
     Breakpoint,
-    EncodeRequest,
-    InputLine,
     PlainResult,
     ProgramRequest,
     Reported,
-    RunProgress,
-    Scenario,
-    ScenarioResult,
     SimulationAnswer,
     SimulationRequest,
     SimulationResult,
 )
+from millrace_model.traces import RunProgress
 from millrace_services import frames
 from pyspark.sql import SparkSession
 
@@ -60,14 +58,17 @@ from millrace_runtime.plain.simulation import PlainSimulator, topology_of
 from millrace_runtime.processor.breakpoints import place
 from millrace_runtime.program import document_of
 from millrace_runtime.reports.trace import Edges, Trace, counts_of
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.differences import Difference
+from millrace_runtime.results.input_lines import checked_line
+from millrace_runtime.results.results import Result
 from millrace_runtime.services import confinement
-from millrace_runtime.simulator.differences import Difference
+from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.simulator.encoding import encode
 from millrace_runtime.simulator.expectations import Expectations
-from millrace_runtime.simulator.input_lines import checked_line
 from millrace_runtime.simulator.memory import TraceLimits
 from millrace_runtime.simulator.running_part import RunningPart
-from millrace_runtime.simulator.simulation import Cut, Result, Simulator, simulation_session
+from millrace_runtime.simulator.simulation import Simulator
 from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 from millrace_runtime.stores.task_states import Begun
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from millrace_compiler import Compilation
-from millrace_compiler.ports import Port
-from millrace_compiler.running_part import Ends, NoPart, part_of
+from millrace_compiler.compilation.running_part import Ends, NoPart, part_of
+from millrace_compiler.declarations.ports import Port
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import NodeCounts, PartRequest, RunProgress, SimulationResult
+from millrace_model.simulations import PartRequest, SimulationResult
+from millrace_model.traces import NodeCounts, RunProgress
 
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.input_lines import invalid_line
+from millrace_runtime.results.input_lines import invalid_line
 
 
 class RunningPart:

@@ -6,155 +6,42 @@ The query, its operator, its state and its checkpoints are those of a deployment
 
 from __future__ import annotations
 
-import base64
-import dataclasses
 import functools
 import json
-import random
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, cast
 
-from millrace_model.documents import Format
 from millrace_model.events import Fault
 from millrace_model.graphs import TaskGraph
-from millrace_model.simulations import (
-    InputLine,
-    LineParts,
-    LoggedLine,
-    LogLine,
-    NodeCounts,
-    OperatorRecord,
-    OperatorRow,
-    OutputLine,
-    RawProgress,
-    Statistics,
-    StoppedFields,
-    StoreEntry,
-)
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException, StreamingQueryException
+from millrace_model.records import LoggedLine, OperatorRecord, OperatorRow, OutputLine, StoreEntry
+from millrace_model.scenarios import StoppedFields
+from millrace_model.traces import NodeCounts, RawProgress, Statistics
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from millrace_runtime import columns
-from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
+from millrace_runtime.errors import StreamStopped, fault_of
 from millrace_runtime.job.job import Job, Query
-from millrace_runtime.reports.trace import Count, Trace, counted, trace_of
+from millrace_runtime.reports.trace import counted, trace_of
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.lines import (
+    DUMP,
+    LAST_LETTER,
+    STOP,
+    Line,
+    encoded_bytes,
+    line_parts,
+    partition_of,
+    shown,
+)
+from millrace_runtime.results.results import Progress, Result
 from millrace_runtime.session import session
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory, TraceLimits
 from millrace_runtime.stores.task_states import Begun
-
-STOP, DUMP, LAST_LETTER = -1, -3, -5
-
-Line: TypeAlias = InputLine
-
-# A micro-batch of a simulation has a handful of rows: interpreted expressions and the first
-# compiler tier cost less than the code that would be generated for them.
-SETTINGS = {
-    "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.lightweightPlanChangeValidation": "false",
-    "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    "spark.sql.streaming.minBatchesToRetain": "2",
-}
-
-
-def simulation_session(
-    master: str = "local[1]",
-    *,
-    small: bool = False,
-    storage: str = "",
-    java_extra: Sequence[str] = (),
-) -> SparkSession:
-    """Return a warm session for any number of consecutive simulations.
-
-    `small`: with half of the memory, at whose limit the JVM exits, and 1 GB of address space for
-    Python workers. `storage`: see `session.create`; with one, Hadoop's settings are kept.
-    `java_extra`: further options of the JVM.
-    """
-    memory = {"spark.driver.memory": "512m", "spark.executor.pyspark.memory": "1g"} if small else {}
-    bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
-    compiler = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m")
-    made = session.create(
-        "millrace-simulation", master=master, settings={**SETTINGS, **memory},
-        java_extra=(*compiler, *bounds, *java_extra), storage=storage,
-    )  # fmt: skip
-    # With every micro-batch, each stateful operator sends all of Hadoop's thousand defaults to its
-    # tasks. Code that reads a missing setting uses the same default.
-    if not storage:
-        made.sparkContext._jsc.hadoopConfiguration().clear()
-    return made
-
-
-@dataclasses.dataclass
-class Result:
-    """The result of a simulation; see the result files of `conformance`."""
-
-    outputs: list[OutputLine]
-    dropped: int = 0
-    drops: dict[str, int] = dataclasses.field(default_factory=dict)  # by node
-    stores: dict[str, list[StoreEntry]] = dataclasses.field(default_factory=dict)
-    error: StoppedFields | None = None
-    # Log lines of nodes (peek, print, processors): level, node, message, and `after`, the number
-    # of the input line that was being processed; 0 if there was none.
-    logs: list[LogLine] = dataclasses.field(default_factory=list)
-    # Every step of every record, if a trace was requested; see `tracing`.
-    trace: Trace | None = None
-    # By node: `in`, `out` and `dropped` {reason: n}, where `dead_letter` is one of the reasons.
-    figures: dict[str, NodeCounts] = dataclasses.field(default_factory=dict)
-    # The number of input lines that were processed, if the run was stopped from outside.
-    stopped_after: int | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Progress:
-    """The progress of a run: input lines done, record counts, figures by node as in Result."""
-
-    done: int
-    counts: list[Count]
-    figures: dict[str, NodeCounts]
-
-
-@dataclasses.dataclass(frozen=True)
-class Cut:
-    """How input lines are cut into micro-batches: `each`, `all`, or at random, by a seed."""
-
-    kind: str = "each"
-    seed: int = 0
-
-    @classmethod
-    def parse(cls, text: str) -> Cut:
-        """Parse `each`, `all` or `random:SEED`. Raises MillraceError `cut_unknown`."""
-        if text in ("each", "all"):
-            return cls(text)
-        kind, _, seed = text.partition(":")
-        if kind != "random" or not seed.lstrip("-").isdigit():
-            raise MillraceError(
-                "cut_unknown", f"Unknown cut {text!r}: use each, all or random:SEED."
-            )
-        return cls(kind, int(seed))
-
-    def batches(self, lines: Sequence[tuple[int, Line]]) -> Iterator[list[tuple[int, Line]]]:
-        """Yield the lines in batches; a line that is not a record is a batch of its own."""
-        chance = random.Random(self.seed)  # noqa: S311 - cuts are to be repeatable
-        batch: list[tuple[int, Line]] = []
-        for number, line in lines:
-            alone = "topic" not in line
-            ends = self.kind == "each" or (self.kind == "random" and chance.random() < 0.4)
-            if batch and (alone or ends):
-                yield batch
-                batch = []
-            batch.append((number, line))
-            if alone:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
 
 
 class Simulator:
@@ -349,7 +236,7 @@ class Simulator:
         }
 
     def _control(self, command: Mapping[str, object], line: int) -> OperatorRecord:
-        value = _base64(json.dumps(command).encode())
+        value = encoded_bytes(json.dumps(command).encode())
         return self._record(CONTROL_TOPIC, 0, 0, None, value, [], line)
 
     # -- rows ------------------------------------------------------------------------------------
@@ -465,93 +352,3 @@ def _stopped(error: Exception) -> Exception:
     if fault is not None:
         return StreamStopped(fault)
     return error
-
-
-def _base64(raw: bytes) -> str:
-    return base64.b64encode(raw).decode()
-
-
-def _header(text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        return base64.b64decode(text).decode()
-    except UnicodeDecodeError:
-        return text
-
-
-def shown(row: OperatorRow, topic: str, after: int) -> OutputLine:
-    """Return the output line of a row; dead letters are shown without their error headers."""
-    line: OutputLine = {
-        "after": after,
-        "topic": topic,
-        "key": row["key"],
-        "value": row["value"],
-        "timestamp": row["timestamp"],
-    }
-    headers = {
-        name: _header(text)
-        for name, text in row["headers"]
-        if not name.startswith("__streams.errors.")
-    }
-    if headers:
-        line["headers"] = headers
-    return line
-
-
-def line_parts(line: Line, formats: tuple[Format, Format], number: int) -> LineParts:
-    """Return partition, timestamp, key, value and headers of an input line, with bytes in base64.
-
-    Raises MillraceError `input_invalid` for a key or value that does not match its format.
-    """
-    headers: list[tuple[str, str | None]] = [
-        (name, None if value is None else _base64(str(value).encode()))
-        for name, value in (line.get("headers") or {}).items()
-    ]
-    return {
-        "partition": int(line.get("partition") or 0),
-        "timestamp": int(line.get("timestamp") or 0),
-        "key": _line_bytes(line, "key", formats[0], number),
-        "value": _line_bytes(line, "value", formats[1], number),
-        "headers": headers,
-    }
-
-
-def _line_bytes(
-    line: Line, name: Literal["key", "value"], format: Format, number: int
-) -> str | None:
-    given = line.get("key_bytes" if name == "key" else "value_bytes")
-    if given is not None:
-        return str(given)
-    if line.get(name) is None:
-        return None
-    text = json.dumps(line[name])
-    try:
-        # The schema of a registry may change between two runs.
-        encode = _encode if "registry" in format else _encoded
-        return encode(json.dumps(format), text)
-    except (Py4JJavaError, PySparkException):
-        needed = (
-            "base64" if format["format"] == "bytes" else f"a value of format {format['format']}"
-        )
-        found = text if len(text) <= 60 else f"{text[:59]}…"
-        raise MillraceError(
-            "input_invalid", f"Input {number}: the {name} must be {needed}, found {found}."
-        ) from None
-
-
-def _encode(format: str, text: str) -> str | None:
-    encoded = columns.gateway().Simulation.encode(format, text)
-    return None if encoded is None else str(encoded)
-
-
-_encoded = functools.lru_cache(maxsize=4_096)(_encode)
-
-
-def partition_of(row: OperatorRow, partitions: int) -> int:
-    """Return the partition of an output in a topic with this number of partitions."""
-    if row["partition"] is not None:
-        return int(row["partition"])
-    key = row["partition_key"] or row["key_bytes"]
-    raw = base64.b64decode(key) if key else None
-    return int(columns.gateway().Partitioner.partition(raw, partitions))

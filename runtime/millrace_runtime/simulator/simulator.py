@@ -57,9 +57,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import millrace_compiler
-from millrace_compiler.kinds import python_kinds
+from millrace_compiler.graphs.kinds import python_kinds
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import RunProgress
+from millrace_model.traces import RunProgress
 from millrace_services.line_server import LineServer, serve
 from millrace_services.pool import ProcessPool
 from millrace_services.processes import Exceeded, Limits, Process

@@ -9,22 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from millrace_model.simulations import OperatorRecord, OperatorRow, OutputLine, RawProgress
+from millrace_model.records import OperatorRecord, OperatorRow, OutputLine
+from millrace_model.traces import RawProgress
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.results.lines import DUMP, LAST_LETTER, STOP, Line, shown
+from millrace_runtime.results.results import Result
 from millrace_runtime.simulator.memory import Memory
-from millrace_runtime.simulator.simulation import (
-    DUMP,
-    LAST_LETTER,
-    STOP,
-    Halted,
-    Line,
-    Result,
-    Simulator,
-    shown,
-)
+from millrace_runtime.simulator.simulation import Halted, Simulator
 
 
 class Held(Memory):

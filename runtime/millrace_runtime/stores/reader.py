@@ -16,18 +16,19 @@ import os
 import signal
 import sys
 
-from millrace_model.simulations import Answered, ReadRequest
+from millrace_model.reads import ReadRequest
+from millrace_model.simulations import Answered
 from millrace_services import frames
 from pyspark.sql import SparkSession
 
 from millrace_runtime.checkpoint import storage
 from millrace_runtime.checkpoint.checkpoint import notes_of
+from millrace_runtime.checkpoint.moving import waiting
 from millrace_runtime.checkpoint.storage import StorageError, StoredPath
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import storage_jars_there
 from millrace_runtime.job.explaining import explain
-from millrace_runtime.simulator.simulation import simulation_session
-from millrace_runtime.stores.moving import waiting
+from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.stores.reading import StateQuery, read_state
 from millrace_runtime.stores.task_states import read_batches, read_task_states
 

@@ -12,18 +12,18 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from millrace_compiler.state_schema import QUERYABLE
-from millrace_compiler.steps import GLOBAL_STEPS, PYTHON_STEPS
-from millrace_compiler.windows import Window
+from millrace_compiler.declarations.steps import GLOBAL_STEPS, PYTHON_STEPS
+from millrace_compiler.parameters.windows import Window
+from millrace_compiler.state.state_schema import QUERYABLE
 from millrace_model.graphs import GraphNode, GraphStore
 from millrace_model.notes import Notes
-from millrace_model.simulations import RowsOfPage, StatePage
+from millrace_model.reads import RowsOfPage, StatePage
 from millrace_model.state import StoreSchema, Windows
 
 from millrace_runtime.checkpoint import checkpoint, storage
+from millrace_runtime.checkpoint.moving import last_batch, operators
 from millrace_runtime.checkpoint.storage import Place
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.stores.moving import last_batch, operators
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from millrace_model.graphs import GraphNode, TaskGraph
 from millrace_model.notes import Notes
-from millrace_model.simulations import CommittedBatch, CommittedBatches, RawTaskStates, TaskStates
+from millrace_model.reads import CommittedBatch, CommittedBatches, RawTaskStates, TaskStates
 from millrace_model.state import StateSchema
 
 from millrace_runtime.checkpoint.files import places_in
+from millrace_runtime.checkpoint.moving import committed, operators
 from millrace_runtime.checkpoint.opening import StateOpening
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.stores.moving import committed, operators
 from millrace_runtime.stores.reading import asked_of, folder_with_notes, session_for
 
 if TYPE_CHECKING:

@@ -12,20 +12,21 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from millrace_compiler.topology_parameters import resolved
+from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import DriverStep, LoggedLine, OperatorRecord, OperatorRow
+from millrace_model.records import LoggedLine, OperatorRecord, OperatorRow
+from millrace_model.traces import DriverStep
 
 from millrace_runtime import columns
 from millrace_runtime.analyzer.compiling import compiled
-from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.job.job import Job
+from millrace_runtime.job.outside import Outside, placed
+from millrace_runtime.results.lines import LAST_LETTER, STOP, partition_of
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
-from millrace_runtime.simulator.simulation import LAST_LETTER, STOP, partition_of
 from millrace_runtime.testing.failures import RecordFailed, failure
 from millrace_runtime.testing.sessions import analyzer_of, session
 from millrace_runtime.testing.stores import open_store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from millrace_model.events import Fault
 
-from millrace_runtime.dsl.code import ProcessorCode
+from millrace_runtime.code.code import ProcessorCode
 from millrace_runtime.errors import StreamStopped
 
 _LINE = re.compile(r" \(([^()]+, line \d+)\)$")

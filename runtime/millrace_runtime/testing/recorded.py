@@ -7,19 +7,21 @@ from pathlib import Path
 
 from millrace_compiler import compile_document
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import InputLine, Scenario
+from millrace_model.records import InputLine
+from millrace_model.scenarios import Scenario
 from pyspark.sql import SparkSession
 
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
-from millrace_runtime.dsl.readers import Outside, placed
 from millrace_runtime.dsl.topology import Topology
+from millrace_runtime.job.outside import Outside, placed
 from millrace_runtime.plain.comparing import judged
 from millrace_runtime.plain.simulation import PlainSimulator, module_of
+from millrace_runtime.results.cuts import Cut
+from millrace_runtime.results.input_lines import checked_line
+from millrace_runtime.results.results import Result
 from millrace_runtime.simulator import process
 from millrace_runtime.simulator.expectations import Expectations
-from millrace_runtime.simulator.input_lines import checked_line
 from millrace_runtime.simulator.memory import TraceLimits
-from millrace_runtime.simulator.simulation import Cut, Result
 
 
 def read_test(path: Path) -> Scenario:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.session import class_archive
-from millrace_runtime.simulator.simulation import simulation_session
+from millrace_runtime.session.simulation import simulation_session
 
 if TYPE_CHECKING:
     from millrace_compiler import Analyzer

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from millrace_compiler import Refused, bundle_files, compile_document
-from millrace_compiler.describe import description_of
-from millrace_compiler.versions import CONNECTOR
+from millrace_compiler.compilation.describe import description_of
+from millrace_compiler.program.versions import CONNECTOR
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
@@ -25,7 +25,7 @@ def test_a_bundle_has_the_job_and_all_it_needs() -> None:
         "topology.json",
         "source_map.json",
         "state.json",
-        "millrace_compiler/state_changes.py",
+        "millrace_compiler/state/state_changes.py",
         "requirements.txt",
         "jars.txt",
         "README.md",
@@ -41,7 +41,7 @@ def test_a_bundle_has_the_job_and_all_it_needs() -> None:
     assert not [path for path in files if "__pycache__" in path]
 
 
-def test_the_readme_says_how_many_partitions_topics_have_and_how_it_is_known() -> None:
+def test_the_readme_says_how_many_partitions_topics_have() -> None:
     there = compile_document(RAW, OneTypeAnalyzer(), partitions={"in": 2})
     readme = bundle_files(there, RUNTIME)["README.md"].decode()
     assert "The widest sub-topology has 2 tasks" in readme
@@ -117,7 +117,7 @@ def test_the_plan_lies_beside_the_program_as_describe_shows_it() -> None:
     assert b"pandas" not in files["requirements.txt"]
 
 
-def test_a_plain_program_with_a_processor_requires_what_transform_with_state_needs() -> None:
+def test_a_plain_processor_requires_what_transform_with_state_needs() -> None:
     raw = json.loads((GOLDEN / "process" / "topology.json").read_text("utf-8"))
     plain = compile_document(raw, OneTypeAnalyzer(), dialect="plain")
     required = bundle_files(plain, RUNTIME)["requirements.txt"].decode().split()

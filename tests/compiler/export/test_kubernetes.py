@@ -79,7 +79,7 @@ def test_a_field_that_does_not_exist_is_not_valid() -> None:
         validate(wrong)
 
 
-def test_without_executors_the_driver_has_the_cores_and_memory_and_no_rights() -> None:
+def test_without_executors_the_driver_has_the_cores_and_no_rights() -> None:
     found = manifests(Profile("orders", cores=4, memory_mb=2000))
     assert {each["kind"] for each in found} == {
         "ServiceAccount", "ConfigMap", "Service", "PersistentVolumeClaim", "StatefulSet",
@@ -93,7 +93,7 @@ def test_without_executors_the_driver_has_the_cores_and_memory_and_no_rights() -
     assert claim["accessModes"] == ["ReadWriteOncePod"]
 
 
-def test_executors_have_the_cores_and_memory_and_the_driver_may_create_them() -> None:
+def test_executors_have_cores_and_memory_and_the_driver_creates_them() -> None:
     found = manifests(PROFILES["executors, a checkpoint in S3"])
     given = settings(found)
     assert given["spark.executor.instances"] == "3"
@@ -107,7 +107,7 @@ def test_executors_have_the_cores_and_memory_and_the_driver_may_create_them() ->
     assert template["spec"]["containers"][0]["envFrom"] == [{"secretRef": {"name": "keys"}}]
 
 
-def test_a_checkpoint_in_s3_needs_no_volume_and_its_credentials_are_a_secret() -> None:
+def test_a_checkpoint_in_s3_needs_a_secret_and_no_volume() -> None:
     found = manifests(PROFILES["one pod, a checkpoint in S3"])
     assert "PersistentVolumeClaim" not in by_kind(found)
     assert by_kind(found)["ConfigMap"]["data"]["CHECKPOINT"] == "s3a://bucket/x"

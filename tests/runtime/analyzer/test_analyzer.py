@@ -50,9 +50,7 @@ def test_an_unknown_column_is_reported_with_its_place(path: str) -> None:
 @pytest.mark.parametrize(
     "text", ["rand()", "current_timestamp()", "sum(value)", "explode(array(1))"]
 )
-def test_what_a_replay_would_not_repeat_or_one_record_cannot_give_is_refused(
-    path: str, text: str
-) -> None:
+def test_what_a_replay_would_not_repeat_is_refused(path: str, text: str) -> None:
     assert analyze(path, text, value="INT")["error"]["message"]
 
 

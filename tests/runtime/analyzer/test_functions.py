@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from millrace_compiler import ExpressionRequest, ExpressionResult
-from millrace_compiler.expression_faults import functions
+from millrace_compiler.inference.expression_faults import functions
 from millrace_compiler.isolated import Limits
 
 from tests.runtime import hostile

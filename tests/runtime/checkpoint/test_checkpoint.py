@@ -69,7 +69,7 @@ def test_the_checkpoint_of_another_topology_is_refused(tmp_path: Path) -> None:
     assert refused.value.code == "checkpoint_mismatch_topology"
 
 
-def test_a_store_of_another_kind_under_the_same_name_is_refused_at_its_node(
+def test_a_store_of_another_kind_is_refused_at_its_node(
     tmp_path: Path,
 ) -> None:
     open_checkpoint(str(tmp_path), graph(), 4)
@@ -123,7 +123,7 @@ def test_a_changed_schema_is_noted_when_a_batch_is_done_and_not_before(tmp_path:
         ({"id": "other"}, "the job no longer has this store"),
     ],
 )
-def test_a_store_that_cannot_be_carried_over_is_refused_with_the_cause_until_it_is_decided(
+def test_a_store_that_cannot_be_carried_over_needs_a_decision(
     tmp_path: Path, changed: Any, cause: str
 ) -> None:
     opened(tmp_path, schema())
@@ -150,7 +150,7 @@ def test_rows_that_an_earlier_layout_called_by_the_store_s_name_keep_it(tmp_path
     assert renamed["nodes"][1]["params"]["store"]["state"] == "counts"
 
 
-def test_values_of_another_type_are_converted_by_an_expression_and_other_changes_are_not(
+def test_an_expression_converts_values_of_another_type_only(
     tmp_path: Path,
 ) -> None:
     opened(tmp_path, schema())

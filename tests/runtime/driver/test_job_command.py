@@ -99,7 +99,7 @@ def test_the_cause_of_a_failed_query_is_named_without_its_stack_frames() -> None
     assert explain(error).code == "disk_full"
 
 
-def test_the_class_of_an_errors_sqlstate_is_that_of_the_exception_or_of_what_it_printed() -> None:
+def test_the_class_of_an_error_is_that_of_its_sqlstate() -> None:
     class Spark(RuntimeError):
         def getCondition(self) -> str:  # noqa: N802 - as PySpark's
             return "USER_RAISED_EXCEPTION"

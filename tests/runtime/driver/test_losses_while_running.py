@@ -80,7 +80,7 @@ def behind(pair: Pair) -> None:
     topics.delete_before(pair.address, pair.source, 21)
 
 
-def test_a_job_that_retention_overtakes_stops_with_the_number_of_records_at_its_source(
+def test_a_job_that_retention_overtakes_stops_with_the_number_lost(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     with running(changing, summed(pair), tmp_path, *SLOW) as job:
@@ -94,7 +94,7 @@ def test_a_job_that_retention_overtakes_stops_with_the_number_of_records_at_its_
 
 @pytest.mark.long
 @pytest.mark.parametrize(("choice", "lost"), [(EARLIEST, 20), (LATEST, 30)])
-def test_a_job_that_retention_overtakes_goes_on_if_that_was_chosen_and_counts_what_it_lost(
+def test_a_job_that_retention_overtakes_counts_what_it_lost_if_chosen(
     changing: Changing, pair: Pair, tmp_path: Path, choice: list[str], lost: int
 ) -> None:
     reported = Losses()
@@ -111,7 +111,7 @@ def test_a_job_that_retention_overtakes_goes_on_if_that_was_chosen_and_counts_wh
         assert f"{records} records are not read" in reported.logs[0]
 
 
-def test_a_job_whose_topic_is_created_again_stops_although_its_offset_is_there(
+def test_a_topic_that_is_created_again_stops_the_job(
     changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(life_cycle, "TOPICS_SECONDS", 0.5)
@@ -127,7 +127,7 @@ def test_a_job_whose_topic_is_created_again_stops_although_its_offset_is_there(
 
 
 @pytest.mark.long
-def test_a_job_whose_topic_is_created_again_reads_all_of_it_if_that_was_chosen(
+def test_a_topic_that_is_created_again_is_read_whole_if_chosen(
     changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(life_cycle, "TOPICS_SECONDS", 0.5)

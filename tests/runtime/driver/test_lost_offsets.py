@@ -102,7 +102,7 @@ def deleted(changing: Changing, pair: Pair, folder: Path) -> Raw:
     return raw
 
 
-def test_records_that_retention_deleted_are_refused_with_their_number_and_nothing_is_read(
+def test_records_that_retention_deleted_are_refused_with_their_number(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     raw = deleted(changing, pair, tmp_path)
@@ -114,7 +114,7 @@ def test_records_that_retention_deleted_are_refused_with_their_number_and_nothin
     assert pair.new() == []
 
 
-def test_after_a_loss_it_continues_with_the_first_record_there_is_if_that_was_chosen(
+def test_after_a_loss_it_continues_with_the_first_record_if_chosen(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     raw, reported = deleted(changing, pair, tmp_path), Losses()
@@ -153,7 +153,7 @@ def recreated(changing: Changing, pair: Pair, folder: Path) -> Raw:
     return raw
 
 
-def test_a_topic_that_was_created_again_is_refused_though_its_offsets_would_fit(
+def test_a_topic_created_again_is_refused_though_its_offsets_would_fit(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     raw = recreated(changing, pair, tmp_path)
@@ -199,7 +199,7 @@ def test_a_batch_that_was_not_done_is_done_with_the_records_that_are_left(
 
 
 @pytest.mark.long
-def test_a_version_that_reads_a_topic_no_more_leaves_its_offsets_to_the_one_before(
+def test_a_version_without_a_topic_leaves_the_topics_offsets(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     """The change is not a loss; nor are deleted records of a topic that was never read."""
@@ -245,7 +245,7 @@ def test_topics_of_a_pattern_that_were_deleted_are_a_loss(
 
 
 @pytest.mark.parametrize("kept", [[], pytest.param(["stores.json"], marks=pytest.mark.long)])
-def test_a_checkpoint_that_is_gone_is_refused_for_a_deployment_that_has_run(
+def test_a_missing_checkpoint_is_refused_for_a_deployment_that_has_run(
     changing: Changing, pair: Pair, tmp_path: Path, kept: list[str]
 ) -> None:
     raw = deleted(changing, pair, tmp_path)

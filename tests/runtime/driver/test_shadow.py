@@ -46,7 +46,7 @@ def noted(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("spread", [False, True])
-def test_a_shadow_goes_on_from_a_copy_of_the_state_up_to_where_the_other_job_is(
+def test_a_shadow_goes_on_from_a_copy_of_the_state(
     changing: Changing, broker: Any, tmp_path: Path, spread: bool
 ) -> None:
     pair, shadow = Pair(broker.address, 2), Pair(broker.address)

@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 
-def test_a_first_run_starts_from_latest_with_whole_global_tables_and_a_later_one_goes_on(
+def test_a_first_run_from_latest_has_whole_global_tables(
     broker: Any, redis_url: str, tmp_path: Path
 ) -> None:
     prefix = f"{uuid.uuid4()}-"

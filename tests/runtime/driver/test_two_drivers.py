@@ -72,7 +72,7 @@ def error_of(driver: subprocess.Popen[str]) -> dict[str, Any]:
     return error
 
 
-def test_a_second_driver_is_refused_and_takes_over_from_one_that_was_stopped(count: Count) -> None:
+def test_a_second_driver_takes_over_only_from_a_stopped_one(count: Count) -> None:
     drivers = [count.start()]
     try:
         count.counted(drivers[0])
@@ -103,7 +103,7 @@ def test_a_second_driver_is_refused_and_takes_over_from_one_that_was_stopped(cou
     assert count.found() == [1, 2, 3, 4, 5]
 
 
-def test_storage_that_does_not_answer_ends_a_driver_and_the_next_one_continues(
+def test_storage_without_an_answer_ends_a_driver_and_the_next_continues(
     count: Count,
 ) -> None:
     drivers = [count.start()]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from millrace_compiler.kinds import python_kinds
+from millrace_compiler.graphs.kinds import python_kinds
 from millrace_runtime.driver.warm_up import without_code
 from millrace_runtime.processor import Processor, Record
 
 
-def test_processors_forward_records_of_their_types_in_place_of_running_their_code() -> None:
+def test_processors_forward_records_of_their_types() -> None:
     struct = "STRUCT<n: BIGINT, s: STRUCT<done: BOOLEAN, tags: ARRAY<STRING>>, at: TIMESTAMP>"
     code: Any = {"code": "raise SystemExit", "class_name": "Own"}
     source: Any = {"op": "stream", "params": {"topics": ["t"]}}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 from cli.simulating import Warm, load_scenarios, run_scenario
 

@@ -19,7 +19,7 @@ import pytest
 from millrace_runtime import columns
 from millrace_runtime.errors import fault_of
 from millrace_runtime.reports.report import Progress
-from millrace_runtime.simulator.comparing import differences
+from millrace_runtime.results.comparing import differences
 from pyspark.errors import StreamingQueryException
 
 from tests.runtime import topics

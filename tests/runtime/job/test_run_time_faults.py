@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -221,7 +221,7 @@ def test_corrupt_bytes_are_reported_with_a_readable_key(warm: Any, timestamps: s
     }  # fmt: skip
 
 
-def test_a_sliding_window_without_length_is_taken_and_stops_at_its_first_record(warm: Any) -> None:
+def test_a_sliding_window_without_length_stops_at_its_first_record(warm: Any) -> None:
     """A difference of 0 is accepted and fails at the first record, as in Kafka Streams.
 
     The contract lists it as refused, but the scenario N07am, recorded from Kafka Streams, accepts

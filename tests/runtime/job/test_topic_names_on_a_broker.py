@@ -55,7 +55,7 @@ def test_a_name_that_no_broker_would_take_stops_at_the_sink_and_its_record(
 
 
 @pytest.mark.long
-def test_a_pattern_reads_neither_kafkas_own_topics_nor_names_that_contain_a_match(
+def test_a_pattern_reads_no_topics_of_kafka_and_no_partial_matches(
     broker: Broker, tmp_path: Path
 ) -> None:
     mine = f"mine-{uuid.uuid4().hex}"

@@ -40,7 +40,7 @@ def test_the_last_of_several_updates_of_a_key_is_the_one_that_is_left() -> None:
     assert _repeated(exact) == {3}
 
 
-def test_another_value_of_a_key_stands_beside_it_and_a_later_line_is_recognized() -> None:
+def test_another_value_of_a_key_is_shown_beside_it() -> None:
     exact = records((1, "a", 1), (2, "b", None), (2, "a", 2), (5, "c", 7))
     plain = records((1, "a", 5), (2, "a", 2), (6, "b", None), (7, "d", 1))
     assert paired(exact, plain) == [
@@ -52,7 +52,7 @@ def test_another_value_of_a_key_stands_beside_it_and_a_later_line_is_recognized(
     ]
 
 
-def test_a_value_of_the_same_line_goes_before_the_same_value_of_another_line() -> None:
+def test_a_value_of_the_same_line_is_preferred() -> None:
     # Plain Spark drops the record of line 2, so all later counts are one lower.
     exact = records((1, "a", 1), (2, "a", 2), (3, "a", 3))
     plain = records((1, "a", 1), (3, "a", 2))

@@ -235,7 +235,7 @@ def state(process: int) -> str:
         return "Z"
 
 
-def test_code_of_processors_sees_no_secret_and_its_process_is_not_used_again(
+def test_code_of_processors_sees_no_secret_and_leaves_no_process(
     simulators: Any,
 ) -> None:
     answer = ask(simulators, processing(CURIOUS, "Curious"), [LINE])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -134,7 +134,7 @@ def test_forwards_and_store_calls_come_in_the_order_of_the_program(pipe: Pipe) -
     )
 
 
-def test_an_error_names_its_type_and_line_and_keeps_what_was_forwarded_before(pipe: Pipe) -> None:
+def test_an_error_names_its_line_and_keeps_what_was_forwarded(pipe: Pipe) -> None:
     code = (
         "class P(Processor):\n"
         "    def init(self, context): self.context = context\n"

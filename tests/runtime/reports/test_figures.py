@@ -158,7 +158,7 @@ def test_stores_without_a_node_are_reported_with_their_operator(figures: Figures
     run.close()
 
 
-def test_records_that_the_broker_deleted_before_they_were_read_are_reported_and_counted(
+def test_records_deleted_before_they_were_read_are_counted(
     figures: Figures,
 ) -> None:
     """Some, then all records are deleted between runs; a task without a store has no state rows."""
@@ -202,7 +202,7 @@ def test_for_how_long_a_batch_has_been_at_work_is_reported_while_it_is(figures: 
     run.close()
 
 
-def test_latencies_are_measured_at_sources_and_sinks_from_the_records_time_and_from_its_arrival(
+def test_latencies_are_measured_from_the_records_time_and_its_arrival(
     figures: Figures,
 ) -> None:
     """Also after a repartition; the arrival is the time at which Kafka received the record."""

@@ -65,7 +65,7 @@ def looked(offsets: Offsets, *, end: int, read: int, start: int | None = 0) -> l
     return offsets.look(sources, sources, [{"topic_partitions": [place]}])
 
 
-def test_offsets_without_a_record_are_lost_only_where_the_broker_deleted_them() -> None:
+def test_offsets_without_a_record_are_lost_only_where_deleted() -> None:
     """Transaction markers and compacted offsets are not lost records."""
     earliest = 0
     offsets = Offsets(lambda places: dict.fromkeys(places, (earliest, 100)))
@@ -135,7 +135,7 @@ class Busy:
 
 
 @pytest.mark.services
-def test_with_no_page_open_little_is_reported_and_a_page_that_opens_has_every_batch(
+def test_with_no_page_open_little_is_reported(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert reports.QUIET_SECONDS == 5

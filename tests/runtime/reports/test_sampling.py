@@ -167,7 +167,7 @@ def test_records_are_kept_while_somebody_looks_decoded_and_bounded(redis_url: st
     warm.close()
 
 
-def test_no_look_is_taken_before_the_job_is_described_and_errors_of_redis_are_passed_on() -> None:
+def test_no_look_is_taken_before_the_job_is_described() -> None:
     class Away:
         asked = 0
 

@@ -46,7 +46,7 @@ def waiting() -> Any:
     return {"format": "millrace.topology/1", "name": "waiting", "nodes": nodes, "edges": edges}
 
 
-def test_a_record_that_failed_after_waiting_behind_a_repartition_can_be_found(warm: Any) -> None:
+def test_a_record_that_failed_behind_a_repartition_can_be_found(warm: Any) -> None:
     lines = [
         {"topic": "numbers", "key": "a", "value": value, "timestamp": at}
         for value, at in (("1", 0), ("bad", 1_000), ("3", 9_000))

@@ -38,7 +38,8 @@ def warm() -> Iterator[Any]:
 
 
 def simulate(warm: Any, topology: Any, lines: list[Any], **options: Any) -> Any:
-    from millrace_runtime.simulator.simulation import Cut, Simulator
+    from millrace_runtime.results.cuts import Cut
+    from millrace_runtime.simulator.simulation import Simulator
 
     cut = Cut.parse(options.pop("cut", "each"))
     graph = jobs.graph_of(topology, warm.analyzer)
@@ -63,7 +64,7 @@ def test_a_job_that_is_restarted_after_every_line_forgets_nothing(warm: Any) -> 
     assert shown(simulate(warm, jobs.word_count(), LINES, restart_each=True)) == COUNTED
 
 
-def test_outputs_show_which_line_caused_them_only_when_every_line_is_cut_off(warm: Any) -> None:
+def test_outputs_show_their_cause_only_when_every_line_is_cut_off(warm: Any) -> None:
     each = simulate(warm, jobs.upper_case(), LINES)
     assert [out["after"] for out in each.outputs] == [1, 2, 3]
     assert all(
@@ -110,9 +111,7 @@ def test_a_record_that_fails_stops_the_job_at_its_place(warm: Any, cut: str) -> 
 
 
 @pytest.mark.parametrize("cut", ["each", "all"])
-def test_a_record_that_fails_is_dropped_and_counted_if_the_handler_allows_it(
-    warm: Any, cut: str
-) -> None:
+def test_a_failing_record_is_dropped_and_counted_if_allowed(warm: Any, cut: str) -> None:
     settings = {"processing_handler": "continue"}
     result = simulate(warm, jobs.divide(**settings), NUMBERS, cut=cut)
     assert shown(result) == [("a", 3, 1), ("c", 4, 3)]
@@ -120,9 +119,7 @@ def test_a_record_that_fails_is_dropped_and_counted_if_the_handler_allows_it(
 
 
 @pytest.mark.parametrize("cut", ["each", "all"])
-def test_a_record_without_a_valid_time_is_dropped_and_counted_where_the_source_has_skip(
-    warm: Any, cut: str
-) -> None:
+def test_a_record_without_a_valid_time_is_counted_with_skip(warm: Any, cut: str) -> None:
     late = {"topic": "numbers", "key": "d", "value": {"n": 9, "d": -1}, "timestamp": 4}
     result = simulate(warm, jobs.timed(), [NUMBERS[0], late, NUMBERS[2]], cut=cut)
     assert shown(result) == [("a", 6, 2), ("c", 8, 2)]

@@ -189,7 +189,7 @@ def ask(simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> None:
-    from millrace_runtime.simulator.comparing import differences
+    from millrace_runtime.results.comparing import differences
 
     chosen = sorted(SCENARIOS.glob("*.json"))
     found = []
@@ -304,7 +304,7 @@ def test_what_a_test_expects_and_does_not_get_is_reported(simulators: Any) -> No
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_document_with_errors_and_lines_that_are_none_are_answered_in_words(
+def test_documents_with_errors_and_broken_lines_are_answered_in_words(
     simulators: Any,
 ) -> None:
     document = processing(CURIOUS, "Curious")
@@ -378,7 +378,7 @@ class Patient(Processor):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_two_versions_are_searched_for_a_difference_and_the_search_is_watched_and_ended(
+def test_a_search_for_a_difference_is_watched_and_ended(
     simulators: Any,
 ) -> None:
     from millrace_runtime.simulator import simulator
@@ -428,7 +428,7 @@ def test_two_versions_are_searched_for_a_difference_and_the_search_is_watched_an
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_run_says_how_far_it_is_and_gives_what_it_has_when_it_is_cancelled(
+def test_a_run_reports_progress_and_gives_what_it_has_when_cancelled(
     simulators: Any,
 ) -> None:
     from millrace_runtime.simulator.simulator import respond

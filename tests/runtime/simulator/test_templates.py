@@ -44,7 +44,7 @@ def test_a_templates_tests_pass_and_its_samples_and_generated_records_run(
 
 def generated_lines(chosen: Template) -> list[Any]:
     """Return the records of all generators, ordered by timestamp."""
-    from millrace_compiler.generating import recipe_settings
+    from millrace_compiler.types.generating import recipe_settings
     from records.generating import recipe_of
 
     topics = {

@@ -147,10 +147,8 @@ def test_a_condition_that_cannot_be_evaluated_is_refused(
     assert reported.out == ""
 
 
-def test_a_topic_with_conditions_is_compared_exactly_only_where_records_of_it_are_expected() -> (
-    None
-):
-    from millrace_runtime.simulator.comparing import compared_as_test
+def test_a_topic_with_conditions_is_compared_where_records_are_expected() -> None:
+    from millrace_runtime.results.comparing import compared_as_test
 
     a, b = ({"topic": topic, "key": "k", "value": 1} for topic in "ab")
     result: Any = {"outputs": [a, b], "error": None}

@@ -50,7 +50,7 @@ def values(pair: Pair) -> list[Any]:
     return [value["v"] for _, value in pair.new()]
 
 
-def test_a_store_keeps_its_rows_through_another_name_and_nodes_before_and_after_it(
+def test_a_store_keeps_its_rows_through_other_names_and_nodes(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     pair.write([("a", "2")])
@@ -65,7 +65,7 @@ def test_a_store_keeps_its_rows_through_another_name_and_nodes_before_and_after_
     assert values(pair) == [2, 5]
 
 
-def test_a_wider_type_and_new_and_removed_and_moved_fields_carry_the_values_over(
+def test_wider_types_and_new_removed_and_moved_fields_keep_the_values(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     first = "STRUCT<n: INT, last: STRING, gone: INT>"
@@ -82,7 +82,7 @@ def test_a_wider_type_and_new_and_removed_and_moved_fields_carry_the_values_over
     assert values(pair) == [{"last": "yz", "n": 3000000002}]
 
 
-def test_another_type_is_refused_by_store_before_anything_is_read_and_begins_anew_where_decided(
+def test_another_type_is_refused_by_store_or_begins_anew_where_decided(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     pair.write([("a", "22.5")])
@@ -114,7 +114,7 @@ def test_an_expression_over_the_old_values_converts_them(
     assert values(pair) == [22.5, 1.25, 231, 7]
 
 
-def test_bits_are_not_read_as_another_type_although_nobody_compared_schemas(
+def test_bits_are_never_read_as_another_type(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     pair.write([("a", "22.5")])
@@ -169,7 +169,7 @@ def test_windows_of_another_size_are_refused_and_of_another_grace_go_on(
 # ---- a new checkpoint, written from the old one --------------------------------------------------
 
 
-def test_state_of_all_kinds_goes_to_the_task_of_its_key_when_topics_get_more_partitions(
+def test_state_goes_to_the_task_of_its_key_when_topics_are_widened(
     changing: Changing, broker: Any, tmp_path: Path
 ) -> None:
     grown, never = Pair(broker.address, 4), Pair(broker.address, 8)
@@ -198,7 +198,7 @@ def test_state_of_all_kinds_goes_to_the_task_of_its_key_when_topics_get_more_par
 
 
 @pytest.mark.long
-def test_a_foreign_key_s_subscriptions_find_the_tasks_that_wait_for_answers(
+def test_foreign_key_subscriptions_find_the_tasks_that_wait(
     changing: Changing, broker: Any, tmp_path: Path
 ) -> None:
     left, right = Pair(broker.address, 2), Pair(broker.address, 2)
@@ -231,7 +231,7 @@ def test_a_foreign_key_s_subscriptions_find_the_tasks_that_wait_for_answers(
 
 
 @pytest.mark.long
-def test_a_repartition_before_a_store_and_a_join_behind_it_keep_its_rows_on_other_levels(
+def test_a_repartition_and_a_join_around_a_store_keep_its_rows(
     changing: Changing, pair: Pair, broker: Any, tmp_path: Path
 ) -> None:
     def summed(*before: Raw, kept: str = "sum") -> Raw:
@@ -257,7 +257,7 @@ def test_a_repartition_before_a_store_and_a_join_behind_it_keep_its_rows_on_othe
     assert asked.new() == [("b", {"known": "how much 6"})]
 
 
-def test_a_source_that_begins_at_its_end_is_added_and_reads_what_comes_from_then_on(
+def test_a_source_that_begins_at_its_end_reads_what_comes_later(
     changing: Changing, pair: Pair, broker: Any, tmp_path: Path
 ) -> None:
     late = Pair(broker.address)
@@ -322,7 +322,7 @@ def test_rows_find_the_tasks_of_keys_in_another_format(
     assert values(text) == [1] * len(KEYS) + [3] * len(KEYS)
 
 
-def test_a_version_that_fails_before_its_first_batch_leaves_the_checkpoint_as_it_was(
+def test_a_version_that_fails_before_its_first_batch_changes_nothing(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
     def version(*before: Raw, add: str = "CAST(value AS BIGINT)") -> Raw:

@@ -87,7 +87,7 @@ def clocked(pair: Pair, tasks: int) -> Raw:
     return raw
 
 
-def test_a_merged_task_has_the_furthest_stream_time_and_sends_each_window_once(
+def test_a_merged_task_has_the_furthest_stream_time(
     changing: Changing, broker: Any, tmp_path: Path
 ) -> None:
     """The expected output is that of a single Kafka Streams task with both tasks' state.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.simulator.simulation import Cut
+from millrace_runtime.results.cuts import Cut
 
 from bench._documents import chain, document, node
 from cli.simulating import Warm, load_scenarios, run_scenario

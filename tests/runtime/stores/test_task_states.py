@@ -172,7 +172,7 @@ def test_windows_sessions_joins_and_buffers_go_on_as_in_the_deployment(
     assert outputs(simulated(changing, raw, in_order(lines), None)) != expected
 
 
-def test_tables_foreign_keys_versions_and_stores_of_processors_go_on_as_in_the_deployment(
+def test_tables_foreign_keys_and_stores_go_on_as_in_the_deployment(
     changing: Changing, broker: Any, tmp_path: Path
 ) -> None:
     left, right, known = (Pair(broker.address) for _ in range(3))

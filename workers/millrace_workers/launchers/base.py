@@ -55,7 +55,8 @@ class Standby:
     """A driver that was started beside the running one, to take over from it.
 
     ``job`` and ``arguments`` come from its command line; ``ready``: it is prepared and waits for
-    the checkpoint; ``ended``: it has ended.
+    the checkpoint; ``goes``: it takes the checkpoint as soon as that is free; ``ended``: it has
+    ended, at ``ended_at`` (epoch seconds; 0 if that is unknown).
     """
 
     process: Process
@@ -63,6 +64,8 @@ class Standby:
     arguments: tuple[str, ...]
     ready: bool = False
     ended: Ended | None = None
+    goes: bool = False
+    ended_at: float = 0.0
 
     def runs(self, spec: JobSpec) -> bool:
         """Whether this standby was started for the same job and arguments."""

@@ -91,7 +91,15 @@ class LocalLauncher:
         job, arguments = Path(note["command"][1]).parent, tuple(note["command"][2:-2])
         ended = self.poll(deployment_directory, process)
         (folder / "wanted").touch()
-        return Standby(process, job, arguments, (folder / "ready").exists(), ended)
+        return Standby(
+            process,
+            job,
+            arguments,
+            ready=(folder / "ready").exists(),
+            ended=ended,
+            goes=(folder / "go").exists(),
+            ended_at=float(_read(folder / "exit.json").get("at", 0)),
+        )
 
     def hand_over(self, deployment_directory: Path) -> None:
         """Create the file that the standby waits for."""

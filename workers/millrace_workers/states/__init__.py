@@ -50,14 +50,32 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "compiling": frozenset({"checking", "failed", "stopping", "running"}),
     "checking": frozenset({"staging", "failed", "stopping", "running"}),
     "staging": frozenset({"starting", "compiling", "checking", "running", "failed", "stopping"}),
-    "starting": frozenset({"running", "paused", "restarting", "failed", "stopping"}),
+    "starting": frozenset({"starting", "running", "paused", "restarting", "failed", "stopping"}),
     "running": frozenset(
-        {"compiling", "staging", "paused", "degraded", "restarting", "failed", "stopping"}
+        {
+            "compiling",
+            "staging",
+            "starting",
+            "paused",
+            "degraded",
+            "restarting",
+            "failed",
+            "stopping",
+        }
     ),
     "paused": frozenset(
-        {"running", "compiling", "staging", "degraded", "restarting", "failed", "stopping"}
+        {
+            "running",
+            "compiling",
+            "staging",
+            "starting",
+            "degraded",
+            "restarting",
+            "failed",
+            "stopping",
+        }
     ),
-    "degraded": frozenset({"running", "paused", "restarting", "failed", "stopping"}),
+    "degraded": frozenset({"running", "paused", "starting", "restarting", "failed", "stopping"}),
     "restarting": frozenset({"starting", "compiling", "failed", "stopping"}),
     "stopping": frozenset({"stopped", "starting", "compiling"}),
     "stopped": frozenset({"compiling"}),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from millrace_compiler.needs import Need, topics_of, with_partitions
+from millrace_compiler.graphs.needs import Need, topics_of, with_partitions
 
 from millrace_workers.model import Cause, Deployment, Failure, Rejected, Unanswered
 from millrace_workers.outages import Away

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from millrace_compiler.needs import topics_of, with_partitions
+from millrace_compiler.graphs.needs import topics_of, with_partitions
 
 from millrace_workers.model import Deployment, Failure, Rejected, Unanswered
 from millrace_workers.outages import CODES, Away

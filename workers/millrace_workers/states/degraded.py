@@ -4,7 +4,14 @@ import contextlib
 
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import after_end, arrived, control, fall_back, trouble
+from millrace_workers.states.watching import (
+    after_end,
+    arrived,
+    control,
+    fall_back,
+    take_over,
+    trouble,
+)
 
 #: number of thread dumps to keep for a deployment
 DUMPS_KEPT = 10
@@ -46,7 +53,7 @@ def _restart(deployment: Deployment, tools: Tools, run: Run, found: Failure) -> 
     if deployment.fallback is not None and not arrived(deployment, tools):
         return fall_back(deployment, tools, failure)
     tools.record.fail(failure)
-    return "restarting"
+    return take_over(deployment, tools)
 
 
 def keep(deployment: Deployment, run: Run, text: str) -> None:

@@ -3,9 +3,8 @@
 from millrace_workers.model import Cause, Deployment, Failure, Unanswered
 from millrace_workers.outages import DISK_FULL, NEEDED_SPACE, Away
 from millrace_workers.states.tools import Tools
+from millrace_workers.states.watching import CRASH_SECONDS, CRASHES, recent_crashes
 
-WINDOW_SECONDS = 600.0
-LIMIT = 8
 LONGEST_WAIT_SECONDS = 60.0
 
 
@@ -28,25 +27,25 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     """Start again after the wait; fail after too many crashes within a short time."""
     if not deployment.wants_to_run:
         return "stopping"
-    recent = [at for at in deployment.crashes if tools.now() - at < WINDOW_SECONDS]
-    if len(recent) >= LIMIT:
+    recent = recent_crashes(deployment, tools)
+    if recent >= CRASHES:
+        tools.launcher.end_standby(deployment.id, deployment.directory)
         last = deployment.failure or {"code": "driver_failed", "message": "The driver was lost."}
         cause = Cause.of(last)
-        minutes = f"{WINDOW_SECONDS / 60:.0f}"
+        minutes = f"{CRASH_SECONDS / 60:.0f}"
         tools.record.fail(
             Failure(
                 "restart_limit",
-                f"Lost {len(recent)} times within {minutes} minutes. "
-                f"The last time: {cause.message}",
+                f"Lost {recent} times within {minutes} minutes. The last time: {cause.message}",
                 last.get("node"),
                 last.get("parameter"),
-                facts={"count": str(len(recent)), "minutes": minutes},
+                facts={"count": str(recent), "minutes": minutes},
                 cause=cause,
             )
         )
         return "failed"
     if deployment.outage is not None:
         look_again(deployment, tools)
-    elif tools.now() - deployment.since < wait_after(len(recent)):
+    elif tools.now() - deployment.since < wait_after(recent):
         return None
     return "starting" if deployment.staged else "compiling"

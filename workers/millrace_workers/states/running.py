@@ -1,6 +1,7 @@
 """A driver is alive: monitor it."""
 
 from millrace_workers.model import Deployment
+from millrace_workers.states.standing_by import keep
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import after_end, arrived, control, trouble
 
@@ -29,6 +30,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if found is not None:
         tools.record.fail(found)
         return "degraded"
+    keep(deployment, tools)
     if pulse is None or pulse.state not in {"running", "paused"}:
         return None
     return None if pulse.state == deployment.observed else pulse.state

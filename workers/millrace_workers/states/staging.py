@@ -2,7 +2,7 @@
 
 import shutil
 
-from millrace_compiler.needs import topics_of, with_partitions
+from millrace_compiler.graphs.needs import topics_of, with_partitions
 
 from millrace_workers.model import Deployment, Unanswered
 from millrace_workers.states import handing_over

@@ -121,7 +121,7 @@ def _adopted(deployment: Deployment, tools: Tools, spec: JobSpec) -> Process | N
 
 def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
     """Return how to start the next driver of a deployment."""
-    report_id = f"{deployment.id}-{deployment.next_epoch}"
+    report_id = deployment.next_report_id
     return JobSpec(
         deployment=deployment.id,
         job_directory=deployment.job_directory,

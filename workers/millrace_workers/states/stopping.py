@@ -15,8 +15,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     killed.
     """
     run = deployment.run
-    if not deployment.wants_to_run:
-        tools.launcher.end_standby(deployment.id, deployment.directory)
+    _settle_standby(deployment, tools)
     if run is not None:
         ended = tools.launcher.poll(deployment.directory, run.process)
         if ended is None:
@@ -28,8 +27,6 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
             if tools.now() - deployment.since > DEADLINE_SECONDS:
                 tools.launcher.kill(run.process)
             else:
-                if deployment.wants_to_run:
-                    _hand_over(deployment, tools)
                 tools.launcher.ask_to_stop(run.process)
             return None
         tools.record.end_run("stopped" if ended.exit_code == 0 else "killed")
@@ -41,8 +38,16 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     return "starting" if deployment.staged else "compiling"
 
 
-def _hand_over(deployment: Deployment, tools: Tools) -> None:
-    """Have the standby that was prepared for this change wait for the checkpoint's lock."""
+def _settle_standby(deployment: Deployment, tools: Tools) -> None:
+    """Have only the driver of the next run wait for the checkpoint's lock, if it is prepared."""
+    if not deployment.wants_to_run:
+        tools.launcher.end_standby(deployment.id, deployment.directory)
+        return
     standby = tools.launcher.standby(deployment.directory)
-    if standby is not None and standby.runs(spec_of(deployment, tools)):
+    if standby is None:
+        return
+    if standby.runs(spec_of(deployment, tools)):
         tools.launcher.hand_over(deployment.directory)
+    elif standby.goes:
+        # It would take over from the version that is stopped.
+        tools.launcher.end_standby(deployment.id, deployment.directory)

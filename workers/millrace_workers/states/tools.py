@@ -53,8 +53,17 @@ class Record(Protocol):
         """Record what the deployment waits for; the wait ends with any next state but a restart."""
         ...
 
-    def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
-        """Record a running driver. Raises RunExists if another one is alive."""
+    def begin_run(
+        self, process: Process, epoch: int, report_id: str, *, standby: bool = False
+    ) -> Run:
+        """Record a running driver, which may have been a standby.
+
+        Raises RunExists if another one is alive.
+        """
+        ...
+
+    def standby_changed(self) -> None:
+        """Show the standby, which was started, is ready or has ended."""
         ...
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:

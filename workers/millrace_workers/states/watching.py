@@ -1,7 +1,7 @@
 """Checks of a running driver, and the consequences of its end, wherever it is noticed."""
 
 from millrace_workers.launchers import Ended, NotStarted
-from millrace_workers.model import Deployment, Failure
+from millrace_workers.model import Cause, Deployment, Failure
 from millrace_workers.monitors import Pulse, StateReport
 from millrace_workers.outages import CODES, Away, after
 from millrace_workers.states.tools import Tools
@@ -11,6 +11,10 @@ from millrace_workers.states.tools import Tools
 LASTING = frozenset({2, 3})
 #: seconds after which a running batch is degraded, unless the settings say otherwise
 BATCH_DEADLINE_SECONDS = 600.0
+#: seconds within which `CRASHES` ends of a driver are too many for another start
+CRASH_SECONDS = 600.0
+CRASHES = 8
+TOOK_OVER = Cause("standby_took_over", "The standby took over.")
 #: code of the failure that stays visible while the previous version runs again
 FELL_BACK = "fell_back"
 
@@ -133,4 +137,36 @@ def after_end(
     if deployment.fallback is not None and not arrived(deployment, tools):
         return fall_back(deployment, tools, failure)
     tools.record.fail(failure)
-    return "failed" if lasting else "restarting"
+    if lasting:
+        # The standby would stop at the same place.
+        tools.launcher.end_standby(deployment.id, deployment.directory)
+        return "failed"
+    return take_over(deployment, tools)
+
+
+def recent_crashes(deployment: Deployment, tools: Tools) -> int:
+    """The number of lost drivers within `CRASH_SECONDS`."""
+    return sum(tools.now() - at < CRASH_SECONDS for at in deployment.crashes)
+
+
+def take_over(deployment: Deployment, tools: Tools) -> str:
+    """Record the standby, which has taken the checkpoint of a lost driver by now, as the driver.
+
+    Without one, or after too many losses, the driver is restarted as usual.
+    """
+    standby = tools.launcher.standby(deployment.directory)
+    report_id = deployment.next_report_id
+    if (
+        standby is None
+        or not standby.goes
+        or report_id not in standby.arguments
+        # This loss is not among them yet.
+        or recent_crashes(deployment, tools) + 1 >= CRASHES
+    ):
+        return "restarting"
+    process = tools.launcher.adopt(deployment.id, deployment.directory)
+    if process is None:
+        return "restarting"
+    tools.record.step("start", "running", TOOK_OVER)
+    tools.record.begin_run(process, deployment.next_epoch, report_id, standby=True)
+    return "starting"

@@ -10,7 +10,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from millrace_backend.commands import ProjectCommand
 from millrace_backend.environment import REPOSITORY
-from millrace_compiler.json_text import text_of
+from millrace_compiler.documents.json_text import text_of
 
 PATH = REPOSITORY / "backend" / "openapi.json"
 

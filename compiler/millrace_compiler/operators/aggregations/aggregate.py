@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from millrace_compiler.operator import Ask, Scope
+from millrace_compiler.declarations.calls import Call, call
+from millrace_compiler.declarations.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation, Folding, aggregate_columns
-from millrace_compiler.parameters import Expression, optional
-from millrace_compiler.program.words import Call, call
-from millrace_compiler.summaries import Sentence
-from millrace_compiler.types import DataType
+from millrace_compiler.parameters.parameters import Expression, optional
+from millrace_compiler.parameters.summaries import Sentence
+from millrace_compiler.types.types import DataType
 
 
 class Aggregate(Folding, Aggregation):

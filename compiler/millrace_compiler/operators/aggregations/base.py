@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Ask, Inference, Operator, Scope
+from millrace_compiler.declarations.calls import Call, call, window_words
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Ask, Inference, Operator, Scope
+from millrace_compiler.declarations.ports import Columns, InPort, OutPort, Port, table_of
+from millrace_compiler.declarations.steps import Handle, Partitions, Writes
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.operators.stores.fit import check_store, window_stores
-from millrace_compiler.parameters import Choice, Expression, Name, optional
-from millrace_compiler.parts import GroupBy, TypeOf
-from millrace_compiler.ports import Columns, InPort, OutPort, Port, table_of
-from millrace_compiler.program.words import Call, call, window_words
-from millrace_compiler.steps import Handle, Partitions, Writes
-from millrace_compiler.summaries import Sentence
-from millrace_compiler.types import TIMESTAMP, DataType
-from millrace_compiler.windows import Window, WindowOf
+from millrace_compiler.parameters.parameters import Choice, Expression, Name, optional
+from millrace_compiler.parameters.parts import GroupBy, TypeOf
+from millrace_compiler.parameters.summaries import Sentence
+from millrace_compiler.parameters.windows import Window, WindowOf
+from millrace_compiler.types.types import TIMESTAMP, DataType
 
 GROUP_HELP = (
     "What records are grouped by. For a stream, the new key (default: the record's key). For a "

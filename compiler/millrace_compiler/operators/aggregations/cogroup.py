@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.declarations.calls import Call, Chain, Input, call, window_words
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope
+from millrace_compiler.declarations.ports import InPort, Port
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.aggregations.base import (
     Folding,
     aggregate_columns,
@@ -13,12 +16,9 @@ from millrace_compiler.operators.aggregations.base import (
     grouped,
 )
 from millrace_compiler.operators.tables.updates import same_keys
-from millrace_compiler.parameters import Choice
-from millrace_compiler.parts import CogroupInputs
-from millrace_compiler.ports import InPort, Port
-from millrace_compiler.program.words import Call, Chain, Input, call, window_words
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Choice
+from millrace_compiler.parameters.parts import CogroupInputs
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class Cogroup(Folding):

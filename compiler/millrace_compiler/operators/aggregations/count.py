@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from millrace_compiler.operators.aggregations.base import Aggregation
-from millrace_compiler.summaries import Sentence
-from millrace_compiler.types import BIGINT, DataType
+from millrace_compiler.parameters.summaries import Sentence
+from millrace_compiler.types.types import BIGINT, DataType
 
 
 class Count(Aggregation):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from millrace_compiler.operator import Ask, Operator, Scope
-from millrace_compiler.parameters import Expression
-from millrace_compiler.ports import Port
-from millrace_compiler.program.words import Call, Input, call
-from millrace_compiler.types import TIMESTAMP, DataType
+from millrace_compiler.declarations.calls import Call, Input, call
+from millrace_compiler.declarations.operator import Ask, Operator, Scope
+from millrace_compiler.declarations.ports import Port
+from millrace_compiler.parameters.parameters import Expression
+from millrace_compiler.types.types import TIMESTAMP, DataType
 
 Column = tuple[str, DataType | None]
 INNER_LEFT = ("inner", "left")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.declarations.calls import Call
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope
+from millrace_compiler.declarations.ports import InPort, OutPort, Port
+from millrace_compiler.declarations.steps import Handle, Keeps, Link, Partitions, Reads, Writes
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.stores.fit import check_store
-from millrace_compiler.parameters import Choice, Expression, Name, optional
-from millrace_compiler.ports import InPort, OutPort, Port
-from millrace_compiler.program.words import Call
-from millrace_compiler.steps import Handle, Keeps, Link, Partitions, Reads, Writes
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Choice, Expression, Name, optional
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class JoinForeignKey(Join):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.declarations.calls import Call
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope
+from millrace_compiler.declarations.ports import InPort, OutPort
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.joins.base import INNER_LEFT, JOINER_HELP, TYPE_HELP, Join
-from millrace_compiler.parameters import Choice, Expression
-from millrace_compiler.ports import InPort, OutPort
-from millrace_compiler.program.words import Call
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Choice, Expression
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class JoinStreamGlobalTable(Join):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.durations import show_duration
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Buffer, Inference, Scope
+from millrace_compiler.declarations.calls import Call, duration
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Buffer, Inference, Scope
+from millrace_compiler.declarations.ports import InPort, OutPort, Port
+from millrace_compiler.declarations.steps import Handle, Keeps
+from millrace_compiler.documents.durations import show_duration
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
-from millrace_compiler.parameters import Choice, Duration, Name, optional
-from millrace_compiler.ports import InPort, OutPort, Port
-from millrace_compiler.program.words import Call, duration
-from millrace_compiler.steps import Handle, Keeps
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Choice, Duration, Name, optional
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class JoinStreamTable(Join):

@@ -6,15 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from millrace_compiler.code_stores import stores_asked
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.guesses import guess
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.calls import Call, Input, Processor, call, parts
+from millrace_compiler.declarations.functions import REKEYING, RESULTS, Called, called_function
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.ports import InPort, Port
+from millrace_compiler.declarations.steps import Handle, Keeps
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.diagnostics.guesses import guess
+from millrace_compiler.documents.code_stores import stores_asked
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.operators.tables.updates import same_keys, same_types, updates
-from millrace_compiler.parameters import Text
-from millrace_compiler.parts import (
+from millrace_compiler.parameters.parameters import Text
+from millrace_compiler.parameters.parts import (
     Arguments,
     Code,
     MethodNames,
@@ -24,11 +28,7 @@ from millrace_compiler.parts import (
     methods_of,
     signature_of,
 )
-from millrace_compiler.ports import InPort, Port
-from millrace_compiler.program.functions import REKEYING, RESULTS, Called, called_function
-from millrace_compiler.program.words import Call, Input, Processor, call, parts
-from millrace_compiler.steps import Handle, Keeps
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.summaries import Sentence
 
 TEMPLATE = """class Forward(Processor):
     def init(self, context):

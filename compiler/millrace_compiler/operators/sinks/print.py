@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope, no_questions
-from millrace_compiler.parameters import Text, optional
-from millrace_compiler.ports import InPort
-from millrace_compiler.program.words import Call, Input, with_keywords
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.declarations.calls import Call, Input, with_keywords
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.ports import InPort
+from millrace_compiler.declarations.steps import Handle
+from millrace_compiler.parameters.parameters import Text, optional
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class SinkPrint(Operator):

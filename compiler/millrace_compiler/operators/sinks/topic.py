@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.formats import SIMPLE, WINDOWED, Format, FormatOf, format_of
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.calls import Call, Input, format_words, with_keywords
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.ports import InPort, Port
+from millrace_compiler.declarations.steps import Handle, Writes
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.operators.tables.updates import updates
-from millrace_compiler.parameters import Expression, Topic, optional
-from millrace_compiler.ports import InPort, Port
-from millrace_compiler.program.words import Call, Input, format_words, with_keywords
-from millrace_compiler.steps import Handle, Writes
-from millrace_compiler.summaries import Sentence
-from millrace_compiler.types import INT, STRING, DataType, widens, windowed
+from millrace_compiler.parameters.formats import SIMPLE, WINDOWED, Format, FormatOf, format_of
+from millrace_compiler.parameters.parameters import Expression, Topic, optional
+from millrace_compiler.parameters.summaries import Sentence
+from millrace_compiler.types.types import INT, STRING, DataType, widens, windowed
 
 
 class SinkTopic(Operator):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from millrace_compiler.formats import FormatOf
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Ask, Inference, Operator, Scope
-from millrace_compiler.parameters import Choice, Expression, optional
-from millrace_compiler.ports import METADATA, Port, Role
-from millrace_compiler.steps import Handle, Reads
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Ask, Inference, Operator, Scope
+from millrace_compiler.declarations.ports import METADATA, Port, Role
+from millrace_compiler.declarations.steps import Handle, Reads
+from millrace_compiler.parameters.formats import FormatOf
+from millrace_compiler.parameters.parameters import Choice, Expression, optional
 
 _TIMES = ("TIMESTAMP", "BIGINT", "INT", "SMALLINT", "TINYINT")
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope, no_questions
+from millrace_compiler.declarations.calls import Call, Processor, call, format_words
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope, no_questions
+from millrace_compiler.declarations.steps import Handle
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.operators.processors.base import check_class, check_own_stores
 from millrace_compiler.operators.sources.base import Source, source_step
-from millrace_compiler.parameters import Text, Topic
-from millrace_compiler.parts import Arguments, Code
-from millrace_compiler.program.words import Call, Processor, call, format_words
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Text, Topic
+from millrace_compiler.parameters.parts import Arguments, Code
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class SourceGlobalStore(Source):

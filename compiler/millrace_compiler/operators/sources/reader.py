@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.operator import Ask, Scope
+from millrace_compiler.declarations.calls import Call, call
+from millrace_compiler.declarations.operator import Ask, Scope
+from millrace_compiler.declarations.steps import Partitions
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.operators.sources.base import TimedSource
-from millrace_compiler.parameters import DependsOn, Text, optional
-from millrace_compiler.parts import KeyValues, TypeOf
-from millrace_compiler.program.words import Call, call
-from millrace_compiler.steps import Partitions
+from millrace_compiler.parameters.parameters import DependsOn, Text, optional
+from millrace_compiler.parameters.parts import KeyValues, TypeOf
 
 #: Columns of a record that a reader can provide. All but key and value have a default.
 COLUMNS = ("key", "value", "timestamp", "headers", "topic", "partition", "offset")

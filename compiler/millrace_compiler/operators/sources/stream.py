@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.declarations.calls import Call, call, format_words
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope
+from millrace_compiler.declarations.ports import OutPort
+from millrace_compiler.declarations.steps import Handle, Reads
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.operators.sources.base import source_step
 from millrace_compiler.operators.sources.reader import ReadStream
-from millrace_compiler.parameters import Pattern, Topics, optional
-from millrace_compiler.ports import OutPort
-from millrace_compiler.program.words import Call, call, format_words
-from millrace_compiler.steps import Handle, Reads
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Pattern, Topics, optional
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class SourceStream(ReadStream):

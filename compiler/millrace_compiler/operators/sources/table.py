@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.declarations.calls import Call, call, format_words
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope
+from millrace_compiler.declarations.ports import OutPort
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.sources.base import TimedSource, source_step
 from millrace_compiler.operators.stores.fit import check_store
-from millrace_compiler.parameters import Topic
-from millrace_compiler.ports import OutPort
-from millrace_compiler.program.words import Call, call, format_words
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Topic
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class SourceTable(TimedSource):

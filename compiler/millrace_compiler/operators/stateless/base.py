@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Operator, Scope
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Operator, Scope
+from millrace_compiler.declarations.ports import InPort, OutPort, Port
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stores.fit import check_store
-from millrace_compiler.ports import InPort, OutPort, Port
-from millrace_compiler.steps import Handle
 
 STREAM_IN = (InPort("in", ("stream",)),)
 STREAM_OUT = (OutPort("out", "stream"),)

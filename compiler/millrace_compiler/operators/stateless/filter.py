@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stateless.base import StreamOrTable
-from millrace_compiler.parameters import Expression
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
-from millrace_compiler.types import BOOLEAN
+from millrace_compiler.parameters.parameters import Expression
+from millrace_compiler.parameters.summaries import Sentence
+from millrace_compiler.types.types import BOOLEAN
 
 
 class Filter(StreamOrTable):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from millrace_compiler.operators.stateless.filter import Filter
-from millrace_compiler.parameters import Expression
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Expression
+from millrace_compiler.parameters.summaries import Sentence
 
 
 def negated(predicate: str) -> str:

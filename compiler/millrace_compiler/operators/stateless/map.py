@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
-from millrace_compiler.parameters import Expression
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Expression
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class Map(Operator):

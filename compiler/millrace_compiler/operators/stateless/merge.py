@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.calls import Call, Input
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.ports import InPort
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stateless.base import STREAM_OUT
 from millrace_compiler.operators.tables.updates import same_types, updates
-from millrace_compiler.ports import InPort
-from millrace_compiler.program.words import Call, Input
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class Merge(Operator):

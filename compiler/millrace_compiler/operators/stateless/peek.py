@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE, STREAM_OUT
 from millrace_compiler.operators.tables.updates import updates
-from millrace_compiler.parameters import Expression
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
-from millrace_compiler.types import STRING
+from millrace_compiler.parameters.parameters import Expression
+from millrace_compiler.parameters.summaries import Sentence
+from millrace_compiler.types.types import STRING
 
 
 class Peek(Operator):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.calls import Call, call
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
-from millrace_compiler.parameters import Name, Whole, optional
-from millrace_compiler.program.words import Call, call
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Name, Whole, optional
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class Repartition(Operator):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.calls import Call, call
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.steps import Handle
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE
 from millrace_compiler.operators.tables.updates import updates
-from millrace_compiler.parameters import optional
-from millrace_compiler.parts import Branches, PortName
-from millrace_compiler.program.words import Call, call
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
-from millrace_compiler.types import BOOLEAN
+from millrace_compiler.parameters.parameters import optional
+from millrace_compiler.parameters.parts import Branches, PortName
+from millrace_compiler.parameters.summaries import Sentence
+from millrace_compiler.types.types import BOOLEAN
 
 
 class Split(Operator):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope, Store, no_questions
-from millrace_compiler.parameters import Flag, Name, optional
-from millrace_compiler.parts import KeyValues, TypeOf
-from millrace_compiler.steps import Handle
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Scope, Store, no_questions
+from millrace_compiler.declarations.steps import Handle
+from millrace_compiler.parameters.parameters import Flag, Name, optional
+from millrace_compiler.parameters.parts import KeyValues, TypeOf
 
 _TYPE_HELP = "Required for processors; inferred for other operators."
 

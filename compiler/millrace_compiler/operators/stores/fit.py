@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from millrace_compiler.durations import show_duration
-from millrace_compiler.operator import Scope, registry
-from millrace_compiler.ports import Port
+from millrace_compiler.declarations.operator import Scope, registry
+from millrace_compiler.declarations.ports import Port
+from millrace_compiler.documents.durations import show_duration
 
 
 def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from millrace_compiler.declarations.ports import OutPort
 from millrace_compiler.operators.stores.base import StoreNode
-from millrace_compiler.parameters import Duration, Flag, optional
-from millrace_compiler.ports import OutPort
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.parameters import Duration, Flag, optional
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class StoreWindow(StoreNode):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Diagnostics
-from millrace_compiler.durations import show_duration
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Buffer, Inference, Operator, Scope, no_questions
-from millrace_compiler.parameters import Choice, DependsOn, Duration, Whole, optional
-from millrace_compiler.ports import InPort, OutPort
-from millrace_compiler.program.words import Call, call, duration
-from millrace_compiler.steps import Handle, Keeps
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.declarations.calls import Call, call, duration
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Buffer, Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.ports import InPort, OutPort
+from millrace_compiler.declarations.steps import Handle, Keeps
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.documents.durations import show_duration
+from millrace_compiler.parameters.parameters import Choice, DependsOn, Duration, Whole, optional
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class Suppress(Operator):

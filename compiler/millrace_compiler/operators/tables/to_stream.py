@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.lowering import NodeLowering
+from millrace_compiler.declarations.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.declarations.ports import InPort
+from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stateless.base import STREAM_OUT
 from millrace_compiler.operators.tables.updates import updates
-from millrace_compiler.ports import InPort
-from millrace_compiler.steps import Handle
-from millrace_compiler.summaries import Sentence
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class ToStream(Operator):

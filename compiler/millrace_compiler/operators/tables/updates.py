@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from millrace_compiler.operator import Scope
-from millrace_compiler.ports import Port
+from millrace_compiler.declarations.operator import Scope
+from millrace_compiler.declarations.ports import Port
 
 
 def updates(port: Port) -> Port:

@@ -20,6 +20,7 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   moving_state_written: "正在移动状态：已写入 {rows} 行。",
   partitions_differ: "主题的分区数与拓扑声明的不同（实际 ≠ 声明）：{topics}",
   standby_prepares: "正在准备新的驱动程序；之前的驱动程序继续运行。",
+  standby_took_over: "备用驱动程序已接管。",
   // ---- starting and watching drivers
   batch_late: "微批已 {seconds} 秒没有结束；其期限为 {deadline} 秒。",
   driver_failed: "驱动程序失败。请查看其日志。",

@@ -1,6 +1,6 @@
 /**
  * The compiler's diagnostics by code: message and hint. Values in braces are facts of the diagnostic, named as in
- * `prose.py` and `plain/sentences.py` in `compiler/millrace_compiler`.
+ * `compiler/millrace_compiler/diagnostics/messages`.
  */
 
 export const diagnostics: Readonly<Record<string, readonly [message: string, hint: string]>> = {

@@ -1,6 +1,6 @@
 /**
  * Differences from an expected result, by code. Values in braces are facts of the difference, named as in
- * `runtime/millrace_runtime/simulator/differences.py`.
+ * `runtime/millrace_runtime/results/differences.py`.
  */
 
 export const differences: Readonly<Record<string, string>> = {

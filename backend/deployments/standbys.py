@@ -1,0 +1,82 @@
+"""The second driver of a deployment, from the notes that it and its shim keep in its folder."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypedDict
+
+from millrace_model.drivers import DeploymentSettings
+from millrace_model.events import CauseJson
+
+from deployments import files, handover
+from deployments.choices import StandbyState
+from deployments.models import Deployment, Run
+
+
+class StandbyJson(TypedDict):
+    """A standby, as the API shows it."""
+
+    state: StandbyState
+    pid: int | None
+    since: datetime | None
+    reason: CauseJson | None
+
+
+def standby_of(deployment: Deployment) -> StandbyJson | None:
+    """Return the standby; None if the deployment has none by its settings, or does not run."""
+    run = deployment.live_run
+    if run is None:
+        return None
+    settings: DeploymentSettings = run.settings or deployment.settings
+    if not settings.get("standby"):
+        return None
+    folder = _folder(deployment.directory, run)
+    if folder is None:
+        return {
+            "state": StandbyState.ABSENT,
+            "pid": None,
+            "since": None,
+            "reason": _reason(deployment, settings),
+        }
+    ready = folder / "ready"
+    state = StandbyState.READY if ready.exists() else StandbyState.PREPARING
+    if (folder / "exit.json").exists():
+        state = StandbyState.FAILED
+    note = folder / "process.json"
+    pid = files.read_object(deployment.directory, note).get("pid")
+    return {
+        "state": state,
+        "pid": pid if isinstance(pid, int) else None,
+        "since": _changed(ready if state == StandbyState.READY else note),
+        "reason": None,
+    }
+
+
+def _folder(directory: Path, run: Run) -> Path | None:
+    """The notes of a driver other than the one that runs."""
+    for folder in sorted((directory / "standby").glob("*")):
+        note = files.read_object(directory, folder / "process.json")
+        if note and (note.get("pid"), note.get("born")) != (run.pid, run.process_born):
+            return folder
+    return None
+
+
+def _changed(file: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    except OSError:
+        return None
+
+
+def _reason(deployment: Deployment, settings: DeploymentSettings) -> CauseJson | None:
+    """Why no standby can be prepared; None if one will be."""
+    cold = handover.cold_reason(settings, deployment.directory, paused=deployment.paused)
+    if cold is None:
+        return None
+    return {
+        "code": f"cold_{cold.code}",
+        "message": cold.message,
+        "facts": dict(cold.facts),
+        "cause": None,
+    }

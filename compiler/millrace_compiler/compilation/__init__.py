@@ -1,0 +1,1 @@
+"""Runs the passes of the compiler in order."""

@@ -1,0 +1,1 @@
+"""Where programs connect to: locations of checkpoints, and settings of Kafka clients."""

@@ -1,0 +1,1 @@
+"""What an operator declares: ports, parameters, calls in a program, steps that run."""

@@ -1,0 +1,1 @@
+"""Faults of a document as data with an address, and their messages."""

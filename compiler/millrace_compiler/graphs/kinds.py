@@ -1,0 +1,38 @@
+"""Kinds of nodes with a trait, for code that has only a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from millrace_model.documents import TopologyDocument
+
+from millrace_compiler.declarations.operator import registry
+from millrace_compiler.parameters.settings import FUNCTION
+
+
+@cache
+def python_kinds() -> frozenset[str]:
+    """Kinds of nodes that run the user's Python code."""
+    return frozenset(kind for kind, operator in registry().items() if operator.runs_python)
+
+
+def runs_python(document: TopologyDocument) -> bool:
+    """Whether Python code of the user runs: that of a node, or a handler of errors."""
+    settings: object = document.get("settings")
+    handlers = settings.values() if isinstance(settings, Mapping) else ()
+    if any(each == FUNCTION for each in handlers if isinstance(each, str)):
+        return True
+    return any(node["kind"] in python_kinds() for node in document["nodes"])
+
+
+def runs_only_expressions(document: TopologyDocument) -> bool:
+    """Whether a document has no Python code of the user and reads nothing but topics."""
+    reads = any(node.get("params", {}).get("reader") for node in document["nodes"])
+    return not reads and not runs_python(document)
+
+
+@cache
+def global_kinds() -> frozenset[str]:
+    """Kinds of sources that every task reads as a whole, from the beginning of their topic."""
+    return frozenset(kind for kind, operator in registry().items() if operator.reads_whole_topic)

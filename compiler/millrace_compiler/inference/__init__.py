@@ -1,0 +1,1 @@
+"""Infers the types of ports, with an analyzer for expressions and the schemas of registries."""

@@ -1,0 +1,1 @@
+"""Parameters of operators and settings: how each is declared, read and checked."""

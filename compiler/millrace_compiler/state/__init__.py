@@ -1,0 +1,1 @@
+"""The state schema of a compiled document, and the comparison of two."""

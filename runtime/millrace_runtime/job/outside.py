@@ -1,0 +1,63 @@
+"""Sources and targets of a topology that cannot be in a document: DataFrames and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from millrace_model.graphs import TaskGraph
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from millrace_runtime.code.code import ProcessorCode
+
+    #: A streaming DataFrame, or a function that creates one from the session.
+    Frame: TypeAlias = DataFrame | Callable[[SparkSession], DataFrame]
+    #: Called for each micro-batch with its records and its number.
+    BatchFunction: TypeAlias = Callable[[DataFrame, int], None]
+
+#: The value of `reader` for a stream that reads a DataFrame of the program.
+GIVEN = "dataframe"
+
+
+@dataclass
+class Outside:
+    """Parts of a topology that cannot be in a document, by node: DataFrames and functions."""
+
+    frames: dict[str, Frame] = field(default_factory=dict)
+    functions: dict[str, BatchFunction] = field(default_factory=dict)
+    #: nodes whose records are returned as a DataFrame
+    dataframes: set[str] = field(default_factory=set)
+    #: where the code of processors stands; the document has only its text
+    codes: dict[str, ProcessorCode] = field(default_factory=dict)
+    #: the same of handlers that are functions, by the kind of their errors
+    handlers: dict[str, ProcessorCode] = field(default_factory=dict)
+
+    @property
+    def sinks(self) -> set[str]:
+        """The sinks that do not write to a topic."""
+        return {*self.functions, *self.dataframes}
+
+
+def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
+    """Return a task graph whose processors and handlers run with the lines of their files."""
+    codes = outside.codes
+    nodes = []
+    for node in graph["nodes"]:
+        found = codes.get(node["node"]) if "class_name" in node["params"] else None
+        if found is not None:
+            params = node["params"].copy()
+            params["code"], params["file"] = found.in_place, Path(found.file).name
+            node = {**node, "params": params}  # noqa: PLW2901
+        nodes.append(node)
+    settings = graph["settings"].copy()
+    if outside.handlers:
+        functions = dict(settings["functions"])
+        for kind, own in outside.handlers.items():
+            name = Path(own.file).name
+            functions[kind] = {"code": own.in_place, "name": own.class_name, "file": name}
+        settings["functions"] = functions
+    return {**graph, "settings": settings, "nodes": nodes}

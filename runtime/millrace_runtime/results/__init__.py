@@ -1,0 +1,1 @@
+"""Input lines and results of simulations, and how results are compared."""
