@@ -7,11 +7,10 @@ while versions are deployed in turns: with each guarantee, with stores of the gi
 of 77 characters (`--padding` changes their length). Prints the rows and bytes of the stores, the
 longest time without output around each change (from the last output of the old driver to the first
 of the new one), and the time from the request to that first output. `--cold` stops the old driver
-first, as on a machine without memory for both.
-`--kill` kills the driver (`kill -9`) instead of changing the
-version, with a standby and without one; the time is from the kill. `--moved` changes the number of
-tasks, so that all rows are written to another checkpoint, and prints the rows that are moved in a
-second.
+first, as on a machine without memory for both. `--kill` kills the driver (`kill -9`) instead of
+changing the version, with a standby and without one; the time is from the kill. `--moved` changes
+the number of tasks, so that all rows are written to another checkpoint, and prints the rows that
+are moved in a second.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
     ./millrace bench latency -- --rate 1000 --seconds 20
     ./millrace bench latency -- --only micro-batches --guarantee exactly_once --rounds 3
+    ./millrace bench latency -- --guarantee exactly_once --trigger "100 milliseconds"
 
 A value per key with four partitions, Kafka to Kafka, on one broker: in micro-batches, in real time,
 and as a Kafka Streams application, with both guarantees, with and without a repartition. The
@@ -48,6 +49,7 @@ KEYS = 100
 SYSTEMS = ("kafka streams", "micro-batches", "real time")
 GUARANTEES: tuple[Literal["at_least_once", "exactly_once"], ...] = ("at_least_once", "exactly_once")
 PATIENCE_SECONDS = 120.0
+AT_ONCE = "0 seconds"
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def latest(source: str, target: str, way: Way) -> Topology:
 
 @contextmanager
 def on_spark(
-    address: str, topics: tuple[str, str], way: Way, batch: str
+    address: str, topics: tuple[str, str], way: Way, given: argparse.Namespace
 ) -> Iterator[tuple[psutil.Process, Callable[[], int]]]:
     """Run the topology; give the engine's process, and the number of its last micro-batch."""
     run = uuid.uuid4().hex
@@ -123,10 +125,10 @@ def on_spark(
     own.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
     plan = job.query()
     checkpoint = tempfile.mkdtemp(prefix="millrace-bench-")
-    trigger = {"realTime": batch} if real_time else {"processingTime": "0 seconds"}
+    trigger = {"realTime": given.batch} if real_time else {"processingTime": given.trigger}
     writer = plan.rows.writeStream.outputMode("update").option("checkpointLocation", checkpoint)
     query = kafka.into(writer.trigger(**trigger), plan.graph, job.settings).start()
-    if not real_time:
+    if not real_time and given.trigger == AT_ONCE:
         columns.gateway().Pacing.start(query._jsq)
     jvm: Any = own._jvm
     java = psutil.Process(jvm.java.lang.ProcessHandle.current().pid())
@@ -229,7 +231,7 @@ def measure(address: str, way: Way, given: argparse.Namespace) -> Figures:
     running = (
         on_kafka_streams(address, topics, way, 10 * PATIENCE_SECONDS)
         if way.system == "kafka streams"
-        else on_spark(address, topics, way, given.batch)
+        else on_spark(address, topics, way, given)
     )
     with running as (process, batch):
         load = Load(address, topics, given.rate, warm + measured)
@@ -255,6 +257,9 @@ def main() -> int:
     parser.add_argument("--guarantee", choices=GUARANTEES)
     parser.add_argument("--repartition", choices=("yes", "no"))
     parser.add_argument("--batch", default="60 seconds", help="a batch of real time (60 seconds)")
+    parser.add_argument(
+        "--trigger", default=AT_ONCE, help="interval of micro-batches (none, with pauses)"
+    )
     given = parser.parse_args()
     print(
         f"{'':46}{'p50 ms':>8}{'p99 ms':>8}{'most':>8}{'cores':>8}{'µs/record':>10}{'ms/batch':>10}"

@@ -7,7 +7,8 @@ Starts a system of its own as a person does, without a sample. The first table s
 deployments, after the services that nobody uses have ended; below it, the seconds until `up` was
 ready and until the first answer of a service that was asleep. The second table shows the driver of
 a small deployment, a count behind a repartition: without records, then with twenty a second, each
-after the given minutes of running so.
+after the given minutes of running so, and at last asleep. Below it are the seconds from the record
+that wakes it to its result.
 
 Memory is the proportional set size: pages that several processes share are counted once.
 """
@@ -29,6 +30,7 @@ from pathlib import Path
 
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
+from millrace_runtime.driver.options import SLEEP
 from millrace_services import local_services
 
 from bench._broker import free_ports
@@ -44,6 +46,8 @@ IDLE_CORES, SLOW_CORES = 0.01, 0.08
 RATE = 20
 #: seconds without use after which services end here, and until all have ended
 IDLE, ASLEEP = 15, 120.0
+#: seconds without records after which the deployment sleeps here
+SLEEP_AFTER = 240.0
 LONGEST_START = 240.0
 
 
@@ -220,9 +224,27 @@ def deployment(
             name = f"{rate} records a second, round {turn}"
             rows.append(total(name, found, (goal, None)))
             show(f"{name}: {each} results", [*found, rows[-1]])
+    api.until(number, "asleep", 2 * SLEEP_AFTER)
+    time.sleep(60)  # Spark closes state stores within a minute
+    found = costs(_parts(pid), seconds)
+    rows.append(total("asleep", found, (IDLE_CORES, None)))
+    show("asleep", [*found, rows[-1]])
+    print(f"{'asleep: first result after':44}{woken(servers):9.2f} s")
     api.call("POST", f"/deployments/{number}/stop")
     api.until(number, "stopped", 120)
     return rows
+
+
+def woken(servers: str) -> float:
+    """Return the seconds from a record to its result, of a deployment that sleeps."""
+    before = results(servers)
+    producer = Producer({"bootstrap.servers": servers})
+    producer.produce(SOURCE, key="wakes", value="word-0")
+    producer.flush(10)
+    began = time.monotonic()
+    while results(servers) == before:
+        time.sleep(0.01)
+    return time.monotonic() - began
 
 
 @contextmanager
@@ -248,6 +270,7 @@ def main() -> int:
     parser.add_argument("--only", choices=("platform", "deployment"))
     given = parser.parse_args()
     os.environ[local_services.IDLE] = str(IDLE)
+    os.environ[SLEEP] = str(SLEEP_AFTER)
     rows: list[Cost] = []
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
         data = Path(folder) / "data"

@@ -76,6 +76,10 @@ trait AggregationNodes extends BuildContext {
           WindowSpec("unlimited", 0, 0),
           UnlimitedWindows.of().startOn(Instant.ofEpochMilli(w.duration("start").getOrElse(0L)))
         )
+      case "custom" =>
+        known("code", "size", "grace");
+        val windows = ChosenWindows.of(doc.builtins.getOrElse(n.id, "without a name"), len("size"), grace)
+        (WindowSpec("time", len("size"), grace), windows)
       case other => n.fail("window", s"unknown type: $other")
     }
   }
@@ -134,6 +138,7 @@ trait AggregationNodes extends BuildContext {
             case x: UnlimitedWindows => g.windowedBy(x)
             case x: TimeWindows => g.windowedBy(x)
             case x: OwnWindows => g.windowedBy(x)
+            case x: ChosenWindows => g.windowedBy(x)
           }
           e.foreach(x => ws = ws.emitStrategy(x))
           val m = windowStore[WS](n, "store.window", key, agg)
@@ -224,6 +229,8 @@ trait AggregationNodes extends BuildContext {
       case Some(s: TimeWindows) =>
         c.windowedBy(s).aggregate(init, named(n.id), windowStore[WS](n, "store.window", key, agg))
       case Some(s: OwnWindows) =>
+        c.windowedBy(s).aggregate(init, named(n.id), windowStore[WS](n, "store.window", key, agg))
+      case Some(s: ChosenWindows) =>
         c.windowedBy(s).aggregate(init, named(n.id), windowStore[WS](n, "store.window", key, agg))
     }).asInstanceOf[KTable[Any, Any]]
     done(n, T(result, out, agg))

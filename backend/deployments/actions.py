@@ -160,7 +160,7 @@ def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) ->
     noted = {"drain": True} if drain else {}
     with ChangeByPerson(actor, deployment, "deployment.stop", **noted) as change:
         if drain:
-            states = {Observed.RUNNING, Observed.PAUSED}
+            states = {Observed.RUNNING, Observed.ASLEEP, Observed.PAUSED}
             _require_driver(change.row, states, "Drain it while it runs.")
         change.row.desired = Desired.STOPPED
         change.row.restart_requested_at = None
@@ -350,7 +350,7 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     refuse_shadow(deployment)
-    states = {Observed.RUNNING, Observed.PAUSED, Observed.DEGRADED}
+    states = {Observed.RUNNING, Observed.ASLEEP, Observed.PAUSED, Observed.DEGRADED}
     row = Deployment.objects.select_related("observation", "topology", "version").get(
         pk=deployment.pk
     )

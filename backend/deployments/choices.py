@@ -22,6 +22,7 @@ class Observed(models.TextChoices):
     STAGING = "staging", "Staging"
     STARTING = "starting", "Starting"
     RUNNING = "running", "Running"
+    ASLEEP = "asleep", "Asleep"
     RESTARTING = "restarting", "Restarting"
     PAUSED = "paused", "Paused"
     DEGRADED = "degraded", "Degraded"

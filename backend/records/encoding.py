@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from millrace_compiler.types.types import DataType
 from millrace_model.documents import Format
 from topologies.simulating import ask
 
+from records.choices import WINDOWED
 from records.codecs import Undecodable, encode
 from records.types import BY_SCHEMA, by_schema, types_of, unknown_field
 
@@ -107,6 +109,8 @@ def _bytes(format: Format, values: Sequence[Any], owner: str) -> list[bytes | No
         texts = [None if each is None else json.dumps(each) for each in values]
         return _by_schema(format, texts, owner)
     try:
+        if format["format"] in WINDOWED:
+            return [_windowed(each, format) for each in values]
         return [_encoded(each, format["format"]) for each in values]
     except Undecodable as error:
         raise ApiError("value_unfit", str(error), cause=error.cause) from None
@@ -122,6 +126,13 @@ def _by_schema(format: Format, texts: Sequence[str | None], owner: str) -> list[
             "Try again in a few seconds.",
         )
     return [None if each is None else base64.b64decode(each) for each in answer["bytes"]]
+
+
+def _windowed(value: Any, format: Format) -> bytes:
+    """Encode a key and the bounds of its window as Kafka's serializers of windowed keys do."""
+    inner = _encoded(value["key"], str(format["inner"])) or b""
+    times = [value["window"][name] for name in ("end", "start")[-WINDOWED[format["format"]] :]]
+    return inner + struct.pack(f">{len(times)}q", *times)
 
 
 def _encoded(value: Any, format: str) -> bytes | None:

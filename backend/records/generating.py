@@ -7,6 +7,7 @@ from typing import Any
 
 from accounts.models import User
 from millrace_backend.errors import ApiError, TooMany, Unavailable
+from millrace_compiler.documents.durations import parse_duration
 from millrace_compiler.isolated import Exceeded, Limits
 from millrace_compiler.types.generating import Recipe
 from millrace_compiler.types.types import DataType
@@ -30,7 +31,10 @@ def recipe_of(
     Raises ApiError for a format that defines no type.
     """
     found = types or {part: type_of(settings[part], part) for part in ("key", "value")}
-    return Recipe(topic=topic, **settings, types=found)
+    key = settings["key"]
+    if "window_size" in key:
+        key = {**key, "window_size": parse_duration(key["window_size"])}
+    return Recipe(topic=topic, **{**settings, "key": key}, types=found)
 
 
 def generated(person: User, recipe: Recipe, count: int, every: int) -> list[InputLine]:

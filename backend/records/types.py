@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from accounts.models import User, Workspace
 from millrace_backend.errors import ApiError, Forbidden, Unavailable
+from millrace_compiler.documents.durations import NoDuration, parse_duration
 from millrace_compiler.parameters.formats import SIMPLE
-from millrace_compiler.types.types import DataType, NoType, parse_type
+from millrace_compiler.types.types import DataType, NoType, parse_type, windowed
 from millrace_model.documents import Format
 from topologies.compiling import types_of_formats
 
-from records.choices import RecordFormat
+from records.choices import WINDOWED, RecordFormat
 
 #: formats whose schema is text or in a registry
 BY_SCHEMA = (RecordFormat.AVRO.value, RecordFormat.PROTOBUF.value)
@@ -47,8 +48,13 @@ def types_of(
 
 
 def type_of(format: Format, part: str) -> DataType:
-    """Return the type of a simple format or of JSON with a schema. Raises ApiError for others."""
+    """Return the type of a simple format, of JSON with a schema, or of a key with a window.
+
+    Raises ApiError for others.
+    """
     name = format.get("format")
+    if name in WINDOWED and part == "key":
+        return _windowed(format)
     if name in SIMPLE:
         return SIMPLE[str(name)]
     if name != "json":
@@ -65,6 +71,21 @@ def type_of(format: Format, part: str) -> DataType:
         return parse_type(schema)
     except NoType as error:
         raise _refused(part, f"The schema cannot be read: {error}.", "") from None
+
+
+def _windowed(format: Format) -> DataType:
+    if format["format"] == "time_windowed":
+        try:
+            fits = parse_duration(format.get("window_size")) > 0
+        except NoDuration:
+            fits = False
+        if not fits:
+            message = "The format time_windowed needs the size of its windows."
+            raise _refused("key", message, 'For instance "1 hour".')
+    inner = cast(Format, {**format, "format": format.get("inner")})
+    if inner["format"] in WINDOWED:
+        raise _refused("key", "A key has one window.", "")
+    return windowed(type_of(inner, "key"))
 
 
 def unknown_field(type_: DataType, value: Any, path: str = "") -> str | None:

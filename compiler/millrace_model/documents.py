@@ -72,6 +72,7 @@ class DocumentSettings(TypedDict, total=False):
     uncaught_exception_handler: str
     dead_letter_topic: str
     names: str
+    optimization: str
     #: source by the full name of each module
     modules: dict[str, str]
 

@@ -50,6 +50,10 @@ class Windows(TypedDict, total=False):
     time_zone: str
     offset: int
     first_day: str
+    #: of windows that a function returns: its source, name, and file in a program
+    code: str
+    function: str
+    file: str
 
 
 class StoreSchema(TypedDict):

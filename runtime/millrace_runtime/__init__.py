@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from millrace_runtime.dsl.topology import Topology
     from millrace_runtime.dsl.windows import (
+        custom_windows,
         hopping,
         sessions,
         sliding,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         ReadOnlyVersionedStore,
         ReadOnlyWindowStore,
         SessionStore,
+        ValueTimestampHeaders,
         VersionedStore,
         Window,
         Windowed,
@@ -110,6 +112,7 @@ _HOMES = {
     ),
     "dsl.topology": ("Topology",),
     "dsl.windows": (
+        "custom_windows",
         "hopping",
         "sessions",
         "sliding",
@@ -154,6 +157,7 @@ _HOMES = {
         "ReadOnlyVersionedStore",
         "ReadOnlyWindowStore",
         "SessionStore",
+        "ValueTimestampHeaders",
         "VersionedStore",
         "Window",
         "Windowed",
@@ -199,6 +203,7 @@ __all__ = [
     "Struct",
     "Table",
     "Topology",
+    "ValueTimestampHeaders",
     "VersionedStore",
     "Window",
     "WindowStore",
@@ -206,6 +211,7 @@ __all__ = [
     "avro",
     "boolean",
     "bytes_",
+    "custom_windows",
     "double",
     "float_",
     "hopping",

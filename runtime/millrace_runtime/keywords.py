@@ -20,6 +20,7 @@ class Checked:
     """
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         for name, value in list(vars(cls).items()):
             if isinstance(value, FunctionType) and (name == "__init__" or name[0] != "_"):
                 setattr(cls, name, checked(value, cls.__name__ if name == "__init__" else name))

@@ -2,6 +2,7 @@ package org.apache.spark.sql.millrace
 
 import org.apache.hadoop.conf.Configuration
 
+import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.{classic, SparkSession}
 
 /** Spares a session work that Spark repeats for each micro-batch and that nobody reads (py4j). */
@@ -10,7 +11,9 @@ object Frugal {
   /**
    * Call it once, before the first query. Without Spark's own pages, nothing reads what its listeners keep about jobs,
    * stages, tasks and executions. Settings of Hadoop forget the files that they are from: Spark serializes the settings
-   * for each stateful operator of each micro-batch, and Hadoop compresses the name of the file for each setting.
+   * for each stateful operator of each micro-batch, and Hadoop compresses the name of the file for each setting. Java
+   * deletes folders and sets permissions, not a process for each: snapshots of state stores do that with every second
+   * micro-batch.
    */
   def prepare(session: SparkSession): Unit = {
     val spark = session.asInstanceOf[classic.SparkSession]
@@ -19,6 +22,8 @@ object Frugal {
       context.statusStore.listener.foreach(context.removeSparkListener)
       spark.sharedState.statusStore.listener.foreach(context.removeSparkListener)
     }
+    JavaUtils.isUnix = false
+    PosixFiles.use(context.hadoopConfiguration)
     context.hadoopConfiguration.size() // reads the files
     sources.get(context.hadoopConfiguration) match {
       case m: java.util.Map[_, _] => m.clear()

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import struct
+from typing import Any
 
 import pytest
+from millrace_backend.errors import ApiError
 from records.codecs import decode
+from records.encoding import records_of
+from records.generating import recipe_of
 
 START, END = 1_750_000_000_000, 1_750_000_300_000
 
@@ -51,6 +55,56 @@ def test_a_chosen_format_of_a_window_takes_any_time_and_key(
 ) -> None:
     found = decode(raw, format)
     assert (found.format, json.loads(found.text or "")) == (format, shown)
+
+
+@pytest.mark.parametrize(
+    ("format", "schema"),
+    [
+        ({"format": "time_windowed", "inner": "string", "window_size": "5 minutes"}, None),
+        ({"format": "session_windowed", "inner": "long"}, None),
+        (
+            {"format": "time_windowed", "inner": "json", "schema": "u INT", "window_size": 1000},
+            "u",
+        ),
+    ],
+)
+def test_generated_keys_have_the_window_of_the_record(format: Any, schema: str | None) -> None:
+    recipe = recipe_of("t", {"key": format, "value": {"format": "long"}, "keys": 3})
+    for number in range(20):
+        now = END + number * 61_000
+        made = recipe.made(number, now)
+        window = made.key["window"]
+        assert 0 <= window["start"] <= now <= window["end"]
+        ((raw, _, _),) = records_of(recipe, [(number, now)], "")
+        shown = json.loads(decode(raw, format["format"]).text or "")
+        assert shown["window"]["start"] == window["start"]
+        assert shown["window"].get("end", window["end"]) == window["end"]
+        assert schema is None or set(shown["key"]) == {schema}
+        if format["format"] == "time_windowed":
+            size = window["end"] - window["start"]
+            assert (size, window["start"] % size) == (1000 if schema else 300_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("format", "says"),
+    [
+        ({"format": "time_windowed", "inner": "string"}, "needs the size of its windows"),
+        ({"format": "time_windowed", "inner": "string", "window_size": "soon"}, "needs the size"),
+        ({"format": "session_windowed", "inner": "time_windowed"}, "one window"),
+        ({"format": "session_windowed", "inner": "avro"}, "avro cannot be generated"),
+    ],
+)
+def test_a_key_with_a_window_that_cannot_be_generated_is_refused(format: Any, says: str) -> None:
+    with pytest.raises(ApiError, match=says):
+        recipe_of("t", {"key": format, "value": {"format": "long"}})
+
+
+def test_a_value_has_no_window() -> None:
+    with pytest.raises(ApiError, match="session_windowed cannot be generated"):
+        recipe_of(
+            "t",
+            {"key": {"format": "long"}, "value": {"format": "session_windowed", "inner": "long"}},
+        )
 
 
 def test_bytes_without_room_for_a_window_are_shown_with_the_reason() -> None:

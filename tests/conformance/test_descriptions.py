@@ -19,7 +19,16 @@ def test_random_topologies_are_described_as_kafka_streams_describes_them() -> No
     with analyzer() as known, Oracle() as oracle:
         for number in range(80):
             scenario = described_scenario(41, number, wide=number % 2 == 1)
-            found = verify_description(oracle, known, scenario)
+            if number % 4 > 1:
+                topology = scenario["topology"]
+                topology["settings"] = {**topology.get("settings", {}), "optimization": "all"}
+            try:
+                found = verify_description(oracle, known, scenario)
+            except MillraceError as error:
+                # Kafka Streams cannot merge two repartitions behind one step between.
+                if "null keyChangingChild" not in error.message:
+                    raise
+                continue
             if found:
                 differing[scenario["id"]] = found
     assert differing == {}

@@ -32,8 +32,8 @@ HANGS = "hold:1:40000"
 class Shared:
     """An exactly-once word count in a deployment's folder, started as a worker starts it."""
 
-    def __init__(self, address: str, data: Path, number: int) -> None:
-        self.address, self.number = address, number
+    def __init__(self, address: str, data: Path, number: int, **environment: str) -> None:
+        self.address, self.number, self.environment = address, number, environment
         self.folder = data / "deployments" / str(number)
         self.launcher = LocalLauncher(data, host_memory_mb=512)
         self.renew()
@@ -59,7 +59,7 @@ class Shared:
                 "--checkpoint", str(self.folder / "checkpoint"), "--run", run,
                 *(("--master", "local[2]") if host is None else ()),
             ),
-            {"PYTHONPATH": os.pathsep.join(path)},
+            {"PYTHONPATH": os.pathsep.join(path), **self.environment},
             host=host,
         )  # fmt: skip
 
@@ -117,7 +117,9 @@ def pair(broker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list
         for name, value in archive.with_options(archive.spark().use()).items():
             environment.setenv(name, value)
         data = tmp_path_factory.mktemp("hosts")
-        made = [Shared(broker.address, data, number) for number in (1, 2)]
+        # The first one sleeps, and may keep more in memory than the heap has.
+        own = {"MILLRACE_SLEEP_SECONDS": "1", "MILLRACE_STORE_MEMORY_MB": "4096"}
+        made = [Shared(broker.address, data, 1, **own), Shared(broker.address, data, 2)]
         yield made
         for note in (data / "run" / "drivers").glob("*.json"):
             group = json.loads(note.read_text())["group"]
@@ -145,8 +147,9 @@ def test_each_has_its_driver_and_both_have_one_jvm(pair: list[Shared]) -> None:
     assert [each.pid for each in family if each.name() == "java"] == [pair[0].java]
 
 
-def test_a_killed_driver_ends_its_query_only(pair: list[Shared]) -> None:
+def test_a_driver_that_is_killed_while_it_sleeps_ends_alone(pair: list[Shared]) -> None:
     both_run(pair)
+    until(lambda: "asleep" in pair[0].log.splitlines()[-1], 60, pair[0])
     java = pair[0].java
     os.kill(pair[0].note["pid"], signal.SIGKILL)
     assert pair[0].ended() == -9
@@ -206,6 +209,35 @@ def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> 
     assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
     for each in pair:
         forgive(each)
+
+
+@pytest.mark.long
+def test_one_that_fills_the_heap_moves_out_and_its_neighbour_goes_on(pair: list[Shared]) -> None:
+    both_run(pair)
+    java = pair[0].java
+    process = pair[0].process
+    assert process is not None
+
+    def gone() -> bool:
+        return pair[0].launcher.poll(pair[0].folder, process) is not None
+
+    def counted(records: int) -> Callable[[], bool]:
+        return lambda: gone() or topics.size(pair[0].address, pair[0].counts) >= records
+
+    expected = topics.size(pair[0].address, pair[0].counts)
+    while not gone():
+        for _ in range(20):
+            pair[0].write(f"keep:{expected}")
+            expected += 1
+        until(counted(expected), 60, pair[0])
+    assert pair[0].ended() == 1
+    assert '"host_full"' in pair[0].log
+    pair[1].write()
+    pair[1].arrives()
+    assert pair[1].java == java
+    pair[0].start()
+    assert "host" not in pair[0].note
+    forgive(pair[0])
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""The tests of docs/testing.md and docs/handlers.md pass with the wheel's pytest plugin."""
+"""The tests of testing, handlers and processors in docs pass with the wheel's pytest plugin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def test_each_python_test_of_the_page_stands_beside_a_java_one() -> None:
 @pytest.mark.slow
 def test_the_tests_of_the_pages_pass(tmp_path: Path) -> None:
     text = "".join(
-        each.read_text(encoding="utf-8") for each in (PAGE, PAGE.with_name("handlers.md"))
+        PAGE.with_name(f"{name}.md").read_text(encoding="utf-8")
+        for name in ("testing", "handlers", "processors")
     )
     blocks = re.findall(r"```python test\n(.*?)```", text, re.DOTALL)
     for number, block in enumerate(blocks):
@@ -36,4 +37,4 @@ def test_the_tests_of_the_pages_pass(tmp_path: Path) -> None:
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert "7 passed" in done.stdout
+    assert "8 passed" in done.stdout

@@ -48,12 +48,13 @@ def test_a_silent_driver_is_degraded_then_restarted_with_its_threads(
     assert bench.deployment.failure is None
 
 
-def test_a_driver_that_reports_again_is_degraded_no_more(bench: Bench) -> None:
+@pytest.mark.parametrize("state", ["running", "asleep", "paused"])
+def test_a_driver_that_reports_again_is_degraded_no_more(bench: Bench, state: str) -> None:
     running(bench)
     pulse(bench, bench.now - 20)
     assert bench.tick() == "degraded"
-    pulse(bench, bench.now, "paused")
-    assert bench.tick() == "paused"
+    pulse(bench, bench.now, state)
+    assert bench.tick() == state
     assert bench.deployment.failure is None
     assert bench.outcomes == []
 
@@ -139,6 +140,26 @@ def test_a_pause_reaches_the_driver_and_holds_after_a_restart(
     pulse(bench, bench.now, "running")
     assert bench.tick() == "running"
     assert not control.exists()
+
+
+def test_a_driver_that_sleeps_is_watched_changed_and_restarted_like_a_running_one(
+    bench: Bench,
+) -> None:
+    running(bench)
+    pulse(bench, bench.now, "asleep")
+    assert bench.tick() == "asleep"
+    bench.launcher.lose(driver(bench), None)
+    assert bench.tick() == "restarting"
+    bench.now += 1
+    bench.tick()
+    bench.report("asleep")
+    assert bench.tick() == "asleep"
+    pulse(bench, bench.now - 20, "asleep")
+    assert bench.tick() == "degraded"
+    pulse(bench, bench.now, "asleep")
+    assert bench.tick() == "asleep"
+    bench.deployment = replace(bench.deployment, restart_requested=True)
+    assert bench.tick() == "staging"
 
 
 def test_a_driver_that_drains_has_all_the_time_it_needs_while_it_responds(bench: Bench) -> None:

@@ -60,6 +60,12 @@ class DocumentFormatSerializer(SchemaSerializer):
     """A format of the topology document."""
 
     format = serializers.CharField(max_length=20)
+    inner = serializers.CharField(
+        max_length=20, required=False, help_text="Format of a key with a window, without it."
+    )
+    window_size = serializers.CharField(
+        max_length=40, required=False, help_text="Of time windows, such as 1 hour."
+    )
 
 
 class FieldRuleSerializer(serializers.Serializer[Any]):

@@ -227,11 +227,11 @@ class _Seen:
         users = self._compilation.graph.operators.values()
         user = next((each for each in users if store in each.own_stores), None)
         if isinstance(user, ProcessorNode):
-            key, value = store.values.get("key_type"), store.values.get("value_type")
+            key = store.values.get("key_type")
             key = key if isinstance(key, DataType) else None
             if key is not None and store.type in ("window", "session"):
                 key = windowed(key)
-            types = (key, value if isinstance(value, DataType) else None)
+            types = (key, store.row_type)
             yield _columns(types, timed=store.type == "versioned")
         else:
             yield _columns(self._result(user), timed=store.type != "session")

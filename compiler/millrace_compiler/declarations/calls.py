@@ -85,6 +85,10 @@ def format_words(format_: Format | None) -> Call | None:
 
 def window_words(window: Window) -> Call:
     """The call for a window, such as ``tumbling("1 hour", grace="10 minutes")``."""
+    if window.code is not None:
+        size, grace = duration(window.part("size")), duration(window.part("grace")) or None
+        own = Processor(window.code, window.function)
+        return call("custom_windows", own, size=size, grace=grace)
     names = [name for name, _ in window.parts]
     first = names[0] if names[0] not in ("unit", "grace", "start") else None
     args = (duration(window.part(first)),) if first else ()

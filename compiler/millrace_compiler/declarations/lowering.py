@@ -13,6 +13,7 @@ from dataclasses import replace
 from millrace_compiler.declarations.ports import Port
 from millrace_compiler.declarations.steps import (
     NOTHING,
+    Changes,
     Copartition,
     Handle,
     Keeps,
@@ -103,6 +104,7 @@ class NodeLowering:
         reads: Reads | None = None,
         writes: Writes | None = None,
         stores_read: Mapping[str, str] | None = None,
+        changes: Changes | None = None,
         params: Mapping[str, object] | None = None,
         **more: object,
     ) -> Handle:
@@ -125,12 +127,14 @@ class NodeLowering:
             reads=reads,
             writes=writes,
             stores_read=stores_read or {},
+            changes=changes,
         )
         self.graph.node_steps.setdefault(self.node, []).append(name)
         joined = (h.sources for h, kind in links if kind != "hop" and h.role != "global_table")
         sources = frozenset([name] if reads else []).union(*joined)
         direct = (handle for handle, kind in links if kind == "direct")
-        key_changed = role == "stream" and any(handle.key_changed for handle in direct)
+        carried = any(handle.key_changed for handle in direct)
+        key_changed = role == "stream" and (changes in ("key", "record") or carried)
         return Handle(name, "out", role, sources, key_changed, frozenset([name]))
 
     def repartition(
@@ -139,6 +143,8 @@ class NodeLowering:
         name: str,
         partitions: int | None = None,
         through: str = "in",
+        *,
+        movable: bool = False,
     ) -> Handle:
         """Writes a stream to a repartition topic and reads it back [RP1][RP2][RP5]."""
         id_ = f"{name}-repartition"
@@ -153,7 +159,10 @@ class NodeLowering:
             writes=Writes(topic, repartition=True),
         )
         self.shuffled(through)
-        return self.receive("repartitioned", id_, writer, partitions)
+        reader = self.receive("repartitioned", id_, writer, partitions)
+        made = self.graph.repartitions[-1]
+        made.port, made.movable = through, movable
+        return reader
 
     def receive(
         self,
@@ -181,13 +190,14 @@ class NodeLowering:
             self.graph.clashes.append((self.node, topic))
         made = Repartition(topic, writer, reader, partitions, self.node)
         self.graph.topics[topic] = made
+        self.graph.repartitions.append(made)
 
     def keyed(self, stream: Handle, name: str, through: str = "in") -> Handle:
         """The stream partitioned by its key: repartitioned if the key has changed."""
         if not stream.key_changed:
             return stream
         return self._shared(stream, name, through) or self.repartition(
-            stream, name, through=through
+            stream, name, through=through, movable=True
         )
 
     def _shared(self, stream: Handle, name: str, through: str) -> Handle | None:

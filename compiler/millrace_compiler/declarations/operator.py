@@ -33,7 +33,7 @@ from millrace_compiler.parameters.parameters import (
     choice_title,
 )
 from millrace_compiler.parameters.summaries import Sentence
-from millrace_compiler.types.types import DataType
+from millrace_compiler.types.types import DataType, with_headers
 
 FAMILIES: dict[str, str] = {
     "sources": "Sources",
@@ -395,6 +395,14 @@ class Store(Operator):
         """The kind without its family: ``key_value``, ``window``, ``session`` or ``versioned``."""
         return self.kind.removeprefix("store.")
 
+    @property
+    def row_type(self) -> DataType | None:
+        """The type of a processor's values as they are stored; with headers, a struct."""
+        value = self.values.get("value_type")
+        if not isinstance(value, DataType):
+            return None
+        return with_headers(value) if self.values.get("headers") else value
+
     def store_name(self) -> str:
         """The name of the store in code and queries."""
         return str(self.values["name"])
@@ -407,7 +415,7 @@ class Store(Operator):
             if name == "name" or value is None or value == parameter.default:
                 continue
             if isinstance(value, DataType):
-                value = value.text
+                value = (self.row_type or value).text if name == "value_type" else value.text
             elif name == "logging_config":
                 value = dict(value) if isinstance(value, tuple) else value
             found[name] = value

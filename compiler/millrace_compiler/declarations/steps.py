@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+Changes = Literal["key", "value", "record"]
 StepRole = Literal["stream", "table", "global_table", "grouped"]
 #: Operations of the steps that every task runs for all records of their topic.
 GLOBAL_STEPS = ("global_table", "global_store")
@@ -43,10 +44,6 @@ class Handle:
     def at(self, port: str) -> Handle:
         """Another output port of the same step."""
         return replace(self, port=port)
-
-    def rekeyed(self) -> Handle:
-        """The same output with a changed key, so that a grouping or join repartitions it."""
-        return replace(self, key_changed=True)
 
     def looked_up_in(self, *tables: Handle) -> Handle:
         """A table without a store, whose rows are computed from those of ``tables``."""
@@ -97,12 +94,13 @@ class Keeps:
     """The names of the stores of a step.
 
     ``shared``: other steps use them too. ``on_demand``: a step without a store gets one if another
-    step looks up its rows.
+    step looks up its rows. ``changelog``: whether Kafka Streams writes a changelog topic.
     """
 
     stores: tuple[str, ...] = ()
     shared: bool = False
     on_demand: bool = False
+    changelog: bool = True
 
 
 NOTHING = Keeps()
@@ -123,6 +121,8 @@ class Step:
     writes: Writes | None = None
     #: The stores of other nodes that a processor reads: their steps by the store's name.
     stores_read: Mapping[str, str] = field(default_factory=dict)
+    #: The part of a stream's records that it changes, or the record as a whole.
+    changes: Changes | None = None
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -137,13 +137,19 @@ class Step:
 
 @dataclass
 class Repartition:
-    """A repartition topic: its writer, its reader, the requested number of partitions."""
+    """A repartition topic: its writer, its reader, the requested number of partitions.
+
+    ``port``: the input of the node that needs it. ``movable``: the node repartitions because its
+    input's key has changed, so that it can be done anywhere behind that change.
+    """
 
     topic: str
     writer: str
     reader: str
     partitions: int | None
     node: str
+    port: str = "in"
+    movable: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,6 +193,7 @@ class Physical:
 
     steps: dict[str, Step] = field(default_factory=dict)
     topics: dict[str, Repartition] = field(default_factory=dict)
+    repartitions: list[Repartition] = field(default_factory=list)
     copartitions: list[Copartition] = field(default_factory=list)
     handles: dict[tuple[str, str], Handle] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)

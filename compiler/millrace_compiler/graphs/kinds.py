@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from millrace_model.documents import TopologyDocument
+from millrace_model.documents import DocumentNode, TopologyDocument
 
 from millrace_compiler.declarations.operator import registry
 from millrace_compiler.parameters.settings import FUNCTION
@@ -18,12 +18,18 @@ def python_kinds() -> frozenset[str]:
 
 
 def runs_python(document: TopologyDocument) -> bool:
-    """Whether Python code of the user runs: that of a node, or a handler of errors."""
+    """Whether Python code of the user runs: of a node, its windows, or a handler of errors."""
     settings: object = document.get("settings")
     handlers = settings.values() if isinstance(settings, Mapping) else ()
     if any(each == FUNCTION for each in handlers if isinstance(each, str)):
         return True
-    return any(node["kind"] in python_kinds() for node in document["nodes"])
+    nodes = document["nodes"]
+    return any(node["kind"] in python_kinds() or _has_own_windows(node) for node in nodes)
+
+
+def _has_own_windows(node: DocumentNode) -> bool:
+    window = (node.get("params") or {}).get("window")
+    return isinstance(window, Mapping) and window.get("code") is not None
 
 
 def runs_only_expressions(document: TopologyDocument) -> bool:

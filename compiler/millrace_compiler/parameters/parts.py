@@ -319,6 +319,21 @@ class Code(Parameter[str]):
         return raw
 
 
+def functions_in(code: str) -> list[str]:
+    """Names of the top-level functions in valid Python source."""
+    return [item.name for item in ast.parse(code).body if isinstance(item, ast.FunctionDef)]
+
+
+def takes(code: str, name: str, count: int) -> bool:
+    """Whether a top-level function of valid source can be called with ``count`` arguments."""
+    defined = [item for item in ast.parse(code).body if isinstance(item, ast.FunctionDef)]
+    args = next(item for item in reversed(defined) if item.name == name).args
+    most = len(args.posonlyargs) + len(args.args)
+    needed = any(default is None for default in args.kw_defaults)
+    fits = most - len(args.defaults) <= count and (most >= count or args.vararg is not None)
+    return fits and not needed
+
+
 def _position(text: str, line: int, column: int) -> Position:
     lines = text.split("\n")
     start = sum(len(x) + 1 for x in lines[: line - 1]) + column - 1

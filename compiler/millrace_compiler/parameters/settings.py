@@ -8,7 +8,7 @@ from typing import Any
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.diagnostics.guesses import guess
 from millrace_compiler.documents.document import Document
-from millrace_compiler.parameters.handlers import HandlerCode, functions_in
+from millrace_compiler.parameters.handlers import HandlerCode
 from millrace_compiler.parameters.modules import Modules
 from millrace_compiler.parameters.parameters import (
     MISSING,
@@ -18,6 +18,11 @@ from millrace_compiler.parameters.parameters import (
     Parameter,
     Topic,
 )
+from millrace_compiler.parameters.parts import functions_in
+
+MERGE_REPARTITIONS = "merge_repartition_topics"
+REUSE_SOURCE_TOPICS = "reuse_ktable_source_topics"
+SELF_JOIN = "single_store_self_join"
 
 #: the choice of a handler that is a Python function
 FUNCTION = "function"
@@ -99,6 +104,14 @@ class _Settings:
         "Kafka Streams gives them.",
         ("nodes", "kafka_streams"),
         default="nodes",
+    )
+    optimization = Choice(
+        "Optimization",
+        "As Kafka Streams' topology.optimization: merge repartition topics behind a changed key, "
+        "use topics of tables as changelogs, and join a stream with itself in one store. All of "
+        "them, or one.",
+        ("none", "all", MERGE_REPARTITIONS, REUSE_SOURCE_TOPICS, SELF_JOIN),
+        default="none",
     )
     modules = Modules(
         "Modules",

@@ -11,6 +11,7 @@ from millrace_compiler.diagnostics.diagnostics import shown
 from millrace_compiler.diagnostics.guesses import guess
 from millrace_compiler.documents.durations import LONGEST, show_duration
 from millrace_compiler.parameters.parameters import Faults, Parameter, read_duration
+from millrace_compiler.parameters.parts import Code, functions_in, takes
 from millrace_compiler.parameters.summaries import Sentence
 
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -19,6 +20,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "sliding": ("difference", "grace"),
     "session": ("gap", "grace"),
     "unlimited": ("start",),
+    "custom": ("code", "size", "grace"),
 }
 #: parts that are 0 if they are absent
 _ZERO = ("grace", "start")
@@ -31,6 +33,7 @@ _SENTENCES: dict[str, tuple[str, dict[str, str]]] = {
     "sliding": ("within {time}", {"time": "difference"}),
     "session": ("in sessions with gaps up to {time}", {"time": "gap"}),
     "unlimited": ("in one unlimited window", {}),
+    "custom": ("in windows of {name}", {}),
 }
 _DAY = 86_400_000
 #: days of the longest and of the shortest one, without changes of clocks
@@ -85,6 +88,7 @@ class Window:
             "sliding": 2 * self.part("difference"),
             "session": self.part("gap"),
             "unlimited": LONGEST,
+            "custom": self.size,
         }[self.type]
         return span + self.part("grace")
 
@@ -92,6 +96,17 @@ class Window:
     def closing_delay(self) -> int:
         """How long after a window's end records may still change it, in ms."""
         return self.part("grace") + (self.part("gap") if self.type == "session" else 0)
+
+    @property
+    def code(self) -> str | None:
+        """The source of windows of one's own, whose last function returns them."""
+        return str(dict(self.parts)["code"]) if self.type == "custom" else None
+
+    @property
+    def function(self) -> str:
+        """The name of the function of windows of one's own."""
+        found = functions_in(self.code or "")
+        return found[-1] if found else ""
 
     @property
     def length(self) -> int:
@@ -102,12 +117,19 @@ class Window:
         """The JSON form of documents, with all durations in ms."""
         return {"type": self.type, **dict(self.parts)}
 
+    def to_step(self) -> dict[str, object]:
+        """The parameter of a step: the JSON form, with the name of a function."""
+        function = {"function": self.function} if self.code else {}
+        return {**self.to_json(), **function}
+
     def sentence(self) -> Sentence:
         """The window in words for summaries, such as "per 1 hour"."""
         form, times = _SENTENCES[self.type]
         if self.unit is not None:
             zone = str(dict(self.parts).get("time_zone", "UTC"))
             found = Sentence(f"per {self.unit} in {{zone}}", zone=zone)
+        elif self.code is not None:
+            found = Sentence(form, name=self.function)
         else:
             values = {name: show_duration(self.part(part)) for name, part in times.items()}
             found = Sentence(form, **values)
@@ -146,21 +168,30 @@ class WindowOf(Parameter[Window]):
             faults.add("window_zone", path=".time_zone")
         parts: list[tuple[str, int | str]] = []
         for part in known:
+            if calendar and part == "size":
+                continue
             value = raw.get(part)
-            if value is None or (calendar and part == "size"):
-                if part not in (*_ZERO, *_OPTIONAL) and not calendar:
+            if value is not None:
+                parts += self._part(part, value, faults, calendar=calendar)
+            elif part not in _OPTIONAL:
+                if part not in _ZERO and not calendar:
                     faults.add("window_part_missing", path=f".{part}", part=part, type=type_)
-                if part not in _OPTIONAL and not (calendar and part == "size"):
-                    parts.append((part, 0 if part in _ZERO else 1))
-            elif part == "unit":
-                parts.append((part, _unit(value, faults)))
-            elif part == "time_zone":
-                if calendar:
-                    parts.append((part, _zone(value, faults)))
-            else:
-                least = 1 if part in ("size", "advance") else 0
-                parts.append((part, read_duration(value, faults, least, f".{part}")))
+                parts.append((part, 0 if part in _ZERO else 1))
         return self._checked(Window(type_, tuple(p for p in parts if p != ("offset", 0))), faults)
+
+    def _part(
+        self, part: str, value: object, faults: Faults, *, calendar: bool
+    ) -> list[tuple[str, int | str]]:
+        match part:
+            case "unit":
+                return [(part, _unit(value, faults))]
+            case "time_zone":
+                return [(part, _zone(value, faults))] if calendar else []
+            case "code":
+                return [(part, _function(value, faults))]
+            case _:
+                least = 1 if part in ("size", "advance") else 0
+                return [(part, read_duration(value, faults, least, f".{part}"))]
 
     def _checked(self, window: Window, faults: Faults) -> Window:
         if window.type == "hopping" and window.part("advance") > window.part("size"):
@@ -179,6 +210,17 @@ class WindowOf(Parameter[Window]):
             faults.add("duration_too_long", path=".grace", what="size and grace together")
             return self.neutral()
         return window
+
+
+def _function(raw: object, faults: Faults) -> str:
+    """The code, whose last function takes a timestamp."""
+    code = Code("Windows", "").parse(raw, faults.within(".code"))
+    found = functions_in(code)
+    if code and not found:
+        faults.add("window_function", path=".code")
+    elif code and not takes(code, found[-1], 1):
+        faults.add("window_arguments", path=".code", name=found[-1])
+    return code
 
 
 def _unit(raw: object, faults: Faults) -> str:

@@ -143,6 +143,12 @@ def _grouped(
             reason="Spark's windows have one size and no time zone",
             instead="use a size and an offset, or the exact dialect",
         )  # fmt: skip
+    if window is not None and window.code is not None:
+        raise program.refuse(
+            "plain_kind", node, "window",
+            reason="Spark's windows cannot be those of a function",
+            instead="use a size and an offset, or the exact dialect",
+        )  # fmt: skip
     steps = [*before]
     if not filtered:
         steps.append(call("where", _kept(program, node, window)))

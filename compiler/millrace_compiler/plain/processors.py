@@ -162,6 +162,8 @@ def _check(program: Program, node: ProcessorNode) -> None:
 def _check_store(program: Program, node: ProcessorNode, store: Store, words: set[str]) -> None:
     if store.kind != "store.key_value":
         raise _refused(program, node, "kind", f"Spark has no state such as {store.kind}")
+    if store.values.get("headers"):
+        raise _refused(program, node, "kind", "Spark's states have no headers")
     for other in program.graph.operators.values():
         if other is not node and any(each.id == store.id for each in other.stores):
             reason = f"a stateful step cannot share its state, but {store.store_name()} is shared"

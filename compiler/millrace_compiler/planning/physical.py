@@ -12,6 +12,7 @@ from millrace_compiler.declarations.steps import Handle, Names, Physical
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.inference.infer import Ports
 from millrace_compiler.planning.internal_names import Inputs, InternalNames
+from millrace_compiler.planning.optimization import optimize
 
 
 class _Ids:
@@ -64,6 +65,7 @@ def lower_graph(
         )
         for port, handle in operator.lower(lowering).items():
             physical.handles[id_, port] = handle
+    optimize(graph, physical, settings or {})
     return physical
 
 

@@ -292,8 +292,9 @@ def _changelogs(graph: Graph, subs: list[Subtopology]) -> list[str]:
         for operator in graph.operators.values()
         if isinstance(operator, Store) and operator.values.get("logging") is False
     }
-    names = dict.fromkeys(name for sub in subs for name in sub.stores)
-    return sorted(name for name in names if name not in silent)
+    keeps = (step.keeps for sub in subs for step in sub.steps)
+    names = {name for each in keeps if each.changelog for name in each.stores}
+    return sorted(names - silent)
 
 
 def runs_as(plan: Plan, operator: Operator) -> str | None:

@@ -14,7 +14,7 @@ GIVEN = (
     "DeadLetter", "FailedRecord", "RecordError", "Response",
     "KeyValueStore", "WindowStore", "SessionStore", "VersionedStore",
     "ReadOnlyKeyValueStore", "ReadOnlyWindowStore", "ReadOnlySessionStore",
-    "ReadOnlyVersionedStore", "Window", "Windowed",
+    "ReadOnlyVersionedStore", "ValueTimestampHeaders", "Window", "Windowed",
 )  # fmt: skip
 # Modules of the standard library whose import has no visible effect.
 _HARMLESS = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -32,10 +32,11 @@ _LONGEST_CHAIN = 7
 # Functions and classes that a program may import, so its own names must differ.
 API = frozenset(
     {
-        "Topology", "avro", "boolean", "bytes_", "double", "float_", "hopping", "integer", "json",
-        "key_value_store", "long", "protobuf", "reader", "session_store", "sessions", "sliding",
-        "session_windowed", "string", "time_windowed", "topology", "tumbling", "unlimited",
-        "until_time_limit", "until_window_closes", "versioned_store", "window_store", "within",
+        "Topology", "avro", "boolean", "bytes_", "custom_windows", "double", "float_", "hopping",
+        "integer", "json", "key_value_store", "long", "protobuf", "reader", "session_store",
+        "sessions", "sliding", "session_windowed", "string", "time_windowed", "topology",
+        "tumbling", "unlimited", "until_time_limit", "until_window_closes", "versioned_store",
+        "window_store", "within",
         *GIVEN,
     }
 )  # fmt: skip
@@ -154,7 +155,7 @@ class _Writer:
         """Puts classes that only contain definitions into the program, others into own modules."""
         for operator in self.order:
             for call in operator.words():
-                for arg in call.args:
+                for arg in _arguments(call):
                     if isinstance(arg, Processor):
                         self._place(arg, operator)
 
@@ -401,6 +402,14 @@ class _Writer:
                     if (o.values.get("code"), o.values.get("class_name")) == (code, class_name)
                 ]
         return Written(files, spans)
+
+
+def _arguments(call: Call) -> Iterator[object]:
+    """The arguments of a call, and those of calls among them."""
+    for arg in call.args:
+        yield arg
+        if isinstance(arg, Call):
+            yield from _arguments(arg)
 
 
 def _texts(operator: Operator) -> tuple[str | None, str | None]:

@@ -124,7 +124,10 @@ class _Schemas:
             yield from map(self._of_processor, self.operator.own_stores)
         elif buffer is not None:
             values = {name: self._input(port).value for name, port in buffer.values.items()}
-            yield self._store(self.operator, buffer.kind, self._input(buffer.keyed), values)
+            kind = buffer.kind
+            if self.step.op == "join_self":
+                kind, values = "self_join_buffer", {buffer.keyed: values[buffer.keyed]}
+            yield self._store(self.operator, kind, self._input(buffer.keyed), values)
         elif self.step.op == "foreign_key_lookup":
             yield self._subscriptions()
         else:
@@ -158,7 +161,7 @@ class _Schemas:
         return {
             **made,
             "key": spark_json(_known(values.get("key_type"))),
-            "values": {"value": spark_json(_known(values.get("value_type")))},
+            "values": {"value": spark_json(_known(store.row_type))},
             "windows": cast(Windows, {"size": values["window_size"]})
             if "window_size" in values
             else None,
@@ -173,7 +176,11 @@ class _Schemas:
     ) -> StoreSchema:
         """The schema of a store whose rows have key and windows of the port ``keyed``."""
         window = keyed.window
-        parts = [] if window is None else [part for part in window.parts if part[0] != "grace"]
+        parts = (
+            []
+            if window is None
+            else [part for part in window.parts if part[0] not in ("grace", "code")]
+        )
         return {
             **self._named(owner, kind),
             "key": spark_json(_known(keyed.plain_key)),

@@ -43,6 +43,8 @@ _MAP_KEYS = {
 #: size of the longest number, time or word
 _LONGEST_PLAIN = 30
 _FRACTIONS = {"DOUBLE", "FLOAT", "DECIMAL"}
+#: length of the longest generated session of a windowed key, in ms
+_LONGEST_SESSION = 60_000
 #: bytes that only the formats string and bytes can read: the start of an object and invalid UTF-8
 _MALFORMED = b'{"malformed": \xff'
 
@@ -78,6 +80,7 @@ class Recipe:
     """
 
     topic: str
+    #: of time windows, `window_size` is a number of ms
     key: Format
     value: Format
     #: the field of the value that contains the record's timestamp
@@ -110,6 +113,8 @@ class Recipe:
         malformed = draw.random() * 100 < self.malformed
         missing = draw.random() * 100 < self.nulls
         name = self._made(self.types["key"], "key", draw, key, time)
+        if self.key["format"] in ("time_windowed", "session_windowed"):
+            name["window"] = self._window(draw, time)
         if malformed:
             return Made(name, None, time, _MALFORMED)
         value = None if missing else self._made(self.types["value"], "value", draw, key, time)
@@ -149,6 +154,14 @@ class Recipe:
         length = min(type_.allows.get("length") or 0, MOST_FIXED) * 4 // 3
         symbols = max(map(len, type_.allows.get("symbols") or [""]))
         return Weight(1, name_bytes + max(_LONGEST_PLAIN, length, symbols))
+
+    def _window(self, draw: random.Random, time: int) -> dict[str, int]:
+        """The window of a record's key: the one that contains its time, or a session until then."""
+        if self.key["format"] == "session_windowed":
+            return {"start": max(0, time - draw.randint(0, _LONGEST_SESSION)), "end": time}
+        size = int(self.key["window_size"])
+        start = time // size * size
+        return {"start": start, "end": start + size}
 
     def _key(self, draw: random.Random) -> int:
         if self.skew <= 0 or self.keys > MOST_SKEWED_KEYS:

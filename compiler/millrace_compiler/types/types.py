@@ -159,6 +159,12 @@ def struct(**fields: DataType) -> DataType:
     return DataType("STRUCT", inner=tuple(fields.values()), fields=tuple(fields))
 
 
+def with_headers(value: DataType) -> DataType:
+    """The rows of a store that keeps timestamps and headers beside values."""
+    header = struct(name=STRING, value=BINARY)
+    return struct(value=value, timestamp=BIGINT, headers=array(header))
+
+
 def windowed(key: DataType) -> DataType:
     """The key of a windowed table in expressions."""
     return struct(key=key, window=WINDOW)

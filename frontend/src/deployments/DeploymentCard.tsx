@@ -14,7 +14,7 @@ import { notifyError } from "../frame/notify";
 import { isPlain } from "../live/dialect";
 import { known, millis } from "../live/figures";
 import { StatePill } from "../live/StatePill";
-import { isMoving } from "../live/states";
+import { hasDriver, isMoving } from "../live/states";
 import { useLive } from "../live/store";
 import { useNow } from "../live/useNow";
 import { ago, hour, moment, span } from "../ui/format";
@@ -60,6 +60,11 @@ export function DeploymentCard(props: {
       {deployment.draining ? (
         <p className={classes.cardLine} data-testid="draining">
           {t("Reads up to the current end of its topics, then stops.")}
+        </p>
+      ) : null}
+      {state === "asleep" ? (
+        <p className={classes.cardLine} data-testid="asleep">
+          {t("No records for a while: the query has ended, and the next record starts it again.")}
         </p>
       ) : null}
       {state === "paused" ? (
@@ -164,7 +169,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
             <Menu.Dropdown>
               <Menu.Item
                 leftSection={<IconPlayerStop size={16} stroke={1.5} />}
-                disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                disabled={!hasDriver(deployment.observed)}
                 onClick={() => void run("drain")}
                 data-testid="drain"
               >
@@ -173,7 +178,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
               {sharesJvm(deployment.settings) ? null : (
                 <Menu.Item
                   leftSection={<IconCpu size={16} stroke={1.5} />}
-                  disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                  disabled={!hasDriver(deployment.observed)}
                   onClick={() => {
                     hideSteps();
                     openScale(true);

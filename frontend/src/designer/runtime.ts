@@ -15,11 +15,12 @@ import {
 } from "../graph/document";
 import { type Phrase, phrase } from "../ui/i18n";
 
-export type TaskState = "running" | "starting" | "degraded" | "failed" | "unknown";
+export type TaskState = "running" | "asleep" | "starting" | "degraded" | "failed" | "unknown";
 
 /** Names of the states of a task, shown under its dot. */
 export const TASK_STATES: Readonly<Record<TaskState, Phrase>> = {
   running: phrase("running"),
+  asleep: phrase("asleep"),
   starting: phrase("starting"),
   degraded: phrase("degraded"),
   failed: phrase("failed"),

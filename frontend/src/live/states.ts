@@ -11,6 +11,7 @@ const DOTS: Record<Observed, DotState> = {
   staging: "starting",
   starting: "starting",
   running: "running",
+  asleep: "asleep",
   restarting: "starting",
   paused: "stopped",
   degraded: "degraded",
@@ -27,6 +28,7 @@ const WORDS: Record<Observed, Phrase> = {
   staging: phrase("Staging"),
   starting: phrase("Starting"),
   running: phrase("Running"),
+  asleep: phrase("Asleep"),
   restarting: phrase("Restarting"),
   paused: phrase("Paused"),
   degraded: phrase("Degraded"),
@@ -42,12 +44,17 @@ export function dotOf(state: Observed): DotState {
 
 export function toneOf(state: Observed): Tone {
   const dot = dotOf(state);
-  return dot === "stopped" || dot === "unknown" ? "neutral" : dot;
+  return dot === "asleep" || dot === "stopped" || dot === "unknown" ? "neutral" : dot;
 }
 
 export function wordOf(state: Observed): string {
   const word: Phrase | undefined = WORDS[state];
   return word === undefined ? state : t(word);
+}
+
+/** True while a driver is alive that reads records, or will read the next one. */
+export function hasDriver(state: Observed): boolean {
+  return state === "running" || state === "asleep" || state === "paused";
 }
 
 /** True in a transitional state, which will change by itself. */

@@ -72,6 +72,11 @@ test("figures that are too old are unknown, not the last ones known", () => {
   ]);
 });
 
+test("the tasks of a deployment that sleeps are asleep", () => {
+  const deployment = aDeployment({ observed: "asleep" });
+  expect(view({ deployment }).tasks.map((task) => task.state)).toEqual(["asleep", "asleep"]);
+});
+
 test("a task that is far behind is degraded", () => {
   const partition = { topic: "lines", partition: 0, offset: 0, end_offset: 5_000, lag: 5_000 };
   const report = aReport({ tasks: [aTask({ rate: 10, topic_partitions: [partition] })] });

@@ -41,8 +41,14 @@ export function lagOf(partitions: TaskReport["topic_partitions"]): number | null
 }
 
 /** A task is degraded if its lag exceeds both 1,000 records and ten seconds of its own rate. */
-function stateOf(rate: number | null, lag: number | null, stale: boolean): TaskState {
+function stateOf(
+  rate: number | null,
+  lag: number | null,
+  stale: boolean,
+  asleep: boolean,
+): TaskState {
   if (stale) return "unknown";
+  if (asleep) return "asleep";
   return lag !== null && lag > 1000 && lag > 10 * (rate ?? 0) ? "degraded" : "running";
 }
 
@@ -59,10 +65,11 @@ export interface ViewInput {
 export function viewOf(input: ViewInput): RuntimeView | null {
   const { runtime, deployed, stale } = input;
   if (runtime === null) return null;
+  const asleep = input.deployment.observed === "asleep";
   const tasks = runtime.tasks.map((task): TaskView => {
     const rate = stale ? null : task.rate;
     const lag = stale ? null : lagOf(task.topic_partitions);
-    return { ...task, rate, lag, state: stateOf(rate, lag, stale) };
+    return { ...task, rate, lag, state: stateOf(rate, lag, stale, asleep) };
   });
   // Plain PySpark reports figures only for sources and queries.
   const all = (deployed?.document.nodes ?? []).map((node) => node.id);

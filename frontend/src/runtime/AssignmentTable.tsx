@@ -69,7 +69,7 @@ export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
               <td className={classes.partitions}>{row.topicPartition ?? ""}</td>
               <td title={row.task.host ?? undefined}>{row.task.executor}</td>
               <td className={classes.thread} title={row.task.thread}>
-                {row.task.thread}
+                {known(row.task.state === "asleep" ? null : row.task.thread, (thread) => thread)}
               </td>
               <td
                 className={classes.figure}

@@ -5,7 +5,14 @@ import { Tooltip, type TooltipProps } from "@mantine/core";
 import { type KeyboardEvent, type ReactElement, type ReactNode, useRef } from "react";
 
 export type Tone = "neutral" | "accent" | "running" | "starting" | "degraded" | "failed";
-export type DotState = "running" | "starting" | "degraded" | "failed" | "stopped" | "unknown";
+export type DotState =
+  | "running"
+  | "asleep"
+  | "starting"
+  | "degraded"
+  | "failed"
+  | "stopped"
+  | "unknown";
 
 /** A short fact in a rounded box. */
 export function Chip(props: {

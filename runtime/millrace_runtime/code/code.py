@@ -6,7 +6,7 @@ import inspect
 import linecache
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
@@ -19,6 +19,8 @@ from millrace_runtime.code.places import Place
 from millrace_runtime.processor import Processor
 from millrace_runtime.processor.handling import Handler
 
+#: Returns the windows of a timestamp in ms, as pairs of start and end; or `"file.py:function"`.
+WindowFunction = Callable[[int], Iterable[tuple[int, int]]] | str
 #: A class, an instance of one (whose arguments are kept), or `"file.py:Class"`.
 ProcessorSource = type[Processor] | Processor | str
 
@@ -102,7 +104,7 @@ def _json(value: Any, what: str) -> Any:
     )
 
 
-def _code_of(processor: type[Processor] | Handler | str, place: Place) -> ProcessorCode:
+def _code_of(processor: type[Processor] | FunctionType | str, place: Place) -> ProcessorCode:
     if isinstance(processor, str):
         path, _, name = processor.rpartition(":")
         if not path or not name:
@@ -142,9 +144,18 @@ def handler_of(handler: Handler | str, place: Place) -> ProcessorCode:
 
     The function is the last one of the code. Raises ValueError if its source is not found.
     """
-    if not isinstance(handler, str) and not isinstance(handler, FunctionType):
-        raise TypeError(f"a handler is a function or 'file.py:function', not {handler!r}")
-    code = _code_of(handler, place)
+    return _function_of(handler, place, "a handler is")
+
+
+def windows_of(function: WindowFunction, place: Place) -> ProcessorCode:
+    """Return the code of a function that returns windows, or of `"file.py:function"`."""
+    return _function_of(function, place, "windows are given by")
+
+
+def _function_of(function: object, place: Place, what: str) -> ProcessorCode:
+    if not isinstance(function, str) and not isinstance(function, FunctionType):
+        raise TypeError(f"{what} a function or 'file.py:function', not {function!r}")
+    code = _code_of(function, place)
     text = last_function(code.text, code.class_name)
     if text is None:
         raise ValueError(f"the code has no function {code.class_name}")

@@ -19,6 +19,7 @@ class Following(Driving):
     _due: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         arguments = self.arguments
         self.shadow = Shadow(
             Path(arguments.follow.removeprefix("file://")),

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from millrace_runtime import columns
 from millrace_runtime.driver.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
+from millrace_runtime.driver.sleeping import Sleeping
 from millrace_runtime.driver.start import Stages, Starter
 from millrace_runtime.driver.thread_replacement import Replacements
 from millrace_runtime.errors import MillraceError, StreamStopped
@@ -38,6 +39,12 @@ class Driving:
     #: the error of a query that ended because records were deleted before it read them
     _lost: Exception | None = None
     _replacements: Replacements | None = None
+    _sleeping: Sleeping = dataclasses.field(init=False)
+    #: whether the tasks of the last query have been released already
+    _released: bool = False
+
+    def __post_init__(self) -> None:
+        self._sleeping = Sleeping(self.starter, self.report, self.arguments.run)
 
     def run(self) -> None:
         """Run until stopped, or until all records are read if the job or `drain` requires that.
@@ -50,8 +57,9 @@ class Driving:
             if self._wanted() == "pause":
                 wait_while_paused(self.arguments.control, self.stopping, self.report)
                 continue
-            if self._started:
+            if self._started and not self._released:
                 columns.gateway().StreamTasks.release(self.arguments.run)
+            self._released = False
             try:
                 if self._work():
                     return
@@ -134,6 +142,14 @@ class Driving:
             if first and _committed(query):
                 first = False
                 self.starter.committed()
+            if self._sleeping.due(query):
+                _stop(query, until)
+                if query.exception() is None:
+                    self._released = self._sleeping.sleep(
+                        query, self.stopping, lambda: self._wanted() == wanted
+                    )
+                    return False
+                break
             if self.stopping.wait(LOOK_SECONDS) or self._wanted() != wanted:
                 if self.stopping.is_set():
                     self.report.state("stopping")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import tempfile
@@ -20,6 +21,10 @@ _INTERVAL = re.compile(r"\d+ (?:milliseconds?|seconds?|minutes?|hours?|days?)")
 _MASTER = re.compile(
     r"local|local\[(?:\d+|\*)(?:, ?\d+)?\]|local-cluster\[.+\]|spark://.+|k8s://.+|yarn"
 )
+
+#: variable with the seconds without records after which a job sleeps; 0: never
+SLEEP = "MILLRACE_SLEEP_SECONDS"
+SLEEP_SECONDS = 600.0
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
@@ -82,6 +87,23 @@ def add_options(p: argparse.ArgumentParser) -> None:
     )
 
 
+def sleep_seconds() -> float:
+    """Return the seconds without records after which jobs sleep; 0: never.
+
+    Raises MillraceError `option_invalid` if the variable has another value.
+    """
+    text = os.environ.get(SLEEP) or str(SLEEP_SECONDS)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise MillraceError(
+            "option_invalid", f"{SLEEP} is {text!r}, but must be a number of seconds, 0 or more."
+        )
+    return seconds
+
+
 def checked(arguments: argparse.Namespace) -> None:
     """Raise MillraceError for invalid options or a checkpoint folder that is not writable.
 
@@ -107,6 +129,7 @@ def checked(arguments: argparse.Namespace) -> None:
         raise _invalid("--max-records", str(arguments.max_records), "1 or more")
     if arguments.master and not _MASTER.fullmatch(arguments.master):
         raise _invalid("--master", arguments.master, "local[N], local[*], spark://HOST:PORT …")
+    sleep_seconds()
     record_handlers.handlers_of(arguments)
     if arguments.kafka_config:
         _readable(arguments.kafka_config)

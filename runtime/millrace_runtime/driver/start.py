@@ -98,6 +98,10 @@ class Starter:
     _ahead: Planned | None = None
     #: the operator's `TopicOffsets`, for the ids of topics
     _broker: Any = None
+    #: whether the query that runs may end while there are no records; see `sleeping`
+    may_sleep: bool = False
+    #: the pattern of topics that it reads
+    pattern: str | None = None
 
     def plan_ahead(self, mode: str) -> None:
         """Plan a query on a checkpoint that another job still writes; nothing is written.
@@ -269,8 +273,10 @@ class Starter:
         else:
             writer = writer.trigger(availableNow=True)
         query = writer.start()
-        if mode == "continuous" and not _interval(arguments.trigger):
+        paced = mode == "continuous" and not _interval(arguments.trigger)
+        if paced:
             columns.gateway().Pacing.start(query._jsq)
+        self.may_sleep, self.pattern = paced and job.only_records, job.pattern
         if kafka.reads_latest:
             _wait_for_places(query)
         self.report.attach(self.spark, query, kafka.client)
@@ -280,6 +286,22 @@ class Starter:
             for each in self.settled.losses
         )
         return query
+
+    @property
+    def client(self) -> dict[str, str]:
+        """Settings of a Kafka client for the job's broker."""
+        options = kafka_options(self.arguments.kafka_config, os.environ)
+        return {**options, "bootstrap.servers": self.arguments.bootstrap_servers}
+
+    def rest(self) -> None:
+        """Close the connection to the broker until it is needed again."""
+        if self._broker is not None:
+            self._broker.close()
+            self._broker = None
+
+    def forget_plan(self) -> None:
+        """Forget the query that was planned ahead: something other than the checkpoint changed."""
+        self._ahead = None
 
     def topics_recreated(self) -> bool:
         """Whether a topic that the query reads was deleted and recreated since it began.
@@ -292,9 +314,8 @@ class Starter:
         if not arguments.bootstrap_servers:
             return False
         if self._broker is None:
-            options = kafka_options(arguments.kafka_config, os.environ)
-            client = {**options, "bootstrap.servers": arguments.bootstrap_servers}
-            self._broker = columns.gateway(self.spark.sparkContext).TopicOffsets(json.dumps(client))
+            scala = columns.gateway(self.spark.sparkContext)
+            self._broker = scala.TopicOffsets(json.dumps(self.client))
         try:
             return lost_offsets.recreated(self._broker, folder_of(arguments.checkpoint))
         except Exception:  # noqa: BLE001 - whatever Kafka's client raises

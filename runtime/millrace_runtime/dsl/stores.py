@@ -40,7 +40,8 @@ class StoreOptions(TypedDict, total=False):
     `key_type`, `value_type`: Spark SQL types, required for processors, inferred for other
     operators. `persistent`: keep on disk (default: True). `logging`: restore after a failure
     (default: True), with `logging_config` for its topic. `caching`: merge updates of a key
-    (default: False). `id`: the store's identity across versions (default: its name). `label`,
+    (default: False). `headers`: rows of processors are `ValueTimestampHeaders` (default: False).
+    `id`: the store's identity across versions (default: its name). `label`,
     `description`: see `About`.
     """
 
@@ -50,12 +51,19 @@ class StoreOptions(TypedDict, total=False):
     logging: bool
     logging_config: Mapping[str, str] | None
     caching: bool
+    headers: bool
     id: str | None
     label: str | None
     description: str | None
 
 
-_DEFAULTS = {"persistent": True, "logging": True, "caching": False, "retain_duplicates": False}
+_DEFAULTS = {
+    "persistent": True,
+    "logging": True,
+    "caching": False,
+    "headers": False,
+    "retain_duplicates": False,
+}
 
 
 @checked

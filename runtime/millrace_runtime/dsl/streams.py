@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, Unpack, cast, overload
+from typing import Any, TypeAlias, Unpack, cast, overload
 
 from millrace_compiler.declarations.functions import (
     JOINER,
@@ -17,7 +17,6 @@ from millrace_compiler.types.types import DataType
 
 from millrace_runtime.code.code import ProcessorCode, ProcessorSource, code_of
 from millrace_runtime.code.places import calling
-from millrace_runtime.dsl.folds import Fold
 from millrace_runtime.dsl.functions import (
     Columns,
     Expression,
@@ -28,14 +27,12 @@ from millrace_runtime.dsl.functions import (
     record,
     typed,
 )
+from millrace_runtime.dsl.grouped import Cogroups, StreamGroups, TableGroups
 from millrace_runtime.dsl.handles import Handle, Writable
-from millrace_runtime.dsl.nodes import About
+from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.stores import Duration, Store, in_milliseconds
-from millrace_runtime.dsl.windows import JoinWindow, Suppressed, Window
+from millrace_runtime.dsl.windows import JoinWindow, Suppressed
 from millrace_runtime.functions.translate import CONDITION, Column
-from millrace_runtime.keywords import Checked
-
-Emit = Literal["every_update", "window_close"]
 
 
 class Records(Writable):
@@ -630,63 +627,11 @@ class GlobalTable(Handle):
     """A GlobalKTable: fully replicated to every task; can be joined with streams."""
 
 
-class GroupedStream(Checked):
+class GroupedStream(StreamGroups[Table]):
     """A stream grouped by key, for aggregations."""
 
-    def __init__(
-        self, stream: Stream, by: dict[str, str] | None, repartition: str | None = None
-    ) -> None:
-        self._stream, self._by, self._repartition = stream, by, repartition
-        self._window: Window | None = None
-        self._emit: str | None = None
-        self._places = [calling()]
-
-    def windowed_by(self, window: Window, *, emit: Emit = "every_update") -> GroupedStream:
-        """Group by time as well: `tumbling`, `hopping`, `sliding`, `sessions`, `unlimited`.
-
-        `emit`: every update, or one final result when the window closes.
-        """
-        made = GroupedStream(self._stream, self._by, self._repartition)
-        made._window, made._emit = window, None if emit == "every_update" else emit
-        made._places = [*self._places, calling()]
-        return made
-
-    def count(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
-        """Count the records of each key (BIGINT)."""
-        return self._aggregate("count", {}, store, about)
-
-    def reduce(
-        self, reducer: Expression, *, store: Store | None = None, **about: Unpack[About]
-    ) -> Table:
-        """Combine the values of each key by an expression over `agg` and `value`."""
-        params = self._fold.reduced({"reducer": reducer}, about)
-        return self._aggregate("reduce", params, store, about)
-
-    def aggregate(
-        self,
-        type: str,
-        *,
-        initializer: Expression,
-        aggregator: Expression,
-        merger: Expression | None = None,
-        store: Store | None = None,
-        **about: Unpack[About],
-    ) -> Table:
-        """Combine the values of each key into an aggregate of a Spark SQL type.
-
-        The aggregator is an expression over `agg`, `key`, `value` and `timestamp`, or a function
-        of (key, value, agg). Session windows need a `merger`, an expression over `key`, `left` and
-        `right`.
-        """
-        given = {"initializer": initializer, "aggregator": aggregator, "merger": merger}
-        params = self._fold.aggregated(type, given, about)
-        return self._aggregate("aggregate", params, store, about)
-
-    @property
-    def _fold(self) -> Fold:
-        nodes = self._stream._nodes
-        window = self._window.parts["type"] if self._window else None
-        return Fold(nodes.functions, self._stream._end, self._by, window)
+    def _made(self, nodes: Nodes, node: str) -> Table:
+        return Table(nodes, node)
 
     def cogroup(self, aggregator: Expression, *, port: str = "in1") -> CogroupedStream:
         """Start a cogroup, which combines several streams into one aggregate.
@@ -695,125 +640,13 @@ class GroupedStream(Checked):
         """
         return CogroupedStream([(port, self, aggregator)])
 
-    def _aggregate(
-        self, kind: str, params: dict[str, object], store: Store | None, about: About
-    ) -> Table:
-        window = self._window.parts if self._window else None
-        node = {
-            **params,
-            "group_by": self._by,
-            "window": window,
-            "repartition": self._repartition,
-            "emit": self._emit,
-        }
-        made = self._stream._add(kind, node, about, stores=[store], places=self._places)
-        return Table(self._stream._nodes, made)
 
-
-class GroupedTable(Checked):
+class GroupedTable(TableGroups[Table]):
     """A table grouped by a new key; aggregated with an adder and a subtractor."""
 
-    def __init__(self, table: Table, by: dict[str, str], repartition: str | None = None) -> None:
-        self._table, self._by, self._repartition = table, by, repartition
-        self._places = [calling()]
-
-    def count(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
-        """Count the rows of each group (BIGINT)."""
-        return self._aggregate("count", {}, store, about)
-
-    def reduce(
-        self,
-        reducer: Expression,
-        *,
-        subtractor: Expression,
-        store: Store | None = None,
-        **about: Unpack[About],
-    ) -> Table:
-        """Combine the values of each group; the subtractor removes an old value."""
-        params = self._fold.reduced({"reducer": reducer, "subtractor": subtractor}, about)
-        return self._aggregate("reduce", params, store, about)
-
-    def aggregate(
-        self,
-        type: str,
-        *,
-        initializer: Expression,
-        aggregator: Expression,
-        subtractor: Expression,
-        store: Store | None = None,
-        **about: Unpack[About],
-    ) -> Table:
-        """Aggregate the values of each group; the subtractor removes an old value."""
-        given = {
-            "initializer": initializer,
-            "aggregator": aggregator,
-            "subtractor": subtractor,
-        }
-        params = self._fold.aggregated(type, given, about)
-        return self._aggregate("aggregate", params, store, about)
-
-    @property
-    def _fold(self) -> Fold:
-        return Fold(self._table._nodes.functions, self._table._end, self._by, None)
-
-    def _aggregate(
-        self, kind: str, params: dict[str, object], store: Store | None, about: About
-    ) -> Table:
-        node: dict[str, object] = {**params, "group_by": self._by, "repartition": self._repartition}
-        made = self._table._add(kind, node, about, stores=[store], places=self._places)
-        return Table(self._table._nodes, made)
+    def _made(self, nodes: Nodes, node: str) -> Table:
+        return Table(nodes, node)
 
 
-class CogroupedStream(Checked):
+class CogroupedStream(Cogroups[Table]):
     """Several grouped streams that are combined into one aggregate."""
-
-    def __init__(
-        self, inputs: list[tuple[str, GroupedStream, Expression]], window: Window | None = None
-    ) -> None:
-        self._inputs, self._window = inputs, window
-
-    def cogroup(
-        self, grouped: GroupedStream, aggregator: Expression, *, port: str | None = None
-    ) -> CogroupedStream:
-        """Add a grouped stream with its own aggregator."""
-        named = port or f"in{len(self._inputs) + 1}"
-        return CogroupedStream([*self._inputs, (named, grouped, aggregator)], self._window)
-
-    def windowed_by(self, window: Window) -> CogroupedStream:
-        """Group by time as well; see `GroupedStream.windowed_by`."""
-        return CogroupedStream(self._inputs, window)
-
-    def aggregate(
-        self,
-        type: str,
-        *,
-        initializer: Expression,
-        merger: Expression | None = None,
-        store: Store | None = None,
-        **about: Unpack[About],
-    ) -> Table:
-        """Aggregate into a Spark SQL type. Session windows need a `merger`."""
-        window = self._window.parts["type"] if self._window else None
-        folds = [replace(grouped._fold, window=window) for _, grouped, _ in self._inputs]
-        given = {"initializer": initializer, "merger": merger}
-        params = folds[0].aggregated(type, given, about, method="cogroup")
-        listed = []
-        for (port, grouped, aggregator), fold in zip(self._inputs, folds, strict=True):
-            own = fold.aggregated(
-                type,
-                {"initializer": params["initializer"], "aggregator": aggregator},
-                about,
-                method="cogroup",
-            )
-            by: dict[str, object] = {"group_by": grouped._by} if grouped._by else {}
-            if grouped._repartition:
-                by["repartition"] = grouped._repartition
-            listed.append({"port": port, "aggregator": own["aggregator"], **by})
-        params |= {"inputs": listed, "window": self._window.parts if self._window else None}
-        first_port, first, _ = self._inputs[0]
-        others = [(grouped._stream, port) for port, grouped, _ in self._inputs[1:]]
-        made = first._stream._add(
-            "cogroup", params, about, inputs=others, port=first_port, stores=[store],
-            places=first._places,
-        )  # fmt: skip
-        return Table(first._stream._nodes, made)

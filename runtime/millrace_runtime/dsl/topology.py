@@ -34,6 +34,13 @@ if TYPE_CHECKING:
 
     from millrace_runtime.job.outside import Frame
 
+Optimization = Literal[
+    "none",
+    "all",
+    "merge_repartition_topics",
+    "reuse_ktable_source_topics",
+    "single_store_self_join",
+]
 Handler = Literal["fail", "continue", "dead_letter", "dead_letter_then_fail"]
 #: a function that handles errors, or `"file.py:function"` beside the program
 Function = handling.Handler | str
@@ -47,7 +54,8 @@ class Topology(Checked):
     `partitions`: assumed number of partitions by topic (default 1). `labels`: whether the name or
     variable of a node without a comment is its label on the canvas. The other arguments are
     settings of the document: the handlers of deserialization, processing, production and uncaught
-    errors, the dead letter topic, the processing guarantee and the names of internal topics. A
+    errors, the dead letter topic, the processing guarantee, the names of internal topics and the
+    optimization, as Kafka Streams' `topology.optimization`. A
     handler can be a function of a `FailedRecord` and a `RecordError` that returns a `Response`.
     `modules`: further modules beside the program for the code of processors; those that it imports
     need no mention.
@@ -67,6 +75,7 @@ class Topology(Checked):
         uncaught_exception_handler: Literal["stop", "replace_thread"] | None = None,
         dead_letter_topic: str | None = None,
         names: Literal["nodes", "kafka_streams"] | None = None,
+        optimization: Optimization | None = None,
         modules: Sequence[str] = (),
     ) -> None:
         self.name = name
@@ -81,6 +90,7 @@ class Topology(Checked):
             "uncaught_exception_handler": uncaught_exception_handler,
             "dead_letter_topic": dead_letter_topic,
             "names": names,
+            "optimization": optimization,
         }
         self.settings: dict[str, Any] = {
             name: value for name, value in settings.items() if value is not None
@@ -387,7 +397,9 @@ class Topology(Checked):
     def _packed(self) -> dict[str, str]:
         """The modules beside the program that its processors and handlers import."""
         outside = self.outside
-        codes = (*outside.codes.values(), *outside.handlers.values())
+        codes = (
+            *outside.codes.values(), *outside.handlers.values(), *outside.windows.values(),
+        )  # fmt: skip
         found = {name: code for each in self._modules for name, code in each.items()}
         for code in codes:
             found |= code.modules

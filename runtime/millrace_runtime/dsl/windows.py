@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from millrace_runtime.code.code import ProcessorCode, WindowFunction, windows_of
+from millrace_runtime.code.places import calling
 from millrace_runtime.dsl.stores import Duration, in_milliseconds
 from millrace_runtime.keywords import checked
 
@@ -13,9 +15,13 @@ Unit = Literal["day", "week", "month", "quarter", "year"]
 
 @dataclass(frozen=True)
 class Window:
-    """A window of an aggregation. Durations are whole milliseconds or text."""
+    """A window of an aggregation. Durations are whole milliseconds or text.
+
+    `own`: the code of a function that returns the windows.
+    """
 
     parts: dict[str, Any]
+    own: ProcessorCode | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,21 @@ def sessions(gap: Duration, *, grace: Duration | None = None) -> Window:
 def unlimited(*, start: Duration | None = None) -> Window:
     """One window without end, from `start` (ms since the epoch, default 0)."""
     return _window("unlimited", start=start)
+
+
+@checked
+def custom_windows(
+    function: WindowFunction, *, size: Duration, grace: Duration | None = None
+) -> Window:
+    """Windows of one's own, as a subclass of Kafka Streams' `Windows` has them.
+
+    `function`: returns the windows of a timestamp in ms as pairs `(start, end)`, end exclusive; or
+    `"file.py:function"`. `size`: the size of the longest window; the store keeps windows for that
+    long and `grace`, and the end of a window that is read from it is its start and this size.
+    """
+    code = windows_of(function, calling())
+    window = _window("custom", size=size, grace=grace)
+    return Window({"type": "custom", "code": code.text, **window.parts}, code)
 
 
 @checked

@@ -97,6 +97,23 @@ class Job:
         return any(node["op"] in PYTHON_STEPS for node in self.graph["nodes"])
 
     @property
+    def only_records(self) -> bool:
+        """Whether nothing but a record of a topic can cause results, so that the job may sleep.
+
+        Not so with Python code, which may read the wall clock and whose processes keep what is not
+        in a store, nor with DataFrames, which are not watched. No other node reads the wall clock:
+        suppressions and emissions at the end of windows wait for stream time.
+        """
+        runs_python = self.uses_wall_clock or bool(self.settings.get("functions"))
+        return not runs_python and not self.framed and bool(self._readings)
+
+    @property
+    def pattern(self) -> str | None:
+        """The pattern of topics that the job reads beside those with a name."""
+        patterns = [each.pattern for each in self._readings if each.pattern]
+        return f"(?!__)(?:{'|'.join(patterns)})" if patterns else None
+
+    @property
     def exactly_once(self) -> bool:
         """Whether results are written in transactions."""
         return self.settings.get("processing_guarantee") == "exactly_once"

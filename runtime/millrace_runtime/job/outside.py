@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from millrace_model.graphs import TaskGraph
+from millrace_model.state import Windows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,6 +36,8 @@ class Outside:
     codes: dict[str, ProcessorCode] = field(default_factory=dict)
     #: the same of handlers that are functions, by the kind of their errors
     handlers: dict[str, ProcessorCode] = field(default_factory=dict)
+    #: the same of windows, by node
+    windows: dict[str, ProcessorCode] = field(default_factory=dict)
 
     @property
     def sinks(self) -> set[str]:
@@ -43,7 +46,7 @@ class Outside:
 
 
 def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
-    """Return a task graph whose processors and handlers run with the lines of their files."""
+    """Return a task graph whose code in Python runs with the lines of its files."""
     codes = outside.codes
     nodes = []
     for node in graph["nodes"]:
@@ -52,12 +55,19 @@ def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
             params = node["params"].copy()
             params["code"], params["file"] = found.in_place, Path(found.file).name
             node = {**node, "params": params}  # noqa: PLW2901
+        own = outside.windows.get(node["node"]) if "window" in node["params"] else None
+        if own is not None:
+            params = node["params"].copy()
+            window = cast(Windows, params["window"]).copy()
+            window["code"], window["file"] = own.in_place, Path(own.file).name
+            params["window"] = window
+            node = {**node, "params": params}  # noqa: PLW2901
         nodes.append(node)
     settings = graph["settings"].copy()
     if outside.handlers:
         functions = dict(settings["functions"])
-        for kind, own in outside.handlers.items():
-            name = Path(own.file).name
-            functions[kind] = {"code": own.in_place, "name": own.class_name, "file": name}
+        for kind, code in outside.handlers.items():
+            name = Path(code.file).name
+            functions[kind] = {"code": code.in_place, "name": code.class_name, "file": name}
         settings["functions"] = functions
     return {**graph, "settings": settings, "nodes": nodes}

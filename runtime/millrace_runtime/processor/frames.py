@@ -20,6 +20,8 @@ class StoreSpec(TypedDict, total=False):
     types: Types
     owner: str
     timestamps: bool
+    #: whether rows are ``ValueTimestampHeaders``
+    headers: bool
 
 
 _Kept = TypedDict("_Kept", {"global": bool, "named": bool, "table": bool, "tasks": int})
@@ -53,7 +55,8 @@ class Moment(TypedDict, total=False):
 class Frame(TypedDict, total=False):
     """A call: ``start`` of a node, ``process`` of a record, ``punctuate`` or ``close``.
 
-    ``handler`` starts a handler of errors, and ``handle`` calls it.
+    ``handler`` starts a handler of errors, and ``handle`` calls it; ``windows`` starts a function
+    of windows, and ``windows_of`` calls it.
     """
 
     call: str
@@ -89,6 +92,8 @@ class Frame(TypedDict, total=False):
     #: of a handler an object, else key, value, timestamp and headers
     record: Any
     schedule: int
+    #: of a call of windows
+    timestamp: int
     now: int
     topic: str | None
     partition: int

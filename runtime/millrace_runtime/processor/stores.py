@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast, overload
 
 from millrace_runtime.processor.frames import StoreSpec
-from millrace_runtime.processor.values import Struct, decoder, encoder
+from millrace_runtime.processor.values import Struct, decoder, encoder, misfit
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -27,6 +27,37 @@ class Windowed(Struct, Generic[K]):
     window: Window
 
 
+class ValueTimestampHeaders(NamedTuple, Generic[V]):
+    """A value with a timestamp (ms) and headers, as a store with headers keeps it."""
+
+    value: V
+    timestamp: int
+    headers: Sequence[tuple[str, bytes | None]] = ()
+
+
+def _row(given: Any, name: str) -> dict[str, object] | None:
+    """Return a value with headers as its row. One without a value is None, and deletes."""
+    if given is None:
+        return None
+    if not isinstance(given, ValueTimestampHeaders):
+        raise misfit(given, f"the value of {name}", "ValueTimestampHeaders")
+    if given.value is None:
+        return None
+    headers = []
+    for header in given.headers:
+        if not isinstance(header, tuple | list) or len(header) != 2 or type(header[0]) is not str:
+            raise misfit(header, "a header", "a pair (name, bytes)")
+        headers.append({"name": header[0], "value": header[1]})
+    return {"value": given.value, "timestamp": given.timestamp, "headers": headers}
+
+
+def _with_headers(row: Any) -> ValueTimestampHeaders[Any] | None:
+    if row is None:
+        return None
+    headers = [(header["name"], header["value"]) for header in row["headers"]]
+    return ValueTimestampHeaders(row["value"], row["timestamp"], headers)
+
+
 class Store(Generic[K, V]):
     """Base class of stores. ``send`` and ``ask`` reach the operator's own store."""
 
@@ -38,6 +69,10 @@ class Store(Generic[K, V]):
         self._read_value = decoder(types["value"])
         self._write_key = encoder(types["key"], f"the key of {self.name}")
         self._write_value = encoder(types["value"], f"the value of {self.name}")
+        if spec.get("headers"):
+            read, write = self._read_value, self._write_value
+            self._read_value = lambda row: _with_headers(read(row))
+            self._write_value = lambda value: write(_row(value, self.name))
 
     def _key(self, key: Any) -> Any:
         if key is None:
@@ -274,7 +309,9 @@ READ_ONLY: dict[str, type[Store[Any, Any]]] = {
 }
 
 #: The classes that code of processors can name without importing them.
-_GIVEN: tuple[type[Any], ...] = (*KINDS.values(), *READ_ONLY.values(), Window, Windowed)
+_GIVEN: tuple[type[Any], ...] = (
+    *KINDS.values(), *READ_ONLY.values(), Window, Windowed, ValueTimestampHeaders,
+)  # fmt: skip
 GIVEN_STORES = {each.__name__: each for each in _GIVEN}
 
 

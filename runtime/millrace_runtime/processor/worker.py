@@ -36,6 +36,7 @@ from millrace_runtime.processor.frames import End, Frame  # noqa: E402
 from millrace_runtime.processor.handling import HandlerHost  # noqa: E402
 from millrace_runtime.processor.host import Host, given_names  # noqa: E402
 from millrace_runtime.processor.limits import Deadline, limit_memory  # noqa: E402
+from millrace_runtime.processor.windowing import WindowHost  # noqa: E402
 
 
 def _given(name: str) -> Any:
@@ -55,6 +56,7 @@ class PythonWorker:
         self._deadline = deadline
         self._hosts: dict[str, Host] = {}
         self._handlers: dict[str, HandlerHost] = {}
+        self._windows: dict[str, WindowHost] = {}
         self._modules: Collection[str] = ()
 
     def run(self) -> None:
@@ -82,8 +84,9 @@ class PythonWorker:
         except BaseException as error:  # noqa: BLE001 - every error of user code is data
             # Describing the error is the worker's own work and has no deadline.
             self._deadline.end(before)
-            own = {host.file for host in self._hosts.values()}
-            files = own | {each.file for each in self._handlers.values()} | set(self._modules)
+            hosts, handlers = self._hosts.values(), self._handlers.values()
+            own = {each.file for each in hosts} | {each.file for each in handlers}
+            files = own | {each.file for each in self._windows.values()} | set(self._modules)
             end = {"error": described(error, files), "lost": lasting(error)}
         for stream in self.streams:
             stream.end_line()
@@ -110,6 +113,11 @@ class PythonWorker:
             self._handlers[node] = handler
         elif call == "handle":
             self._handlers[node].handle(frame)
+        elif call == "windows":
+            self._windows[node] = windows = WindowHost(self.channel, frame)
+            windows.start({"__name__": f"windows_{frame['name']}", **given_names()})
+        elif call == "windows_of":
+            self._windows[node].call(frame)
         else:
             self._close(frame)
 

@@ -87,7 +87,7 @@ class Reporter(Protocol):
     """Sends reports of a job."""
 
     def state(self, state: str, error: ErrorFields | None = None) -> None:
-        """Report a state: starting, running, paused, stopping, stopped or failed."""
+        """Report a state: starting, running, asleep, paused, stopping, stopped or failed."""
         ...
 
     def step(self, step: CauseFields) -> None:
@@ -112,6 +112,10 @@ class Reporter(Protocol):
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
         """Count records that the start of the attached query skipped."""
+        ...
+
+    def rest(self) -> None:
+        """Report the figures of now until another query is attached: this one has stopped."""
         ...
 
     def detach(self) -> None:
@@ -160,6 +164,12 @@ class Silence:
         """See Reporter."""
         if self._progress is not None:
             self._progress.give_up(losses)
+
+    def rest(self) -> None:
+        """See Reporter."""
+        if self._progress is not None:
+            self._look()
+            self._progress.rest()
 
     def detach(self) -> None:
         """Look for lost records for the last time."""
@@ -252,6 +262,11 @@ class RedisReporter:
         """See Reporter."""
         if self._query is not None:
             self._query.give_up(losses)
+
+    def rest(self) -> None:
+        """See Reporter."""
+        if self._query is not None:
+            self._query.rest()
 
     def detach(self) -> None:
         """See Reporter."""
@@ -354,10 +369,24 @@ class Progress:
         self._losses: list[str] = []
         self._busy_after: Any = None
         self._busy_since = time.monotonic()
+        self._client = json.dumps(client)
+        #: the figures of a job that sleeps; None while it is awake
+        self._resting: ProgressEvent | None = None
 
     def follow(self, query: Any) -> None:
         """Continue with the next query of the run, such as real time after catching up."""
         self._query, self._batch = query, None
+        if self._resting is not None:
+            self._broker = self._gateway.TopicOffsets(self._client)
+            self._resting = None
+
+    def rest(self) -> None:
+        """Return the figures of now, without a request, until the next query is followed."""
+        resting = self.event(last=True)
+        resting["input_rate"] = resting["process_rate"] = 0.0
+        resting["batch_ms"] = 0
+        self._resting = resting
+        self._broker.close()
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
         """Count records that a start skipped."""
@@ -390,6 +419,10 @@ class Progress:
 
     def event(self, *, last: bool = False) -> ProgressEvent:
         """Return the totals since the run started. `last`: whether the query has ended."""
+        if self._resting is not None:
+            resting = self._resting.copy()
+            resting["at"] = now_ms()
+            return resting
         # Read first, so that the statistics contain all that a finished batch has read.
         progress = self._read()
         statistics: Statistics = json.loads(self._gateway.Reports.statistics(self._run))

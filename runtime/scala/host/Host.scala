@@ -96,6 +96,7 @@ object Host {
     while (busy(run) && left(deadline) > 0) Thread.sleep(10)
     val ended = !stopping.isAlive && !busy(run)
     if (ended) {
+      TopicWatch.remove(run)
       StreamTasks.release(run)
       KafkaSink.forget(run)
       Samples.unwatch(run)

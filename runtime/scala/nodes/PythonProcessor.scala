@@ -20,6 +20,9 @@ private[millrace] object Processors extends Family {
 private[millrace] final class ProcessorStore(val spec: StoreSpec, val key: DataType, val value: DataType)
     extends Serializable {
   def name: String = spec.name
+
+  /** Whether Python shows a row as a value with a timestamp and headers. */
+  def headers: Boolean = spec.properties.get("headers").contains("true")
   def long(p: String): Long = spec.long(p).getOrElse(0L)
 }
 
@@ -222,7 +225,7 @@ private[millrace] final class PythonCalls(
       def store(name: String): ObjectNode = {
         val (o, access) = (ss.addObject(), stores(name))
         o.put("name", name)
-        o.put("kind", access.store.spec.kind)
+        o.put("kind", access.store.spec.kind).put("headers", access.store.headers)
         o.replace("types", types(access.store.key, access.store.value))
         o
       }

@@ -125,6 +125,7 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
     case "sliding" => WindowSpec("sliding", ms("difference"), grace)
     case "session" => WindowSpec("session", ms("gap"), grace)
     case "unlimited" => WindowSpec("unlimited", 0L, 0L)
+    case "custom" => WindowSpec("time", windows.size, grace)
     case other => b.fail("window", "unknown", s"unknown type: $other")
   }
   private val closing = b.textOpt("emit").contains("window_close")
@@ -169,7 +170,7 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
 }
 
 object StreamAggregates extends Family {
-  private val windows = Seq("tumbling", "hopping", "sliding", "session", "unlimited")
+  private val windows = Seq("tumbling", "hopping", "sliding", "session", "unlimited", "custom")
   override val factories: Map[String, Build => NodeSpec] = Seq("count", "reduce", "aggregate", "cogroup").flatMap {
     op =>
       (op -> ((b: Build) => new PlainAggregationSpec(b): NodeSpec)) +: windows.map(w =>

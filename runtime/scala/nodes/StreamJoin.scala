@@ -47,22 +47,8 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
   override def init(c: TaskContext): Unit = {
     val retention = s.before + s.after + s.grace
     for (side <- 0 to 1) {
-      val settings = StoreSettings.own(s"$id$$${StreamJoin.names(side)}", node)
-      windows(side) = new KeyFirstWindows(
-        c,
-        this,
-        settings,
-        new StructType().add("value", values(side)),
-        retention,
-        timeOrdered = false,
-        duplicates = true
-      )
-      windows(side).show(
-        StreamJoin.waiting(s.left.key.seen),
-        values(side),
-        (k, time) => new GenericInternalRow(Array[Any](keys.decode(k), time)),
-        e => e.value.asInstanceOf[InternalRow].get(0, values(side))
-      )
+      val port = if (side == 0) s.left else s.right
+      windows(side) = StreamJoin.windows(c, this, s"$id$$${StreamJoin.names(side)}", keys, port, retention)
     }
     clock = c.clock(id)
     if (s.kind != "inner") single = new Singles(c, id, s.left.value, s.right.value)
@@ -146,6 +132,33 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
 private object StreamJoin {
   val names = Array("left", "right")
 
+  /** The buffer of a side: its records by key and time, several of one time. */
+  def windows(
+      c: TaskContext,
+      node: Node,
+      name: String,
+      keys: Codec,
+      port: StreamPort,
+      retention: Long
+  ): KeyFirstWindows = {
+    val made = new KeyFirstWindows(
+      c,
+      node,
+      StoreSettings.own(name, node.node),
+      new StructType().add("value", port.value),
+      retention,
+      timeOrdered = false,
+      duplicates = true
+    )
+    made.show(
+      waiting(port.key.seen),
+      port.value,
+      (k, time) => new GenericInternalRow(Array[Any](keys.decode(k), time)),
+      e => e.value.asInstanceOf[InternalRow].get(0, port.value)
+    )
+    made
+  }
+
   /** Keys of the join's buffers, as they are shown. */
   def waiting(key: DataType): StructType = new StructType().add("key", key).add("time", LongType)
 }
@@ -201,5 +214,8 @@ private object Singles {
 }
 
 object StreamJoins extends Family {
-  override val factories: Map[String, Build => NodeSpec] = Map("join_stream" -> (new StreamJoinSpec(_)))
+  override val factories: Map[String, Build => NodeSpec] = Map(
+    "join_stream" -> (new StreamJoinSpec(_)),
+    "join_self" -> (new SelfJoinSpec(_))
+  )
 }

@@ -48,6 +48,12 @@ private[millrace] final class WindowAggregation(
 ) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
   private var store: TimeFirstWindows = _
 
+  /** The windows of a function in Python, or null. */
+  private val custom: PythonWindows = windows match {
+    case w: CustomWindows => new PythonWindows(this, w)
+    case _ => null
+  }
+
   override def init(c: TaskContext): Unit = {
     val retention =
       if (settings.retention != null) settings.retention.longValue
@@ -65,12 +71,19 @@ private[millrace] final class WindowAggregation(
       val close = clocks(input).advance(time) - windows.grace
       val aggregator = inputs(input)
       val key = keys.encode(r.key)
-      var start = windows.first(time)
-      if (start > time) ended("no_window")
-      while (start <= time) {
-        val end = windows.end(start)
+      def accept(start: Long, end: Long): Unit =
         if (end > close) update(r, key, start, end, aggregator) else late(start, end, close)
-        start = windows.next(start)
+      if (custom != null) {
+        val found = custom.of(time)
+        if (found.isEmpty) ended("no_window")
+        found.foreach { case (start, end) => accept(start, end) }
+      } else {
+        var start = windows.first(time)
+        if (start > time) ended("no_window")
+        while (start <= time) {
+          accept(start, windows.end(start))
+          start = windows.next(start)
+        }
       }
       if (closing) emitClosed(r, close)
     }

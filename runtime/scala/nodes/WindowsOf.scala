@@ -44,6 +44,9 @@ private[millrace] object WindowsOf {
       case "tumbling" => new TimeWindows(ms("size"), ms("size"), ms("offset"), ms("grace"))
       case "hopping" => new TimeWindows(ms("size"), ms("advance"), ms("offset"), ms("grace"))
       case "unlimited" => new UnlimitedWindows(ms("start"))
+      case "custom" =>
+        val code = HandlerFunction(w.path("code").asText, w.path("function").asText, w.path("file").asText(""))
+        new CustomWindows(ms("size"), ms("grace"), code)
       case _ => null
     }
   }
@@ -73,6 +76,21 @@ private[millrace] final class TimeWindows(val size: Long, advance: Long, offset:
     val (a, b) = (Math.max(0L, closedBy(before)), closedBy(close))
     first(a) == first(b) && last(a) == last(b)
   }
+}
+
+/**
+ * Windows that a function in Python returns for a time, see [[PythonWindows]]. From a start alone, as in a store, the
+ * end of a window is `size` later, as in Kafka Streams, whose `Windows` only have a size there.
+ */
+private[millrace] final class CustomWindows(val size: Long, val grace: Long, val function: HandlerFunction)
+    extends WindowsOf {
+  private def unknown: Nothing = throw new UnsupportedOperationException("the function knows the windows")
+  override def first(time: Long): Long = unknown
+  override def next(start: Long): Long = unknown
+  override def end(start: Long): Long = start + size
+  override def startFrom(time: Long): Long = unknown
+  override def step: Long = Long.MaxValue
+  override def noneClosed(before: Long, close: Long): Boolean = unknown
 }
 
 private[millrace] final class UnlimitedWindows(start: Long) extends WindowsOf {

@@ -168,7 +168,7 @@ final class TestDriver private[millrace] (
       val store = home.access.store
       val o = answer.addObject()
       o.put("name", name)
-      o.put("kind", store.spec.kind)
+      o.put("kind", store.spec.kind).put("headers", store.headers)
       o.put("node", home.node.node)
       o.put("named", store.spec.named)
       o.put("table", !home.node.isInstanceOf[PythonNode])

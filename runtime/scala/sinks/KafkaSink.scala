@@ -165,6 +165,10 @@ object KafkaSink {
     transactional.values.asScala.filter(_.run == run).foreach(t => discard(t.group))
     registered.values.removeIf(_.run == run)
   }
+
+  /** Closes the transactional producers of a query that has stopped, by its id; the next start creates them (py4j). */
+  def close(query: String): Unit =
+    transactional.keySet.asScala.filter(_.startsWith(s"millrace-$query-task-")).foreach(discard)
   private[millrace] def discard(group: String): Unit = {
     val t = transactional.remove(group)
     if (t != null) t.producer.close(java.time.Duration.ZERO)

@@ -1,8 +1,11 @@
 package org.apache.spark.sql.millrace
 
 import java.net.URI
+import java.nio.file.{Files, Paths}
+import java.nio.file.attribute.PosixFilePermissions
+
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 
@@ -13,6 +16,28 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
  */
 class LocalFiles extends RawLocalFileSystem {
   override def setPermission(path: Path, permission: FsPermission): Unit = ()
+}
+
+/** The local file system for everything else, such as snapshots of state stores: Java sets permissions, no process. */
+class PosixFiles
+    extends LocalFileSystem(new RawLocalFileSystem {
+      override def setPermission(path: Path, permission: FsPermission): Unit = {
+        val symbols =
+          permission.getUserAction.SYMBOL + permission.getGroupAction.SYMBOL + permission.getOtherAction.SYMBOL
+        Files.setPosixFilePermissions(Paths.get(pathToFile(path).getPath), PosixFilePermissions.fromString(symbols))
+      }
+    })
+
+object PosixFiles {
+
+  /** Makes it the local file system of this JVM, which Hadoop has once in its cache. */
+  def use(conf: Configuration): Unit = if (Files.getFileStore(Paths.get("/")).supportsFileAttributeView("posix")) {
+    val own = new Configuration(conf)
+    own.setClassLoader(getClass.getClassLoader)
+    own.set("fs.file.impl", classOf[PosixFiles].getName)
+    FileSystem.getLocal(own).close()
+    FileSystem.getLocal(own)
+  }
 }
 
 /**

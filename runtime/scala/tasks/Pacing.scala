@@ -29,6 +29,41 @@ object Pacing {
   /** The time without records, in multiples of the pause. */
   private val patience = 60L
 
+  /** The seconds since the last micro-batch of a query that pauses; 0 for others, and while one runs (py4j). */
+  def idleSeconds(query: StreamingQuery): Double = execution(query)
+    .filterNot(_.status.isDataAvailable)
+    .flatMap(own => paced(own.triggerExecutor))
+    .fold(0.0)(_.idleSeconds)
+
+  private def paced(trigger: AnyRef): Option[PacedClock] = trigger match {
+    case t: ProcessingTimeExecutor => Option(clockOf.get(t)).collect { case clock: PacedClock => clock }
+    case _ => None
+  }
+
+  /**
+   * The next offset of every topic-partition that a query reads, `{topic: {partition: offset}}`, after it has stopped;
+   * null if it has begun a micro-batch that it has not completed (py4j).
+   */
+  def positions(query: StreamingQuery): String = execution(query).flatMap { own =>
+    val (available, committed) = (own.availableOffsets, own.committedOffsets)
+    val done = available.nonEmpty && available.forall { case (source, at) =>
+      committed.get(source).exists(_.json == at.json)
+    }
+    Option.when(done) {
+      val out = Json.mapper.createObjectNode()
+      committed.values.foreach { offset =>
+        Json.mapper.readTree(offset.json).properties.forEach { topic =>
+          val places = out.withObject("/" + topic.getKey)
+          topic.getValue.properties.forEach { place =>
+            val known = places.path(place.getKey).asLong(Long.MaxValue)
+            places.put(place.getKey, Math.min(known, place.getValue.asLong))
+          }
+        }
+      }
+      Json.mapper.writeValueAsString(out)
+    }
+  }.orNull
+
   /** Until this query ends, lets it pause between its triggers (py4j). */
   def start(query: StreamingQuery): Unit = execution(query).foreach { own =>
     val t = new Thread(() => install(own), "millrace-pacing")
@@ -77,7 +112,10 @@ object Pacing {
 /** A clock that pauses when it is read, which the trigger does before each round. */
 private[millrace] final class PacedClock(last: () => Pacing.Batch) extends SystemClock {
   private var seen = -1L
-  private var roundAt, batchAt = System.nanoTime()
+  private var roundAt = System.nanoTime()
+  @volatile private var batchAt = System.nanoTime()
+
+  def idleSeconds: Double = (System.nanoTime() - batchAt) / 1e9
 
   /** Records a second, an average in which older micro-batches count less. */
   private var rate = Pacing.busy

@@ -115,6 +115,10 @@ STORES: Refused = {
         with_store(line(node("count", "count")), "count", store(value_type="STRING")),
         ("store_type", "rows", "value_type"),
     ),
+    "headers in the store of an aggregation": (
+        with_store(line(node("count", "count")), "count", store(headers=True)),
+        ("store_headers", "rows", "headers"),
+    ),
     "a processor's store without types": (
         with_store(line(process()), "run", store()),
         ("store_needs", "rows", "key_type"),

@@ -51,6 +51,29 @@ WINDOWS: Refused = {
         window(type="tumbling", size="soon"),
         ("duration", "count", "window"),
     ),
+    "windows of a function without size": (
+        window(type="custom", code="def own(t): ..."),
+        ("window_part_missing", "count", "window"),
+    ),
+    "windows without a function": (
+        window(type="custom", code="HOUR = 1", size=10),
+        ("window_function", "count", "window"),
+    ),
+    "windows of a function with two arguments": (
+        window(type="custom", code="def own(a, b): ...", size=10),
+        ("window_arguments", "count", "window"),
+    ),
+    "final results of windows of a function": (
+        line(
+            node(
+                "count",
+                "count",
+                emit="window_close",
+                window={"type": "custom", "code": "def own(t): ...", "size": 10},
+            )
+        ),
+        ("emit_custom", "count", "emit"),
+    ),
     "a size and a calendar unit": (
         window(type="tumbling", size=10, unit="day"),
         ("window_size_and_unit", "count", "window"),

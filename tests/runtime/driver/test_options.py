@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from millrace_runtime.driver.main import parser
-from millrace_runtime.driver.options import checked
+from millrace_runtime.driver.options import SLEEP, checked
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain
 
@@ -59,6 +59,14 @@ def test_options_of_all_kinds_are_taken(words: list[str], tmp_path: Path) -> Non
     checked(parser("x").parse_args([*BROKER, "--checkpoint", str(tmp_path / "new" / "c"), *words]))
     assert (tmp_path / "new" / "c").is_dir()
     assert list((tmp_path / "new" / "c").iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])
+def test_seconds_until_a_job_sleeps_that_are_no_number_are_reported(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SLEEP, text)
+    assert f"{SLEEP} is {text!r}" in str(refusal(checkpoint=tmp_path))
 
 
 def test_a_file_in_the_place_of_the_checkpoint_is_reported(tmp_path: Path) -> None:

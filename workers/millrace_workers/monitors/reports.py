@@ -32,7 +32,8 @@ REPORTING = [
 
 @dataclass(frozen=True)
 class StateReport:
-    """The last state that a driver reported: starting, running, stopping, stopped or failed.
+    """The last state that a driver reported: starting, running, asleep, paused, stopping, stopped
+    or failed.
 
     ``at``: when it was received, in epoch seconds; if the start has reported progress since, the
     time of that.

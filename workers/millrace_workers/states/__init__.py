@@ -10,6 +10,7 @@ from collections.abc import Callable
 from millrace_workers.model import Deployment
 from millrace_workers.outages import DISK_FULL, Away, after, is_full
 from millrace_workers.states import (
+    asleep,
     checking,
     compiling,
     degraded,
@@ -35,6 +36,7 @@ STATES: dict[str, Step] = {
     "staging": staging.step,
     "starting": starting.step,
     "running": running.step,
+    "asleep": asleep.step,
     "restarting": restarting.step,
     "paused": paused.step,
     "degraded": degraded.step,
@@ -50,18 +52,16 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "compiling": frozenset({"checking", "failed", "stopping", "running"}),
     "checking": frozenset({"staging", "failed", "stopping", "running"}),
     "staging": frozenset({"starting", "compiling", "checking", "running", "failed", "stopping"}),
-    "starting": frozenset({"starting", "running", "paused", "restarting", "failed", "stopping"}),
+    "starting": frozenset(
+        {"starting", "running", "asleep", "paused", "restarting", "failed", "stopping"}
+    ),
     "running": frozenset(
-        {
-            "compiling",
-            "staging",
-            "starting",
-            "paused",
-            "degraded",
-            "restarting",
-            "failed",
-            "stopping",
-        }
+        {"compiling", "staging", "starting", "asleep", "paused", "degraded"}
+        | {"restarting", "failed", "stopping"}
+    ),
+    "asleep": frozenset(
+        {"compiling", "staging", "starting", "running", "paused", "degraded"}
+        | {"restarting", "failed", "stopping"}
     ),
     "paused": frozenset(
         {
@@ -75,13 +75,16 @@ TRANSITIONS: dict[str, frozenset[str]] = {
             "stopping",
         }
     ),
-    "degraded": frozenset({"running", "paused", "starting", "restarting", "failed", "stopping"}),
+    "degraded": frozenset(
+        {"running", "asleep", "paused", "starting", "restarting", "failed", "stopping"}
+    ),
     "restarting": frozenset({"starting", "compiling", "failed", "stopping"}),
     "stopping": frozenset({"stopped", "starting", "compiling"}),
     "stopped": frozenset({"compiling"}),
     "failed": frozenset({"compiling", "stopping", "stopped"}),
     "unknown": frozenset(
-        {"running", "paused", "compiling", "restarting", "failed", "stopping", "starting"}
+        {"running", "asleep", "paused", "compiling"}
+        | {"restarting", "failed", "stopping", "starting"}
     ),
 }
 

@@ -5,6 +5,7 @@ import contextlib
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import (
+    LIVING,
     after_end,
     arrived,
     control,
@@ -32,7 +33,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     found = trouble(deployment, tools, pulse)
     if found is None:
         tools.record.clear_failure()
-        return "paused" if pulse is not None and pulse.state == "paused" else "running"
+        state = None if pulse is None else pulse.state
+        return state if state in LIVING else "running"
     if tools.now() - deployment.since < tools.degraded_seconds:
         return None
     return _restart(deployment, tools, run, found)

@@ -3,7 +3,7 @@
 from millrace_workers.model import Deployment
 from millrace_workers.states.standing_by import keep
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import after_end, arrived, control, trouble
+from millrace_workers.states.watching import LIVING, after_end, arrived, control, trouble
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
@@ -31,6 +31,6 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         tools.record.fail(found)
         return "degraded"
     keep(deployment, tools)
-    if pulse is None or pulse.state not in {"running", "paused"}:
+    if pulse is None or pulse.state not in LIVING:
         return None
     return None if pulse.state == deployment.observed else pulse.state

@@ -15,6 +15,7 @@ from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import (
     FELL_BACK,
+    LIVING,
     after_end,
     control,
     fall_back,
@@ -40,7 +41,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if ended is not None:
         return after_end(deployment, tools, ended, report)
     control(deployment)
-    if report is not None and report.state in {"running", "paused"}:
+    if report is not None and report.state in LIVING:
         tools.record.step("start", "done")
         forget_old_jobs(deployment, tools.jobs_kept)
         if deployment.failure is None or deployment.failure["code"] != FELL_BACK:

@@ -2,7 +2,7 @@
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import after_end
+from millrace_workers.states.watching import LIVING, after_end
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
@@ -18,4 +18,4 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         return after_end(deployment, tools, ended, report)
     if report is None or report.state == "starting":
         return "starting"
-    return "paused" if report.state == "paused" else "running"
+    return report.state if report.state in LIVING else "running"

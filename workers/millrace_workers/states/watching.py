@@ -9,6 +9,8 @@ from millrace_workers.states.tools import Tools
 #: exit codes of a job that would end the same way again: 2 refused (the design, the checkpoint, an
 #: option), 3 stopped by a record
 LASTING = frozenset({2, 3})
+#: states that a living driver reports once it has started
+LIVING = frozenset({"running", "asleep", "paused"})
 #: seconds after which a running batch is degraded, unless the settings say otherwise
 BATCH_DEADLINE_SECONDS = 600.0
 #: seconds within which `CRASHES` ends of a driver are too many for another start

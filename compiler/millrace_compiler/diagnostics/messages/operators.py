@@ -35,6 +35,22 @@ OPERATORS: dict[str, Prose] = {
         "An unlimited window never closes, so it has no final result.",
         "Choose “Every update”, or another window.",
     ),
+    "store_headers": Prose(
+        "The rows of {operator} have no headers: only processors put headers into a store.",
+        "Switch the store's headers off.",
+    ),
+    "emit_custom": Prose(
+        "Custom windows have no final results, as in Kafka Streams.",
+        "Choose “Every update”, and suppress the table until windows close.",
+    ),
+    "window_function": Prose(
+        "The code of the windows has no function.",
+        "Define a function that takes a timestamp in ms and returns pairs of start and end.",
+    ),
+    "window_arguments": Prose(
+        "{name} cannot be called with a timestamp alone.",
+        "The last function takes one argument: a timestamp in ms.",
+    ),
     "merger_missing": Prose(
         "Session windows need a merger.", "Add an expression over left and right."
     ),

@@ -27,8 +27,10 @@ REPARTITION_HELP = (
     "id."
 )
 WINDOW_HELP = (
-    "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. "
+    "Groups a stream by time as well: tumbling, hopping, sliding, session, unlimited or custom "
+    "windows. "
     "Tumbling windows have a size, or are days, weeks, months, quarters or years of a time zone. "
+    "Custom windows are those that a Python function returns for a timestamp. "
     "Without a window there is one result per key."
 )
 
@@ -129,6 +131,8 @@ class Aggregation(Windowed):
                 self.fault(report, "needed_with", "window", **self.is_set("emit", "window_close"))
             elif self.window is not None and self.window.type == "unlimited":
                 self.fault(report, "emit_unlimited", "emit")
+            elif self.window is not None and self.window.code is not None:
+                self.fault(report, "emit_custom", "emit")
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
@@ -178,7 +182,7 @@ class Aggregation(Windowed):
             self.kind,
             stream,
             params=self.arguments(table=False),
-            window=self.window.to_json() if self.window else None,
+            window=self.window.to_step() if self.window else None,
             emit=self.emit,
             store=self.store_json(),
             role="table",
@@ -251,5 +255,5 @@ def grouped(
     """A stream grouped by an expression or its key; repartitioned if the key has changed [RP1]."""
     if key is not None:
         id_ = f"{name}-key"
-        stream = to.step("select_key", stream, key=key, id=id_).rekeyed()
+        stream = to.step("select_key", stream, changes="key", key=key, id=id_)
     return to.keyed(stream, name, through=port)

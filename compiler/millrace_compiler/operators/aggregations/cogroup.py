@@ -98,7 +98,7 @@ class Cogroup(Folding):
             type=self.type.text if self.type else "",
             initializer=self.initializer,
             merger=self.merger,
-            window=self.window.to_json() if self.window else None,
+            window=self.window.to_step() if self.window else None,
             store=self.store_json(),
             role="table",
             keeps=self.keeps(),

@@ -172,9 +172,8 @@ class ProcessorNode(Operator):
             outputs=list(self.outputs()),
             methods=["process", *self.inputs_] if self.inputs_ else None,
             stores=[store.to_json() for store in self.own_stores],
+            changes="record" if self.rekeys else "value",
         )
-        if self.rekeys:
-            made = made.rekeyed()
         return {port: made.at(port) for port in self.outputs()}
 
     def words(self) -> list[Call]:

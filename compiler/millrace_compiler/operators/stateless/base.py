@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from millrace_compiler.declarations.lowering import NodeLowering
 from millrace_compiler.declarations.operator import Operator, Scope
@@ -33,11 +34,13 @@ class StreamOrTable(Operator):
             return replace(port, history=self.history)
         return port
 
-    def lower_over(self, to: NodeLowering, **params: object) -> Handle:
-        """Adds the operator's step, on a stream or a table."""
+    def lower_over(
+        self, to: NodeLowering, *, changes: Literal["value"] | None = None, **params: object
+    ) -> Handle:
+        """Adds the operator's step, on a stream or a table; ``changes``: of a stream."""
         handle = to.input()
         if handle.role == "stream":
-            return to.step(self.kind, handle, params=params)
+            return to.step(self.kind, handle, changes=changes, params=params)
         made = to.step(
             self.kind,
             handle,

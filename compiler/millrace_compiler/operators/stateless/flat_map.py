@@ -48,7 +48,7 @@ class FlatMap(Operator):
         return {"out": port.rekeyed(key, value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": to.step("flat_map", to.input(), records=self.records).rekeyed()}
+        return {"out": to.step("flat_map", to.input(), changes="key", records=self.records)}
 
     def summary(self) -> Sentence:
         return Sentence("each of {values}", values=self.records)

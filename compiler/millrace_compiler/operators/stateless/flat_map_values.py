@@ -44,7 +44,8 @@ class FlatMapValues(Operator):
         return {"out": port.with_value(value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": to.step("flat_map_values", to.input(), values=self.values_)}
+        made = to.step("flat_map_values", to.input(), changes="value", values=self.values_)
+        return {"out": made}
 
     def summary(self) -> Sentence:
         return Sentence("each of {values}", values=self.values_)

@@ -45,7 +45,8 @@ class Map(Operator):
         return {"out": port.rekeyed(key, value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": to.step("map", to.input(), key=self.key, value=self.value).rekeyed()}
+        made = to.step("map", to.input(), changes="key", key=self.key, value=self.value)
+        return {"out": made}
 
     def summary(self) -> Sentence:
         return Sentence("key {key}, value {value}", key=self.key, value=self.value)

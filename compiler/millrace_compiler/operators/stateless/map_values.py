@@ -38,7 +38,7 @@ class MapValues(StreamOrTable):
         return {"out": self.result(scope, port.with_value(value))}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": self.lower_over(to, value=self.value)}
+        return {"out": self.lower_over(to, changes="value", value=self.value)}
 
     def summary(self) -> Sentence:
         return Sentence("value {value}", value=self.value)

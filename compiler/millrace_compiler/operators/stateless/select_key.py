@@ -40,7 +40,7 @@ class SelectKey(Operator):
         return {"out": port.rekeyed(key, port.value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": to.step("select_key", to.input(), key=self.key).rekeyed()}
+        return {"out": to.step("select_key", to.input(), changes="key", key=self.key)}
 
     def summary(self) -> Sentence:
         return Sentence("key {key}", key=self.key)

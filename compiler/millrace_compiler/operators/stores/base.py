@@ -38,6 +38,13 @@ class StoreNode(Store):
         "Caching", "Record caching in Kafka Streams. Millrace forwards every update.", default=False
     )
 
+    headers = Flag(
+        "Headers",
+        "For processors: rows have a timestamp and headers beside the value, as "
+        "ValueTimestampHeaders.",
+        default=False,
+    )
+
     def infer(self, scope: Scope) -> Inference:
         return no_questions({})
 

@@ -22,6 +22,8 @@ def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
         else:
             scope.fault("store_for_tables", "store", store=store.id)
         return
+    if store.values.get("headers"):
+        scope.report.add("store_headers", store.id, "headers", operator=scope.operator.id)
     for parameter, needed in (("key_type", port.plain_key), ("value_type", port.value)):
         found = store.values.get(parameter)
         if found is not None and needed is not None and found != needed:

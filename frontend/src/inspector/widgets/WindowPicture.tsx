@@ -11,6 +11,7 @@ const CAPTIONS: Readonly<Record<string, Phrase>> = {
   sliding: phrase("Records whose timestamps are close enough share a window."),
   session: phrase("Records belong to one session until none arrives for longer than the gap."),
   unlimited: phrase("One window that begins at the start and never ends."),
+  custom: phrase("Each record is in the windows that the function returns for its timestamp."),
 };
 
 const WIDTH = 312;

@@ -4,12 +4,14 @@ import type { Json } from "../../graph/document";
 import { at } from "../../problems/places";
 import { type Phrase, phrase, t } from "../../ui/i18n";
 import { TimeZoneWidget, UnitWidget } from "./calendar";
+import { CodeWidget } from "./code";
 import { PartField } from "./PartField";
 import { DurationWidget, NumberWidget } from "./simple";
 import { WindowPicture } from "./WindowPicture";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
 
 type Part =
+  | "code"
   | "size"
   | "unit"
   | "time_zone"
@@ -26,9 +28,11 @@ const TITLES: Readonly<Record<string, Phrase>> = {
   sliding: phrase("Sliding"),
   session: phrase("Session"),
   unlimited: phrase("Unlimited"),
+  custom: phrase("Custom"),
 };
 
 const PART_TITLES: Readonly<Record<Part, Phrase>> = {
+  code: phrase("Function in Python"),
   size: phrase("Size"),
   unit: phrase("Calendar unit"),
   time_zone: phrase("Time zone"),
@@ -41,6 +45,7 @@ const PART_TITLES: Readonly<Record<Part, Phrase>> = {
 };
 
 const PART_HELP: Readonly<Record<Part, Phrase>> = {
+  code: phrase("Takes a timestamp in ms and returns windows as pairs of start and end"),
   size: phrase("Length of a window"),
   unit: phrase("Days, weeks and so on of a time zone, instead of windows of one size"),
   time_zone: phrase("Its clock decides when days begin and how long they are"),
@@ -61,16 +66,32 @@ const PARTS: Readonly<Record<string, readonly Part[]>> = {
   sliding: ["difference", "grace"],
   session: ["gap", "grace"],
   unlimited: ["start"],
+  custom: ["code", "size", "grace"],
 };
 
 /** Parts that are 0 if they are not given. */
 const ZERO: readonly Part[] = ["offset", "grace", "start"];
 
 const WIDGETS: Partial<Record<Part, (props: WidgetProps) => ReactNode>> = {
+  code: FunctionWidget,
   start: NumberWidget,
   unit: UnitWidget,
   time_zone: TimeZoneWidget,
 };
+
+/** The function of windows: it has no breakpoints, which are those of a node's class. */
+function FunctionWidget(props: WidgetProps) {
+  return <CodeWidget {...props} node={null} />;
+}
+
+/** Windows of an hour: what a custom window begins with. */
+const HOURS = `HOUR = 3_600_000
+
+
+def windows(timestamp):
+    start = timestamp // HOUR * HOUR
+    return [(start, start + HOUR)]
+`;
 
 const STARTING: Readonly<Record<string, Record<string, string | number>>> = {
   tumbling: { size: "1 minute" },
@@ -78,6 +99,7 @@ const STARTING: Readonly<Record<string, Record<string, string | number>>> = {
   sliding: { difference: "1 minute" },
   session: { gap: "5 minutes" },
   unlimited: {},
+  custom: { code: HOURS, size: "1 hour" },
 };
 
 /** The parts to show: a tumbling window has a size, or a calendar unit with its time zone. */

@@ -18,6 +18,8 @@ export const deployments = {
   "There is not enough memory for two drivers at once.": "内存不足以同时运行两个驱动程序。",
   "The running driver uses the cores of the cluster.": "集群的核心正被运行中的驱动程序占用。",
   "It is paused.": "它已暂停。",
+  "No records for a while: the query has ended, and the next record starts it again.":
+    "已有一段时间没有记录：查询已结束，下一条记录会重新启动它。",
   "Threads and memory": "线程与内存",
   "Threads and memory…": "线程与内存…",
   Apply: "应用",

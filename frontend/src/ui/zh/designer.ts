@@ -33,6 +33,7 @@ export const designer = {
   deserialization: "反序列化",
   production: "写出",
   processing: "处理失败",
+  asleep: "休眠中",
   starting: "启动中",
   degraded: "异常",
   unknown: "未知",

@@ -171,6 +171,19 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "前进不能大于窗口大小，否则窗口之间的记录会丢失。",
   ],
   emit_unlimited: ["无限窗口永不关闭，因此没有最终结果。", "请选择“每次更新”，或其他窗口。"],
+  emit_custom: [
+    "与 Kafka Streams 一样，自定义窗口没有最终结果。",
+    "请选择“每次更新”，并用“抑制”等到窗口关闭。",
+  ],
+  window_function: [
+    "窗口的代码没有函数。",
+    "请定义一个函数：接收毫秒时间戳，返回若干（起点，终点）。",
+  ],
+  window_arguments: ["{name} 不能只用一个时间戳调用。", "最后一个函数只接收一个参数：毫秒时间戳。"],
+  store_headers: [
+    "{operator} 的行没有消息头：只有处理器会把消息头写入存储。",
+    "请关闭该存储的消息头。",
+  ],
   merger_missing: ["会话窗口需要合并表达式。", "请添加基于 left 和 right 的表达式。"],
   merger_unwanted: ["合并表达式只用于会话窗口。", "请删除它，或选择会话窗口。"],
   only_for_tables: ["此项只用于表，而输入是流。", "请删除它。"],

@@ -118,8 +118,8 @@ export const help: Readonly<Record<string, string>> = {
     "主题名称，不含“-repartition”。默认：节点的标识。",
   "What records are grouped by. For a stream, the new key (default: the record's key). For a table, key and value; both are required.":
     "记录的分组依据。流：新的键（默认：记录的键）。表：键和值，两者都必填。",
-  "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. Tumbling windows have a size, or are days, weeks, months, quarters or years of a time zone. Without a window there is one result per key.":
-    "流还可按时间分组：滚动、跳跃、滑动、会话或无限窗口。没有窗口时每个键一个结果。",
+  "Groups a stream by time as well: tumbling, hopping, sliding, session, unlimited or custom windows. Tumbling windows have a size, or are days, weeks, months, quarters or years of a time zone. Custom windows are those that a Python function returns for a timestamp. Without a window there is one result per key.":
+    "流还可按时间分组：滚动、跳跃、滑动、会话、无限或自定义窗口。没有窗口时每个键一个结果。",
   "Name of the repartition topic without “-repartition”, as with Grouped.as. Default: the node's id.":
     "重新分区主题的名称，不含“-repartition”，同 Grouped.as。默认：节点的标识。",
   "Name of the repartition topic without “-repartition”, as with Joined.as. Default: the node's id.":
@@ -130,6 +130,10 @@ export const help: Readonly<Record<string, string>> = {
     "存储的名称，不含“-this-join-store”等后缀，同 StreamJoined.withStoreName。默认：节点的标识。",
   "Name of the internal topics without “-subscription-registration-topic” and “-subscription-response-topic”, as with TableJoined.as. Default: the node's id.":
     "内部主题的名称，不含“-subscription-registration-topic”和“-subscription-response-topic”，同 TableJoined.as。默认：节点的标识。",
+  "As Kafka Streams' topology.optimization: merge repartition topics behind a changed key, use topics of tables as changelogs, and join a stream with itself in one store. All of them, or one.":
+    "即 Kafka Streams 的 topology.optimization：合并改变键之后的重新分区主题、以表的主题作为变更日志、流与自身的连接只用一个存储。全部，或其中之一。",
+  "For processors: rows have a timestamp and headers beside the value, as ValueTimestampHeaders.":
+    "用于处理器：每行除值外还有时间戳和消息头，即 ValueTimestampHeaders。",
   "Names of repartition topics and of stores without a name: the ids of nodes, or those that Kafka Streams gives them.":
     "重新分区主题和未命名存储的名称：节点的标识，或 Kafka Streams 所给的名称。",
   "Emit every update, or one final result when the window closes.":

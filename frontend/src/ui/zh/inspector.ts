@@ -76,6 +76,12 @@ export const inspector = {
   Hopping: "跳跃",
   Sliding: "滑动",
   Unlimited: "无限",
+  Custom: "自定义",
+  "Function in Python": "Python 函数",
+  "Takes a timestamp in ms and returns windows as pairs of start and end":
+    "接收毫秒时间戳，返回若干（起点，终点）作为窗口",
+  "Each record is in the windows that the function returns for its timestamp.":
+    "每条记录属于函数按其时间戳返回的窗口。",
   Advance: "步进",
   Grace: "宽限",
   "Time difference": "间距",

@@ -6,6 +6,7 @@ export const live = {
   Staging: "准备中",
   Starting: "启动中",
   Restarting: "重启中",
+  Asleep: "休眠中",
   Paused: "已暂停",
   Degraded: "异常",
   Stopping: "停止中",

@@ -59,6 +59,7 @@ export const sentences: Readonly<Record<string, string>> = {
   "within {time}": "{time}以内",
   "in sessions with gaps up to {time}": "间隔不超过 {time}的会话",
   "in one unlimited window": "一个无限窗口",
+  "in windows of {name}": "{name} 的窗口",
 };
 
 export const units: Readonly<Record<string, string>> = {

@@ -1,0 +1,60 @@
+"""Windows of one's own: a function of a document that returns the windows of a timestamp.
+
+Uses the standard library only: a processor's process imports it.
+"""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from millrace_runtime.processor.channel import Channel
+    from millrace_runtime.processor.frames import Frame
+
+
+class WindowHost:
+    """The function of an aggregation in the Python process of a task."""
+
+    def __init__(self, channel: Channel, frame: Frame) -> None:
+        self.channel = channel
+        self.file = frame.get("file") or f"<windows of {frame['name']}>"
+        self._code, self._function = frame["code"], frame["function"]
+        self._windows: Any = None
+
+    def start(self, space: dict[str, object]) -> None:
+        """Run the code, which may use the names in `space`, and find the function."""
+        lines = self._code.splitlines(keepends=True)
+        linecache.cache[self.file] = (len(self._code), None, lines, self.file)
+        exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the document's own code
+        self._windows = space[self._function]
+
+    def call(self, frame: Frame) -> None:
+        """Send the windows of a timestamp: one for each start, in the order of the function."""
+        found: dict[int, int] = {}
+        for window in _listed(self._windows(frame["timestamp"]), self._function):
+            start, end = _window(window, self._function)
+            found[start] = end
+        self.channel.send("windows", [list(each) for each in found.items()])
+
+
+def _listed(found: Any, name: str) -> list[Any]:
+    try:
+        return list(found)
+    except TypeError:
+        raise TypeError(
+            f"{name} must return pairs (start, end) in ms, not {found!r}"[:300]
+        ) from None
+
+
+def _window(window: Any, name: str) -> tuple[int, int]:
+    """Return start and end. Raises TypeError or ValueError if it is no window."""
+    pair = isinstance(window, tuple | list) and len(window) == 2
+    if not pair or any(type(each) is not int for each in window):
+        raise TypeError(f"{name} must return pairs (start, end) in ms, not {window!r}"[:300])
+    start, end = window
+    if start < 0:
+        raise ValueError(f"{name} returned a window that starts before 1970: {start}")
+    if end <= start:
+        raise ValueError(f"{name} returned a window that ends at {end}, not after {start}")
+    return start, end
