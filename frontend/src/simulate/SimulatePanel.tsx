@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { describeCause } from "../api/prose";
 import { useDesigner } from "../designer/store";
-import { findNode, labelOf } from "../graph/document";
+import { findNode, isStoreKind, labelOf } from "../graph/document";
 import { pinsOf } from "../graph/pins";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
@@ -14,7 +14,7 @@ import { InputsTable } from "./InputsTable";
 import { takePending } from "./kept";
 import { LogView } from "./LogView";
 import { PlainView } from "./PlainView";
-import { hasPart } from "./pins";
+import { hasPart, linesRead } from "./pins";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
@@ -247,7 +247,8 @@ function PartSwitch() {
 /** Which part of the topology ran, and before which muted nodes records stopped. */
 function PartNote({ shown }: { shown: Shown }) {
   const { part } = shown.result;
-  if (part === undefined || part === null) return null;
+  if (part === undefined) return null;
+  const nodes = shown.document.nodes.filter((node) => !isStoreKind(node.kind));
   const stopped = Object.keys(part.muted).filter((id) => part.muted[id] === false);
   const names = stopped.map((id) => {
     const node = findNode(shown.document, id);
@@ -257,8 +258,8 @@ function PartNote({ shown }: { shown: Shown }) {
     <Note tone="neutral">
       <span data-testid="part-ran">
         {t("A part ran: {n} of {all} nodes.", {
-          n: part.nodes.length,
-          all: shown.document.nodes.length,
+          n: nodes.filter((node) => part.nodes.includes(node.id)).length,
+          all: nodes.length,
         })}
         {names.length === 0
           ? ""
@@ -429,7 +430,7 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
       {shown === null || counting ? null : (
         <span className={`${classes.summary} m-figures`} data-testid="simulation-summary">
           {t("{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s", {
-            n: shown.lines.length,
+            n: linesRead(shown.document, shown.lines, shown.result.part),
             m: shown.result.output_count,
             d: shown.result.dropped,
             s: shown.seconds.toFixed(2),

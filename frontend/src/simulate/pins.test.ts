@@ -5,7 +5,7 @@ import { emptyDocument, type TopologyDocument } from "../graph/document";
 import { notesOf, setNotes } from "../graph/drawing";
 import { mutedOf, pinsOf, setPin } from "../graph/pins";
 import { inOrder } from "./ordering";
-import { deployedOn, partOf, pinnedLines, recordsOf, simulatedOn, textOf } from "./pins";
+import { deployedOn, linesRead, partOf, pinnedLines, recordsOf, simulatedOn, textOf } from "./pins";
 
 /** orders → big → out, and a store of `big`. */
 function document(): TopologyDocument {
@@ -71,6 +71,9 @@ test("the part has pins and muted nodes only if they are used, and the node up t
   expect(partOf(pinned, true)).toEqual({ pins: [{ source: "big", target: "out" }], muted: [] });
   expect(partOf(pinned, false)).toBeNull();
   expect(pinnedLines(pinned)).toEqual([{ ...RECORD, edge: { source: "big", target: "out" } }]);
+  const lines = [...pinnedLines(pinned), { topic: "orders", timestamp: 3 }];
+  expect(linesRead(pinned, lines, { nodes: ["out"] })).toBe(1);
+  expect(linesRead(pinned, lines, undefined)).toBe(2);
 });
 
 test("pinned records and inputs are taken by time, the pinned ones of an edge as they are listed", () => {
@@ -93,7 +96,9 @@ test("records are taken from a simulation with their partition, and whole ones f
   expect(simulatedOn(null, "big.out>out.in")).toEqual([]);
   const place = { number: 1, offset: 0, partition: 1, seen: 0, topic: "orders" };
   const newest = { ...record, ...place, value: 2, headers: { h: "x" } };
-  expect(deployedOn([newest, { ...record, ...place }, { ...record, ...place, value_cut: true }])).toEqual([
+  expect(
+    deployedOn([newest, { ...record, ...place }, { ...record, ...place, value_cut: true }]),
+  ).toEqual([
     { key: "a", value: 1, timestamp: 7 },
     { key: "a", value: 2, timestamp: 7, headers: { h: "x" } },
   ]);

@@ -3,7 +3,7 @@
 import type { EdgeRecord, SimulationResult } from "../api/types";
 import { edgeId, type TopologyDocument } from "../graph/document";
 import { mutedOf, type PinnedRecord, pinsOf } from "../graph/pins";
-import type { Line } from "./scenario";
+import { type Line, sourcesOf } from "./scenario";
 
 /** As many records on an edge as the server accepts. */
 export const MOST_RECORDS = 200;
@@ -105,6 +105,17 @@ export function partOf(document: TopologyDocument, used: boolean, to?: string): 
     muted: used ? [...mutedOf(document)] : [],
     ...(to === undefined ? {} : { to }),
   };
+}
+
+/** The number of lines that a run read: records of sources outside the part that ran are passed over. */
+export function linesRead(
+  document: TopologyDocument,
+  lines: readonly Line[],
+  part: { readonly nodes: readonly string[] } | undefined,
+): number {
+  if (part === undefined) return lines.length;
+  const outside = sourcesOf(document).filter(({ node }) => !part.nodes.includes(node.id));
+  return lines.filter((line) => !outside.some(({ topic }) => topic === line.topic)).length;
 }
 
 /** The pinned records as input lines. */
