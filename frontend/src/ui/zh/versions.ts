@@ -17,5 +17,5 @@ export const versions = {
   "Take the other window's draft": "采用另一个窗口的草稿",
   "Keep this window's draft": "保留此窗口的草稿",
   "changed {n} {n|edge|edges}": "更改了 {n} 条连线",
-  "changed groups or notes": "更改了分组或注释",
+  "changed groups, notes or pinned records": "更改了分组、注释或固定的记录",
 };
