@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
-from millrace_model.documents import DocumentEdge, DocumentNode, TopologyDocument
+from millrace_model.documents import DocumentEdge, DocumentNode, Format, TopologyDocument
 
 from millrace_compiler.compilation.compilation import Compilation
 from millrace_compiler.declarations.operator import Operator, Store
@@ -300,12 +300,12 @@ def _edge(source: str, source_port: str, target: str, target_port: str) -> Docum
 
 
 def _source(id_: str, port: Port) -> DocumentNode:
-    params: dict[str, Any] = {"key": _format(port.key), "value": _format(port.value)}
-    where: dict[str, Any] = {"topics": [id_]} if port.role == "stream" else {"topic": id_}
-    return {"id": id_, "kind": f"source.{port.role}", "params": {**where, **params}}
+    topics = {"topics": [id_]} if port.role == "stream" else {"topic": id_}
+    formats = {"key": _format(port.key), "value": _format(port.value)}
+    return {"id": id_, "kind": f"source.{port.role}", "params": {**topics, **formats}}
 
 
-def _format(type_: DataType | None) -> dict[str, str]:
+def _format(type_: DataType | None) -> Format:
     """JSON can carry any type; of a null, or an unknown one, the type does not matter."""
     known = STRING if type_ is None or type_.name == "VOID" else type_
     return {"format": "json", "schema": known.schema}
