@@ -79,9 +79,11 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
       </Section>
       {shuffle ? (
         <Note tone="neutral">
-          {t(
-            "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
-          )}
+          {t({
+            id: "common.records_are_repartitioned_here",
+            message:
+              "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
+          })}
         </Note>
       ) : null}
       {type === undefined ? (
@@ -100,9 +102,16 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
       )}
       {pinned === undefined ? null : (
         <Note tone="neutral">
-          {t("{n} {n|record is|records are} pinned here: simulations begin with them", {
-            n: pinned.records.length,
-          })}
+          {t(
+            {
+              id: "common.records_are_pinned_here",
+              message:
+                "{n} {n, plural, one {record is} other {records are}} pinned here: simulations begin with them",
+            },
+            {
+              n: pinned.records.length,
+            },
+          )}
         </Note>
       )}
       {readOnly ? null : (

@@ -76,9 +76,11 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
     >
       <div className={classes.pinning}>
         <p>
-          {t(
-            "In simulations these records stand for everything before the edge: only what follows runs, and what that needs. They are kept with the topology and never deployed.",
-          )}
+          {t({
+            id: "simulate.pinned_records_stand_for",
+            message:
+              "In simulations these records stand for everything before the edge: only what follows runs, and what that needs. They are kept with the topology and never deployed.",
+          })}
         </p>
         {type === undefined ? null : (
           <p className="m-mono m-muted">{`key ${type.key} · value ${type.value}`}</p>
@@ -104,9 +106,11 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
         </div>
         <Textarea
           label={t("One record per line, as JSON")}
-          description={t(
-            "Fields: key, value, timestamp (ms), partition, headers. Without lines, no record arrives.",
-          )}
+          description={t({
+            id: "simulate.fields_of_pinned_records",
+            message:
+              "Fields: key, value, timestamp (ms), partition, headers. Without lines, no record arrives.",
+          })}
           placeholder='{"key": "a", "value": {"amount": 3}, "timestamp": 0}'
           classNames={{ input: "m-mono" }}
           value={text}
@@ -132,7 +136,7 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
         onClick={() => change(t("Pin records"), records)}
         data-testid="pin"
       >
-        {t("Pin {n} {n|record|records}", { n: records.length })}
+        {t("Pin {n} {n, plural, one {record} other {records}}", { n: records.length })}
       </DialogEnd>
     </Modal>
   );
