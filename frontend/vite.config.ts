@@ -8,10 +8,10 @@ import { kindIcons } from "./kindIcons.ts";
 const api = process.env.MILLRACE_API ?? "http://127.0.0.1:8000";
 
 /** The document and the state of the designer, which all its panels share. */
-const STATE = /frontend\/src\/(api|designer|graph)\//;
+const STATE = /frontend\/src\/(api|designer|graph)\/(?!zh\.ts)/;
 /** What several panels share that opens later than the page. */
-const TOOLS = /frontend\/src\/(simulate|topics|generate|stores)\//;
-const SHARED = /frontend\/src\/(?!ui\/zh|simulate|topics|generate|stores)/;
+const TOOLS = /frontend\/src\/(simulate|topics|generate|stores)\/(?!zh\.ts)/;
+const SHARED = /frontend\/src\/(?!ui\/zh|\w+\/zh\.ts|simulate|topics|generate|stores)/;
 
 export default defineConfig({
   plugins: [react(), kindIcons(), devCatalog(api === "none"), compressed()],

@@ -10,8 +10,17 @@ from millrace_model.drivers import DeploymentSettings
 from millrace_model.events import CauseJson
 
 from deployments import files, handover
-from deployments.choices import StandbyState
+from deployments.choices import ColdReason, StandbyState
 from deployments.models import Deployment, Run
+from deployments.snapshots import Cause
+
+#: why there is no standby where a driver cannot be prepared beside another one
+_ABSENT = {
+    ColdReason.MEMORY: "A second driver needs {needed} MB of memory, but only {free} MB are free.",
+    ColdReason.PAUSED: "The deployment is paused.",
+    ColdReason.CLUSTER: "On a Spark cluster there is no second driver.",
+    ColdReason.PLAIN: "Plain PySpark has no second driver.",
+}
 
 
 class StandbyJson(TypedDict):
@@ -74,9 +83,5 @@ def _reason(deployment: Deployment, settings: DeploymentSettings) -> CauseJson |
     cold = handover.cold_reason(settings, deployment.directory, paused=deployment.paused)
     if cold is None:
         return None
-    return {
-        "code": f"cold_{cold.code}",
-        "message": cold.message,
-        "facts": dict(cold.facts),
-        "cause": None,
-    }
+    message = _ABSENT[cold.code].format(**cold.facts)
+    return Cause(f"standby_{cold.code}", message, facts=cold.facts).cause_fields()

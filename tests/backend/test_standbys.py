@@ -48,7 +48,8 @@ def test_why_no_standby_can_be_prepared_is_shown(
 ) -> None:
     monkeypatch.setattr(handover, "free_memory_mb", lambda: 100)
     found = shown(standing, client_of, people)
-    assert (found["state"], found["reason"]["code"]) == ("absent", "cold_memory")
+    assert (found["state"], found["reason"]["code"]) == ("absent", "standby_memory")
+    assert found["reason"]["message"].endswith("but only 100 MB are free.")
 
 
 def test_the_notes_of_the_driver_that_took_over_are_no_standby(

@@ -106,7 +106,8 @@ def of_workers() -> Iterator[Site]:
     modules = trees([path for path in sorted(workers.rglob("*.py")) if path.stem != "doubles"])
     modules += trees([BACKEND / "deployments" / f"{name}.py" for name in ("reconciling", "watch")])
     found = [*sites(modules, "Failure"), *sites(modules, "Cause")]
-    found += [(f"cold_{each.value}", {"needed", "free"}) for each in ColdReason]
+    for kind in ("cold", "standby"):
+        found += [(f"{kind}_{each.value}", {"needed", "free"}) for each in ColdReason]
     return iter(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from millrace_compiler.declarations.operator import Store
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
@@ -13,6 +13,7 @@ from millrace_compiler.inference.analysis import Analyzer
 from millrace_compiler.inference.infer import Ports
 from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source
+from millrace_compiler.parameters.settings import SELF_JOIN
 from millrace_compiler.plain.identity import identity
 from millrace_compiler.plain.keeping import parts_of
 from millrace_compiler.plain.nodes import WRITERS
@@ -91,6 +92,9 @@ def _check_settings(program: Program) -> None:
         report.add("plain_handler", None, "production_handler", reason=reason)
     if settings.get("modules"):
         report.add("plain_modules", None, "modules")
+    if settings.get("optimization") in ("all", SELF_JOIN):
+        for node in _self_joins(program):
+            report.add("plain_self_join", node, "left")
     if settings.get("uncaught_exception_handler", "stop") != "stop":
         reason = "a query that failed ends its program"
         report.add("plain_handler", None, "uncaught_exception_handler", reason=reason)
@@ -98,6 +102,19 @@ def _check_settings(program: Program) -> None:
         report.add("plain_at_least_once", None, "processing_guarantee")
     for node, parameter in program.graph.drawing.items():
         report.add("plain_draws", node, parameter)
+
+
+def _self_joins(program: Program) -> Iterator[str]:
+    """Joins of a stream with itself, which the optimization changes."""
+    graph = program.graph
+    for id_, operator in graph.operators.items():
+        if operator.kind == "join.stream_stream":
+            edges = (graph.inputs[id_][port][0] for port in ("left", "right"))
+            sides = {
+                (graph.merged.get(each.source, each.source), each.source_port) for each in edges
+            }
+            if len(sides) == 1:
+                yield id_
 
 
 def _write(program: Program, id_: str) -> None:

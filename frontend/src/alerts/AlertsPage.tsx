@@ -62,9 +62,11 @@ function Alerts({ ws }: { ws: string }) {
       none={t("No alert matches “{search}”.", { search: paging.text })}
       empty={
         <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>
-          {t(
-            "An alert is listed here once the condition of a rule has been true for its duration.",
-          )}
+          {t({
+            id: "alerts.alert_is_listed_here",
+            message:
+              "An alert is listed here once the condition of a rule has been true for its duration.",
+          })}
         </Empty>
       }
       testId="alerts"

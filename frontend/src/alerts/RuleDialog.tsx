@@ -124,9 +124,11 @@ export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
         </div>
         <TextInput
           label={t("Webhook")}
-          description={t(
-            "An address that receives a POST request with JSON when an alert fires or is resolved.",
-          )}
+          description={t({
+            id: "alerts.address_that_receives_post",
+            message:
+              "An address that receives a POST request with JSON when an alert fires or is resolved.",
+          })}
           placeholder="https://"
           value={values.webhook}
           onChange={(event) => set({ webhook: event.currentTarget.value.trim() })}

@@ -54,7 +54,11 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
         none={t("No rule matches “{search}”.", { search: paging.text })}
         empty={
           <Empty title={t("No rules")}>
-            {t("A rule defines when an alert fires, for one topology or all, and who is notified.")}
+            {t({
+              id: "alerts.rule_defines_when_alert",
+              message:
+                "A rule defines when an alert fires, for one topology or all, and who is notified.",
+            })}
           </Empty>
         }
         testId="alert-rules"

@@ -16,7 +16,10 @@ export const CONDITIONS: readonly {
   { id: "unknown", title: phrase("The state of the deployment is unknown") },
   {
     id: "degraded",
-    title: phrase("The deployment is degraded, restarting or waiting for a service"),
+    title: phrase({
+      id: "alerts.deployment_is_degraded_restarting",
+      message: "The deployment is degraded, restarting or waiting for a service",
+    }),
   },
   { id: "lag", title: phrase("Lag in records"), unit: phrase("records") },
   { id: "lag_time", title: phrase("Lag in time"), unit: phrase("s") },

@@ -64,7 +64,10 @@ function Crashed({ error }: { error: unknown }) {
     <div className={classes.failed} role="alert">
       <p className={classes.failedTitle}>{t("Something went wrong on this page.")}</p>
       <p className={classes.failedHint}>
-        {t("Your draft is saved on the server. Reload the page to continue.")}
+        {t({
+          id: "app.your_draft_is_saved",
+          message: "Your draft is saved on the server. Reload the page to continue.",
+        })}
       </p>
       <code className={classes.crashText}>
         {error instanceof Error ? error.message : String(error)}

@@ -3,9 +3,7 @@ import { Navigate, Route, Routes } from "react-router";
 import { Loading } from "../frame/Loading";
 import { usePageLoading } from "../frame/pageLoading";
 import { WholePage } from "../frame/WholePage";
-import { LinkPage } from "../pages/LinkPage";
 import { NotFoundPage } from "../pages/NotFoundPage";
-import { SignInPage } from "../pages/SignInPage";
 import { patiently } from "../ui/reach";
 import { Guard } from "./Guard";
 import { Localized } from "./Localized";
@@ -21,6 +19,8 @@ const page = (load: () => Promise<ComponentType>) =>
     }
   });
 
+const SignInPage = page(async () => (await import("../pages/SignInPage")).SignInPage);
+const LinkPage = page(async () => (await import("../pages/LinkPage")).LinkPage);
 const HomePage = page(async () => (await import("../pages/HomePage")).HomePage);
 const TopologiesPage = page(async () => (await import("../pages/TopologiesPage")).TopologiesPage);
 const TopicsPage = page(async () => (await import("../topics/TopicsPage")).TopicsPage);

@@ -199,9 +199,11 @@ export function EmptyCanvas() {
           )
         }
       >
-        {t(
-          "Drag a source from the palette, or add one here. Then pull an edge from its port to add what comes next.",
-        )}
+        {t({
+          id: "canvas.drag_source_from_palette",
+          message:
+            "Drag a source from the palette, or add one here. Then pull an edge from its port to add what comes next.",
+        })}
       </Empty>
     </div>
   );

@@ -93,7 +93,9 @@ export const GroupNode = memo(function GroupNode({ data, id }: NodeProps<GroupFl
           <span className="node-label">{titleOf(frame)}</span>
           <FoldButton frame={frame} />
         </div>
-        <div className="node-sentence">{t("{n} {n|node|nodes}", { n: frame.nodes.length })}</div>
+        <div className="node-sentence">
+          {t("{n} {n, plural, one {node} other {nodes}}", { n: frame.nodes.length })}
+        </div>
       </div>
       {errors > 0 || failed !== null ? (
         <span
@@ -101,7 +103,7 @@ export const GroupNode = memo(function GroupNode({ data, id }: NodeProps<GroupFl
           data-severity={failed === null ? "error" : "failure"}
           title={failed ?? undefined}
           role="img"
-          aria-label={failed ?? t("{n} {n|error|errors}", { n: errors })}
+          aria-label={failed ?? t("{n} {n, plural, one {error} other {errors}}", { n: errors })}
         >
           {failed === null ? errors : "!"}
         </span>

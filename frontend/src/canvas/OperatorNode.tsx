@@ -24,7 +24,8 @@ function planned(state: DesignerState, node: string): string | null {
   if (plan === undefined) return null;
   const areas = state.result?.plan?.subtopologies ?? [];
   const mine = areas.filter((area) => plan.subtopologies.includes(area.id)).at(-1);
-  const tasks = mine === undefined ? "" : t("{n} {n|task|tasks}", { n: mine.tasks });
+  const tasks =
+    mine === undefined ? "" : t("{n} {n, plural, one {task} other {tasks}}", { n: mine.tasks });
   return [runsText(plan.runs_as), tasks].filter((part) => part !== "").join(" · ");
 }
 
@@ -36,9 +37,9 @@ export function troubleOf(state: DesignerState, node: string): "error" | "missin
 }
 
 const PROBLEMS = {
-  warning: phrase("{n} {n|warning|warnings}"),
-  missing: phrase("{n} {n|field|fields} to fill in"),
-  error: phrase("{n} {n|error|errors}"),
+  warning: phrase("{n} {n, plural, one {warning} other {warnings}}"),
+  missing: phrase("{n} {n, plural, one {field} other {fields}} to fill in"),
+  error: phrase("{n} {n, plural, one {error} other {errors}}"),
 } as const;
 
 /** The number of a node's errors or, if it has none, of its warnings, at its corner. */
@@ -86,13 +87,27 @@ function EndedBadge({ node }: { node: string }) {
     <span
       className="node-ended m-figures"
       title={[
-        t("{n} {n|record|records} of the simulation {n|was|were} dropped here", { n: number }),
+        t(
+          {
+            id: "canvas.records_of_simulation_were",
+            message:
+              "{n} {n, plural, one {record} other {records}} of the simulation {n, plural, one {was} other {were}} dropped here",
+          },
+          { n: number },
+        ),
         ...reasons,
       ].join("\n")}
       role="img"
-      aria-label={t("{n} {n|record|records} of the simulation {n|was|were} dropped here", {
-        n: number,
-      })}
+      aria-label={t(
+        {
+          id: "canvas.records_of_simulation_were",
+          message:
+            "{n} {n, plural, one {record} other {records}} of the simulation {n, plural, one {was} other {were}} dropped here",
+        },
+        {
+          n: number,
+        },
+      )}
     >
       {t("{n} ended", { n: number })}
     </span>

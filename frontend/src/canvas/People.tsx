@@ -33,9 +33,17 @@ function Mark({ people }: { people: readonly Person[] }) {
         ...{ "--person": colorOf(first.id) },
       }}
       role="img"
-      aria-label={t("{names} {n|is|are} editing this node", { names, n: people.length })}
+      aria-label={t("{names} {n, plural, one {is} other {are}} editing this node", {
+        names,
+        n: people.length,
+      })}
     >
-      <span title={t("{names} {n|is|are} editing this node", { names, n: people.length })}>
+      <span
+        title={t("{names} {n, plural, one {is} other {are}} editing this node", {
+          names,
+          n: people.length,
+        })}
+      >
         {initialsOf(first.name)}
         {people.length > 1 ? ` +${people.length - 1}` : ""}
       </span>

@@ -116,7 +116,13 @@ export function PlanAreas() {
               color: `var(--m-area-${area.id % COLORS})`,
             }}
           >
-            {t("Sub-topology {id} · {n} {n|task|tasks}", { id: area.id, n: area.tasks })}
+            {t(
+              {
+                id: "common.sub_topology_tasks",
+                message: "Sub-topology {id} · {n} {n, plural, one {task} other {tasks}}",
+              },
+              { id: area.id, n: area.tasks },
+            )}
           </div>
         );
       })}

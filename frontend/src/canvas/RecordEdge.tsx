@@ -108,7 +108,10 @@ function repartitionTopic(state: DesignerState, target: string): string | null {
   );
   return topic === undefined
     ? null
-    : t("{name} · {n} {n|partition|partitions}", { name: topic.name, n: topic.partitions });
+    : t("{name} · {n} {n, plural, one {partition} other {partitions}}", {
+        name: topic.name,
+        n: topic.partitions,
+      });
 }
 
 /** Marks on a wire: a key if the key changes, a double bar if records are shuffled. */
@@ -119,10 +122,12 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
       <g className="edge-shuffle" transform={`translate(${x} ${y})`}>
         <title>
           {topic === null
-            ? t(
-                "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
-              )
-            : `${t("Records are repartitioned here: each goes through a repartition topic to the task that owns its key.")}\n${topic}`}
+            ? t({
+                id: "common.records_are_repartitioned_here",
+                message:
+                  "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
+              })
+            : `${t({ id: "common.records_are_repartitioned_here", message: "Records are repartitioned here: each goes through a repartition topic to the task that owns its key." })}\n${topic}`}
         </title>
         <rect x={-8} y={-8} width={16} height={16} rx={3} />
         <path d="M-2 -5V5M2 -5V5" />
@@ -132,7 +137,11 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
   return (
     <g className="edge-key" transform={`translate(${x} ${y})`}>
       <title>
-        {t("The key changed: the next node that groups or joins by key repartitions the records")}
+        {t({
+          id: "canvas.key_changed_next_node",
+          message:
+            "The key changed: the next node that groups or joins by key repartitions the records",
+        })}
       </title>
       <circle r={8} />
       <circle cx={-1.9} r={2.1} />
@@ -262,7 +271,13 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       {counted === undefined || showChip ? null : (
         <Label
           text={exact(counted)}
-          title={t("{n} {n|record|records} in the simulation", { n: exact(counted) })}
+          title={t(
+            {
+              id: "canvas.records_in_simulation",
+              message: "{n} {n, plural, one {record} other {records}} in the simulation",
+            },
+            { n: exact(counted) },
+          )}
           x={labelX}
           y={marks ? labelY - 16 : labelY}
           hovered={hovered}

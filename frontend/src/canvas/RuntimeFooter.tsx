@@ -66,9 +66,16 @@ function right(
   if (figures.lost > 0) {
     return {
       text: `${count(figures.lost)} ${t("lost")}`,
-      title: t("{n} {n|record|records} that the broker deleted before {n|it was|they were} read", {
-        n: exact(figures.lost),
-      }),
+      title: t(
+        {
+          id: "canvas.records_that_broker_deleted",
+          message:
+            "{n} {n, plural, one {record} other {records}} that the broker deleted before {n, plural, one {it was} other {they were}} read",
+        },
+        {
+          n: exact(figures.lost),
+        },
+      ),
       tone: "degraded",
     };
   }
@@ -78,7 +85,9 @@ function right(
   if (missed !== null && figures.lag === null) return { ...missed, tone: "" };
   if (figures.lag !== null) {
     const { sign, title, tone } = heading(points);
-    const unread = t("{n} {n|record|records} not yet read", { n: exact(figures.lag) });
+    const unread = t("{n} {n, plural, one {record} other {records}} not yet read", {
+      n: exact(figures.lag),
+    });
     return {
       text: `${t("lag")} ${count(figures.lag)}${sign}`,
       title: title === "" ? unread : `${unread}\n${title}`,
@@ -108,7 +117,10 @@ function drawDots(element: HTMLElement, figures: NodeFigures | null) {
   element.replaceChildren(...dots);
   if (tasks.length > MAX_DOTS) element.append(`+${tasks.length - MAX_DOTS}`);
   if (tasks.length > 0) {
-    element.setAttribute("aria-label", t("{n} {n|task|tasks}", { n: tasks.length }));
+    element.setAttribute(
+      "aria-label",
+      t("{n} {n, plural, one {task} other {tasks}}", { n: tasks.length }),
+    );
   }
 }
 

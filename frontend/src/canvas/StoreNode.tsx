@@ -20,7 +20,8 @@ function StoreFigures({ node }: { node: string }) {
       subscribeNode(node, (figures) => {
         if (box.current === null) return;
         const rows = figures?.storeRows ?? null;
-        box.current.textContent = rows === null ? "" : t("{n} {n|row|rows}", { n: count(rows) });
+        box.current.textContent =
+          rows === null ? "" : t("{n} {n, plural, one {row} other {rows}}", { n: count(rows) });
         const size = figures?.storeBytes ?? null;
         box.current.title = size === null ? "" : bytes(size);
       }),

@@ -163,7 +163,7 @@ export function flowGroups(
         ? { handles: handlesOf(frame.ports) }
         : // Nodes and wires inside are reached through it; only its head receives the pointer.
           { dragHandle: ".frame-head", style: { pointerEvents: "none" as const } }),
-      ariaLabel: t("Group {title}, {n} {n|node|nodes}", {
+      ariaLabel: t("Group {title}, {n} {n, plural, one {node} other {nodes}}", {
         title: frame.group.title ?? frame.group.id,
         n: frame.nodes.length,
       }),

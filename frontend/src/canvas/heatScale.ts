@@ -67,7 +67,10 @@ export const SCALES: Readonly<Record<Exclude<Figure, "none">, Scale>> = {
   },
   arrival: {
     label: phrase("Heat: latency from arrival"),
-    meaning: phrase("99 % of the records take less, from their arrival in Kafka on"),
+    meaning: phrase({
+      id: "canvas.of_records_take_less",
+      message: "99 % of the records take less, from their arrival in Kafka on",
+    }),
     value: (figures) => figures.latency?.arrival.p99 ?? null,
     ...LATENCY,
   },

@@ -31,8 +31,8 @@ function placesOf(dragged: readonly FlowNode[], flow: Flow) {
   }
   const label =
     nodes.size > 0
-      ? t("Move {n} {n|node|nodes}", { n: nodes.size })
-      : t("Move {n} {n|note|notes}", { n: notes.size });
+      ? t("Move {n} {n, plural, one {node} other {nodes}}", { n: nodes.size })
+      : t("Move {n} {n, plural, one {note} other {notes}}", { n: notes.size });
   const move = (document: TopologyDocument) => moveNotes(moveNodes(document, nodes), notes);
   return { nodes, label, move };
 }

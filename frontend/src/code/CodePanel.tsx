@@ -42,7 +42,14 @@ function Program() {
     const errors = result.diagnostics.filter((each) => each.severity === "error").length;
     return (
       <Empty title={t("No code while there are errors")}>
-        {t("{n} {n|problem|problems} must be fixed first. See the Problems tab.", { n: errors })}
+        {t(
+          {
+            id: "code.problems_must_be_fixed",
+            message:
+              "{n} {n, plural, one {problem} other {problems}} must be fixed first. See the Problems tab.",
+          },
+          { n: errors },
+        )}
       </Empty>
     );
   }

@@ -35,7 +35,14 @@ export function PlainCode() {
         <h2>
           {result.code === null
             ? t("Not possible in plain Spark")
-            : t("{n} {n|difference|differences} from Kafka Streams", { n: differences.length })}
+            : t(
+                {
+                  id: "common.differences_from_kafka_streams",
+                  message:
+                    "{n} {n, plural, one {difference} other {differences}} from Kafka Streams",
+                },
+                { n: differences.length },
+              )}
         </h2>
         <DiagnosticGroups diagnostics={shown} />
       </aside>

@@ -46,7 +46,7 @@ function nudged(key: string, title: Phrase, dx: number, dy: number): Command {
     run: ({ designer }) => {
       const chosen = new Set(designer.selection.nodes);
       designer.change(
-        t("Move {n} {n|node|nodes}", { n: chosen.size }),
+        t("Move {n} {n, plural, one {node} other {nodes}}", { n: chosen.size }),
         (document) => {
           const positions = new Map(
             document.nodes

@@ -23,8 +23,8 @@ export function pasteText(text: string): boolean {
   const copy = paste(document, catalog, fragment, at);
   const label =
     copy.ids.length > 0
-      ? t("Paste {n} {n|node|nodes}", { n: copy.ids.length })
-      : t("Paste {n} {n|note|notes}", { n: copy.notes.length });
+      ? t("Paste {n} {n, plural, one {node} other {nodes}}", { n: copy.ids.length })
+      : t("Paste {n} {n, plural, one {note} other {notes}}", { n: copy.notes.length });
   change(label, () => copy.document, {
     select: { nodes: copy.ids, edges: [], notes: copy.notes },
   });
@@ -36,8 +36,8 @@ export function removeCopied() {
   const notes = selection.notes ?? [];
   change(
     selection.nodes.length > 0
-      ? t("Cut {n} {n|node|nodes}", { n: selection.nodes.length })
-      : t("Cut {n} {n|note|notes}", { n: notes.length }),
+      ? t("Cut {n} {n, plural, one {node} other {nodes}}", { n: selection.nodes.length })
+      : t("Cut {n} {n, plural, one {note} other {notes}}", { n: notes.length }),
     (document) => removeNotes(removeNodes(document, new Set(selection.nodes)), notes),
     { select: { nodes: [], edges: [] } },
   );

@@ -19,8 +19,8 @@ export const duplicate: Command = {
     );
     designer.change(
       copy.ids.length > 0
-        ? t("Duplicate {n} {n|node|nodes}", { n: copy.ids.length })
-        : t("Duplicate {n} {n|note|notes}", { n: copy.notes.length }),
+        ? t("Duplicate {n} {n, plural, one {node} other {nodes}}", { n: copy.ids.length })
+        : t("Duplicate {n} {n, plural, one {note} other {notes}}", { n: copy.notes.length }),
       () => copy.document,
       {
         select: { nodes: copy.ids, edges: [], notes: copy.notes },

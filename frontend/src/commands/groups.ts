@@ -52,7 +52,7 @@ export const group: Command = {
   run: ({ designer }) => {
     const nodes = withStores(designer.document, designer.selection.nodes);
     designer.change(
-      t("Group {n} {n|node|nodes}", { n: nodes.length }),
+      t("Group {n} {n, plural, one {node} other {nodes}}", { n: nodes.length }),
       (document) => makeGroup(document, nodes, t("Group")).document,
       { select: { nodes, edges: [] } },
     );

@@ -18,10 +18,10 @@ export const remove: Command = {
     const { nodes, edges, notes = [] } = designer.selection;
     const label =
       nodes.length > 0
-        ? t("Delete {n} {n|node|nodes}", { n: nodes.length })
+        ? t("Delete {n} {n, plural, one {node} other {nodes}}", { n: nodes.length })
         : edges.length > 0
           ? t("Delete edge")
-          : t("Delete {n} {n|note|notes}", { n: notes.length });
+          : t("Delete {n} {n, plural, one {note} other {notes}}", { n: notes.length });
     designer.change(
       label,
       (document) =>

@@ -13,7 +13,7 @@ export const removeAndReconnect: Command = {
     const { catalog, selection } = designer;
     if (catalog === null) return;
     designer.change(
-      t("Delete {n} {n|node|nodes}", { n: selection.nodes.length }),
+      t("Delete {n} {n, plural, one {node} other {nodes}}", { n: selection.nodes.length }),
       (document) => without(document, catalog, knownRoles(designer), new Set(selection.nodes)),
       { select: { nodes: [], edges: [] } },
     );

@@ -22,9 +22,11 @@ export function BeginningFields(props: {
     <>
       <Select
         label={t("Start from")}
-        description={t(
-          "Global tables are always read from the beginning. The offsets are shown before it starts.",
-        )}
+        description={t({
+          id: "deployments.global_tables_are_always",
+          message:
+            "Global tables are always read from the beginning. The offsets are shown before it starts.",
+        })}
         value={value.position}
         onChange={(position) => set({ position: position ?? "stopped" })}
         data={POSITIONS.map((each) => ({ ...each, label: t(each.label) }))}
@@ -57,7 +59,10 @@ export function BeginningFields(props: {
       ) : null}
       <Switch
         label={t("Reset all stores")}
-        description={t("Start with empty stores. The current state is kept for at least a day.")}
+        description={t({
+          id: "deployments.start_with_empty_stores",
+          message: "Start with empty stores. The current state is kept for at least a day.",
+        })}
         checked={value.resets}
         disabled={empties(value.position)}
         onChange={(event) => set({ resets: event.currentTarget.checked })}

@@ -148,7 +148,10 @@ export function ChangeDialog(props: Asked) {
         ) : null}
         {lost.length === 0 ? null : (
           <Note tone="degraded">
-            {t("The rows of these stores cannot be migrated. They will be lost.")}
+            {t({
+              id: "deployments.rows_of_these_stores",
+              message: "The rows of these stores cannot be migrated. They will be lost.",
+            })}
           </Note>
         )}
         <DialogEnd
@@ -231,7 +234,7 @@ function Store(props: StoreProps) {
         ))}
         {store.rows === null ? null : (
           <span>
-            {t("{n} {n|row|rows}", { n: exact(store.rows) })}
+            {t("{n} {n, plural, one {row} other {rows}}", { n: exact(store.rows) })}
             {store.bytes === null ? "" : ` · ${bytes(store.bytes)}`}
           </span>
         )}
@@ -290,7 +293,7 @@ function windowText(windows: unknown): string {
 }
 
 function tasksText(tasks: number | null): string {
-  return tasks === null ? "–" : t("{n} {n|task|tasks}", { n: tasks });
+  return tasks === null ? "–" : t("{n} {n, plural, one {task} other {tasks}}", { n: tasks });
 }
 
 const VERDICTS: Readonly<Record<StoreChange["verdict"], Phrase>> = {
@@ -302,16 +305,23 @@ const VERDICTS: Readonly<Record<StoreChange["verdict"], Phrase>> = {
 };
 
 const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], Phrase>> = {
-  counted_again: phrase(
-    "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.",
-  ),
-  written_again: phrase("Results of records that are read again are written to the sinks again."),
-  skipped: phrase(
-    "Records between the position where it stopped and the start position are not read.",
-  ),
-  begins_empty: phrase(
-    "All stores start empty: they do not include records before the start offsets.",
-  ),
+  counted_again: phrase({
+    id: "deployments.stores_keep_their_rows",
+    message:
+      "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.",
+  }),
+  written_again: phrase({
+    id: "deployments.results_of_records_that_are_read",
+    message: "Results of records that are read again are written to the sinks again.",
+  }),
+  skipped: phrase({
+    id: "deployments.records_between_position_where",
+    message: "Records between the position where it stopped and the start position are not read.",
+  }),
+  begins_empty: phrase({
+    id: "deployments.all_stores_start_empty",
+    message: "All stores start empty: they do not include records before the start offsets.",
+  }),
 };
 
 const REASONS: Readonly<Record<string, Phrase>> = {
@@ -324,10 +334,15 @@ const REASONS: Readonly<Record<string, Phrase>> = {
   key_type_changed: phrase("The type of the keys changes."),
   value_type_changed: phrase("The type of the values changes."),
   windows_changed: phrase("Its windows change."),
-  program_changed: phrase(
-    "The queries of the plain PySpark program change: Spark continues state only with the same sources and steps with state.",
-  ),
-  dialect_changed: phrase("The code changes between Kafka Streams' results and plain PySpark."),
+  program_changed: phrase({
+    id: "deployments.queries_of_plain_pyspark",
+    message:
+      "The queries of the plain PySpark program change: Spark continues state only with the same sources and steps with state.",
+  }),
+  dialect_changed: phrase({
+    id: "deployments.code_changes_between_kafka",
+    message: "The code changes between Kafka Streams' results and plain PySpark.",
+  }),
 };
 
 function reasonText(reason: string): string {

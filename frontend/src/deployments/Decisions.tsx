@@ -63,7 +63,10 @@ function Remove({ decided, deployment }: { decided: Decided; deployment: number 
   return (
     <Confirm
       title={t("Remove…")}
-      question={t("If the record was not reached yet, the next start fails at it again.")}
+      question={t({
+        id: "deployments.if_record_was_not",
+        message: "If the record was not reached yet, the next start fails at it again.",
+      })}
       action={t("Remove the decision")}
       busy={remove.isPending}
       onConfirm={() => remove.mutate()}

@@ -57,7 +57,13 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
     : empty
       ? t("There is nothing to deploy yet.")
       : current
-        ? t("Version {n} is deployed. Change the topology to deploy the next one.", { n: next })
+        ? t(
+            {
+              id: "deployments.version_is_deployed_change",
+              message: "Version {n} is deployed. Change the topology to deploy the next one.",
+            },
+            { n: next },
+          )
         : changed
           ? t("Saves version {n} and runs it", { n: next })
           : t("Compiles, checks and runs version {n}", { n: next });

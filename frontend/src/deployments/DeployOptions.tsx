@@ -1,4 +1,4 @@
-import { NumberInput, Select, TextInput } from "@mantine/core";
+import { NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { ENVIRONMENTS, type Environment, parametersOf } from "../graph/parameters";
@@ -11,6 +11,7 @@ import classes from "./deployments.module.css";
 import { JVMS, sharesJvm, withJvm } from "./jvm";
 import { LOST, lostOf, withLost } from "./lost";
 import { placeProblem, withPlace } from "./place";
+import { withStandby } from "./standby";
 import { STARTS, startOf, withStart } from "./start";
 import { REAL_TIME_MS, triggerOf, triggersOf, withTrigger } from "./trigger";
 
@@ -80,9 +81,11 @@ export function DeployOptions(props: {
       {fresh ? (
         <Select
           label={t("Start from")}
-          description={t(
-            "Where the first run starts reading streams and tables. Global tables are always read from the beginning.",
-          )}
+          description={t({
+            id: "deployments.where_first_run_starts",
+            message:
+              "Where the first run starts reading streams and tables. Global tables are always read from the beginning.",
+          })}
           value={startOf(values)}
           onChange={(value) => onChange(withStart(values, value))}
           data={STARTS.map((each) => ({ ...each, label: t(each.label) }))}
@@ -97,7 +100,11 @@ export function DeployOptions(props: {
         description={
           trigger === "real-time"
             ? t(
-                "Millisecond latency, at least once; state is saved every {n} s. Each task has its own thread, regardless of the number of cores.",
+                {
+                  id: "deployments.millisecond_latency_at_least",
+                  message:
+                    "Millisecond latency, at least once; state is saved every {n} s. Each task has its own thread, regardless of the number of cores.",
+                },
                 { n: (values.real_time_ms ?? REAL_TIME_MS) / 1000 },
               )
             : t("How often a micro-batch starts.")
@@ -112,9 +119,11 @@ export function DeployOptions(props: {
           label={t("JVM")}
           description={
             shared
-              ? t(
-                  "Needs a fraction of the memory. If its JVM ends, all that share it start again; topologies with Python code or readers of files get their own.",
-                )
+              ? t({
+                  id: "deployments.needs_fraction_of_memory",
+                  message:
+                    "Needs a fraction of the memory. If its JVM ends, all that share it start again; topologies with Python code or readers of files get their own.",
+                })
               : t("Its memory and threads are its own.")
           }
           value={shared ? "shared" : "own"}
@@ -126,12 +135,27 @@ export function DeployOptions(props: {
         />
       )}
       {shared ? null : size}
+      {shared || plain ? null : (
+        <Switch
+          label={t("Standby")}
+          description={t({
+            id: "deployments.second_driver_takes_over",
+            message:
+              "A second driver is kept ready and takes over when the first one is lost. It needs the same memory again.",
+          })}
+          checked={values.standby === true}
+          onChange={(event) => onChange(withStandby(values, event.currentTarget.checked))}
+          data-testid="standby-setting"
+        />
+      )}
       {plain ? null : (
         <Select
           label={t("Lost offsets")}
-          description={t(
-            "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.",
-          )}
+          description={t({
+            id: "deployments.if_broker_has_deleted",
+            message:
+              "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.",
+          })}
           value={lostOf(values)}
           onChange={(value) => onChange(withLost(values, value))}
           data={LOST.map((each) => ({ ...each, label: t(each.label) }))}
@@ -142,9 +166,11 @@ export function DeployOptions(props: {
       {(fresh && !shared) || values.checkpoint ? (
         <TextInput
           label={t("Checkpoint")}
-          description={t(
-            "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.",
-          )}
+          description={t({
+            id: "deployments.where_state_and_offsets",
+            message:
+              "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.",
+          })}
           placeholder="s3a://bucket/folder"
           disabled={!fresh}
           value={values.checkpoint ?? ""}

@@ -23,6 +23,7 @@ import { act } from "./acting";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { jvmOf, sharesJvm } from "./jvm";
+import { standbyOf } from "./standby";
 import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
 
 /** The state of the deployment and the actions on it. */
@@ -52,9 +53,11 @@ export function DeploymentCard(props: {
       </div>
       {connection === "lost" ? (
         <p className={classes.cardLine}>
-          {t(
-            "The server cannot be reached, so the current state is unknown. Retrying automatically.",
-          )}
+          {t({
+            id: "deployments.server_cannot_be_reached",
+            message:
+              "The server cannot be reached, so the current state is unknown. Retrying automatically.",
+          })}
         </p>
       ) : null}
       {deployment.draining ? (
@@ -64,7 +67,11 @@ export function DeploymentCard(props: {
       ) : null}
       {state === "asleep" ? (
         <p className={classes.cardLine} data-testid="asleep">
-          {t("No records for a while: the query has ended, and the next record starts it again.")}
+          {t({
+            id: "deployments.no_records_for_while",
+            message:
+              "No records for a while: the query has ended, and the next record starts it again.",
+          })}
         </p>
       ) : null}
       {state === "paused" ? (
@@ -74,9 +81,11 @@ export function DeploymentCard(props: {
       ) : null}
       {isPlain(deployment.settings) ? (
         <p className={classes.cardLine} data-testid="runs-plain">
-          {t(
-            "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.",
-          )}
+          {t({
+            id: "deployments.plain_pyspark_it_cannot",
+            message:
+              "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.",
+          })}
         </p>
       ) : null}
       <DeploymentSteps deployment={deployment} />
@@ -92,6 +101,7 @@ function RunLine({ deployment }: { deployment: Deployment }) {
   if (run === null) return null;
   const started = millis(run.started_at);
   const jvm = jvmOf(run);
+  const standby = standbyOf(deployment);
   return (
     <dl className={classes.run}>
       <dt>{t("Driver")}</dt>
@@ -105,13 +115,19 @@ function RunLine({ deployment }: { deployment: Deployment }) {
           <dd data-testid="driver-jvm">{jvm}</dd>
         </>
       )}
+      {standby === null ? null : (
+        <>
+          <dt>{t("Standby")}</dt>
+          <dd data-testid="standby">{standby}</dd>
+        </>
+      )}
       <dt>{t("Started")}</dt>
       <dd title={started === null ? undefined : moment(started)}>
         {known(started, (at) => ago(at, now))}
         {run.restarts > 0 ? (
           <span className={classes.restarts}>
             {" · "}
-            {t("{n} {n|restart|restarts}", { n: run.restarts })}
+            {t("{n} {n, plural, one {restart} other {restarts}}", { n: run.restarts })}
           </span>
         ) : null}
       </dd>

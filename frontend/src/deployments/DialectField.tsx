@@ -20,9 +20,11 @@ export function DialectField(props: {
         label={t("Code")}
         description={
           plain
-            ? t(
-                "Ordinary Structured Streaming, in micro-batches. Another start position needs empty stores.",
-              )
+            ? t({
+                id: "deployments.ordinary_structured_streaming_in_micro",
+                message:
+                  "Ordinary Structured Streaming, in micro-batches. Another start position needs empty stores.",
+              })
             : t("Gives the results of Kafka Streams.")
         }
         value={plain ? "plain" : "exact"}
@@ -58,7 +60,13 @@ function Differences() {
       >
         {refused
           ? t("Show the reasons")
-          : t("{n} {n|difference|differences} from Kafka Streams", { n: differences.length })}
+          : t(
+              {
+                id: "common.differences_from_kafka_streams",
+                message: "{n} {n, plural, one {difference} other {differences}} from Kafka Streams",
+              },
+              { n: differences.length },
+            )}
       </Button>
     </>
   );

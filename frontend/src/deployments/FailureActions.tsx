@@ -108,9 +108,11 @@ function Decide(props: {
   if (!asked) {
     return (
       <FailureButton
-        title={t(
-          "Only this record, where it failed: everything else is written exactly as often as without the failure.",
-        )}
+        title={t({
+          id: "deployments.only_this_record_where",
+          message:
+            "Only this record, where it failed: everything else is written exactly as often as without the failure.",
+        })}
         onClick={() => setAsked(true)}
         data-testid={`failure-${decision}`}
       >

@@ -11,7 +11,11 @@ export function HandoverNote({ plan }: { plan: StatePlan }) {
     return (
       <p data-testid="handover" data-warm="true">
         {t(
-          "The new driver is prepared before version {n} stops, so that the output pauses only briefly.",
+          {
+            id: "deployments.new_driver_is_prepared",
+            message:
+              "The new driver is prepared before version {n} stops, so that the output pauses only briefly.",
+          },
           {
             n: plan.before,
           },
@@ -31,5 +35,8 @@ const REASONS: Readonly<Record<NonNullable<Handover["reason"]>, Phrase>> = {
   memory: phrase("There is not enough memory for two drivers at once."),
   cluster: phrase("The running driver uses the cores of the cluster."),
   paused: phrase("It is paused."),
-  plain: phrase("A plain PySpark program cannot be prepared while another driver runs."),
+  plain: phrase({
+    id: "deployments.plain_pyspark_program_cannot",
+    message: "A plain PySpark program cannot be prepared while another driver runs.",
+  }),
 };

@@ -34,7 +34,10 @@ export function RunsPanel({ operator }: { operator: boolean }) {
   if (deployment === null) {
     return (
       <Empty title={t("Never deployed")}>
-        {t("Each run is listed here with its start, its end and the reason it ended.")}
+        {t({
+          id: "deployments.each_run_is_listed",
+          message: "Each run is listed here with its start, its end and the reason it ended.",
+        })}
       </Empty>
     );
   }
@@ -97,6 +100,7 @@ function Runs({ deployment, runs }: { deployment: number; runs: readonly RunReco
               <td className="m-mono">{known(run.pid, String)}</td>
               <td>{from === null || to === null ? UNKNOWN : span(to - from)}</td>
               <td className={classes.end}>
+                {run.standby ? `${t("took over as the standby")} · ` : null}
                 {to === null ? t("running") : known(run.outcome, (outcome) => t(OUTCOMES[outcome]))}
                 {run.threads ? (
                   <>

@@ -67,11 +67,20 @@ function Scale({ deployment }: { deployment: Deployment }) {
         </div>
         {settings.real_time_ms === undefined ? null : (
           <p>
-            {t("In real time each task has its own thread, regardless of the number of cores.")}
+            {t({
+              id: "deployments.in_real_time_each",
+              message:
+                "In real time each task has its own thread, regardless of the number of cores.",
+            })}
           </p>
         )}
         {plan.data === undefined ? null : <HandoverNote plan={plan.data} />}
-        <p>{t("All stores are kept, and it continues at its current position.")}</p>
+        <p>
+          {t({
+            id: "deployments.all_stores_are_kept",
+            message: "All stores are kept, and it continues at its current position.",
+          })}
+        </p>
         <DialogEnd
           onCancel={() => openScale(false)}
           disabled={!changed}

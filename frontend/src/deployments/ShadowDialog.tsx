@@ -92,7 +92,11 @@ function Begin({ deployment }: { deployment: Deployment }) {
     <>
       <p>
         {t(
-          "The version processes the same records as version {n}, and writes to topics of its own. Version {n} is not changed.",
+          {
+            id: "deployments.version_processes_same_records",
+            message:
+              "The version processes the same records as version {n}, and writes to topics of its own. Version {n} is not changed.",
+          },
           { n: deployment.version },
         )}
       </p>
@@ -117,7 +121,11 @@ function Begin({ deployment }: { deployment: Deployment }) {
         description={
           start === "running"
             ? t("State that cannot be carried over makes the start fail.")
-            : t("Takes longer. Outputs of records up to the current offsets are not compared.")
+            : t({
+                id: "deployments.takes_longer_outputs_of_records",
+                message:
+                  "Takes longer. Outputs of records up to the current offsets are not compared.",
+              })
         }
         value={start}
         onChange={(value) => setStart((value ?? "running") as ShadowStart)}
@@ -199,7 +207,10 @@ function Running({ deployment, shadow }: { deployment: Deployment; shadow: Shado
       {comparison === null || compares ? null : <ShadowResult comparison={comparison} />}
       {ending ? (
         <ConfirmName
-          label={t("Type the name of the topology to delete the shadow with its state and topics")}
+          label={t({
+            id: "deployments.type_name_of_topology",
+            message: "Type the name of the topology to delete the shadow with its state and topics",
+          })}
           action={t("End and delete")}
           busy={busy === "end"}
           onConfirm={(name) =>

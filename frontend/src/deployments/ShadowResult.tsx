@@ -22,7 +22,13 @@ export function ShadowResult({ comparison }: { comparison: OutputComparison }) {
       <p>
         {different
           ? t("Versions {n} and {m} differ for the same input.", versions)
-          : t("Versions {n} and {m} wrote the same output for the same input.", versions)}
+          : t(
+              {
+                id: "deployments.versions_and_wrote_same",
+                message: "Versions {n} and {m} wrote the same output for the same input.",
+              },
+              versions,
+            )}
       </p>
       <table className={`ui-table ${classes.table}`}>
         <thead>
@@ -55,7 +61,11 @@ export function ShadowResult({ comparison }: { comparison: OutputComparison }) {
         each.deleted === 0 ? null : (
           <Note key={each.topic} tone="degraded">
             {t(
-              "{n} {n|record|records} of {topic} {n|has|have} been deleted by the broker and {n|is|are} not compared.",
+              {
+                id: "deployments.records_of_have_been",
+                message:
+                  "{n} {n, plural, one {record} other {records}} of {topic} {n, plural, one {has} other {have}} been deleted by the broker and {n, plural, one {is} other {are}} not compared.",
+              },
               {
                 n: exact(each.deleted),
                 topic: each.topic,

@@ -20,7 +20,15 @@ export async function deployNow(
   const errors = blockers();
   if (errors > 0) {
     useView.getState().openBottom("problems");
-    notify(t("{n} {n|problem prevents|problems prevent} deployment.", { n: errors }));
+    notify(
+      t(
+        {
+          id: "deployments.problems_prevent_deployment",
+          message: "{n} {n, plural, one {problem prevents} other {problems prevent}} deployment.",
+        },
+        { n: errors },
+      ),
+    );
     return;
   }
   try {

@@ -16,15 +16,21 @@ export function sharesJvm(settings: DeploymentSettings): boolean {
 export function withJvm(settings: DeploymentSettings, choice: string | null): DeploymentSettings {
   const { jvm: _, ...kept } = settings;
   if (choice !== "shared") return kept;
-  const { cores, memory_mb, real_time_ms, checkpoint, ...rest } = kept;
+  const { cores, memory_mb, real_time_ms, checkpoint, standby, ...rest } = kept;
   return { ...rest, jvm: "shared" };
 }
 
 const ALONE = {
-  code: phrase("its own, because the topology runs Python code or reads files"),
+  code: phrase({
+    id: "deployments.its_own_because_topology",
+    message: "its own, because the topology runs Python code or reads files",
+  }),
   system: phrase("its own, because this system cannot share JVMs"),
   heap: phrase("its own, because the heap of the shared one was full"),
-  hang: phrase("its own, because a task of this version did not end in the shared one"),
+  hang: phrase({
+    id: "deployments.its_own_because_task",
+    message: "its own, because a task of this version did not end in the shared one",
+  }),
 } as const;
 
 /** A sentence about the JVM of the running driver; null if it has its own, as requested. */

@@ -15,5 +15,8 @@ export function withPlace(settings: DeploymentSettings, place: string): Deployme
 /** Why a deployment cannot have its checkpoint there; null if it can. */
 export function placeProblem({ checkpoint }: DeploymentSettings): string | null {
   if (checkpoint === undefined || PLACE.test(checkpoint)) return null;
-  return t("Enter a URI such as s3a://bucket/folder, without a user, a password or a query.");
+  return t({
+    id: "deployments.enter_uri_such_as_s",
+    message: "Enter a URI such as s3a://bucket/folder, without a user, a password or a query.",
+  });
 }

@@ -82,7 +82,12 @@ export async function testOfRecord(
     useSimulation.getState().open(topology);
     useSimulation.getState().setView("tests");
     useView.getState().openBottom("simulate");
-    notify(t("The test expects that the record is not dropped. Add the outputs that are right."));
+    notify(
+      t({
+        id: "deployments.test_expects_that_record",
+        message: "The test expects that the record is not dropped. Add the outputs that are right.",
+      }),
+    );
   } catch (error) {
     notifyError(error);
   }

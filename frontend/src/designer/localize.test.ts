@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { CATALOG } from "../commands/kit";
 import { searchKinds } from "../graph/search";
 import { fetchTexts, setLanguage } from "../ui/i18n";
-import { catalog } from "../ui/zh";
+import { catalog } from "../ui/zh/index";
 import { localize } from "./localize";
 
 afterEach(() => setLanguage("en"));

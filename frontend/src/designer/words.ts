@@ -49,12 +49,24 @@ export function refusalText(reason: Refusal): string {
     : reason.needs;
   const needs = accepted.map(roleText).join(` ${t("or")} `);
   if (reason.found === "stream" && reason.needs.includes("table")) {
-    return t("Requires a {needs}, this is a stream: add “To table” between them", { needs });
+    return t(
+      {
+        id: "designer.requires_this_is_stream",
+        message: "Requires a {needs}, this is a stream: add “To table” between them",
+      },
+      { needs },
+    );
   }
   if (reason.found.includes("table") && reason.needs.includes("stream")) {
-    return t("Requires a stream, this is a {found}: add “To stream” between them", {
-      found: roleText(reason.found),
-    });
+    return t(
+      {
+        id: "designer.requires_stream_this_is_add",
+        message: "Requires a stream, this is a {found}: add “To stream” between them",
+      },
+      {
+        found: roleText(reason.found),
+      },
+    );
   }
   return t("Requires a {needs}, this is a {found}", { needs, found: roleText(reason.found) });
 }

@@ -37,7 +37,9 @@ export function Differing({ names, load, onOpened }: DifferingProps) {
             <span className={classes.progress}>
               {search.state === "starting"
                 ? t("Starting the simulator…")
-                : t("{n} {n|input|inputs} tried…", { n: exact(search.inputs) })}
+                : t("{n} {n, plural, one {input} other {inputs}} tried…", {
+                    n: exact(search.inputs),
+                  })}
             </span>
             <Button
               variant="default"
@@ -52,7 +54,11 @@ export function Differing({ names, load, onOpened }: DifferingProps) {
             variant="default"
             leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
             onClick={() => void start(load)}
-            title={t("Runs both versions in the simulator, on at most 20,000 inputs in 20 seconds")}
+            title={t({
+              id: "differing.runs_both_versions_in_simulator",
+              message:
+                "Runs both versions in the simulator, on at most 20,000 inputs in 20 seconds",
+            })}
             data-testid="find-difference"
           >
             {t("Find an input with different results")}
@@ -89,10 +95,17 @@ function Answer(props: { answer: DifferenceSearch } & Omit<DifferingProps, "load
       {result.found === null ? (
         <p data-testid="no-difference">
           <strong>
-            {t("No difference in {n} {n|input|inputs}; {percent} % of the branches covered.", {
-              n: exact(result.inputs),
-              percent,
-            })}
+            {t(
+              {
+                id: "differing.no_difference_in_inputs",
+                message:
+                  "No difference in {n} {n, plural, one {input} other {inputs}}; {percent} % of the branches covered.",
+              },
+              {
+                n: exact(result.inputs),
+                percent,
+              },
+            )}
           </strong>{" "}
           {missed.length === 0
             ? null
@@ -135,7 +148,13 @@ function Found(props: { found: DifferingInput } & Omit<DifferingProps, "load">) 
     <div className={classes.found} data-testid="difference">
       <div className={classes.head}>
         <strong>
-          {t("The results differ after {n} {n|record|records}.", { n: found.inputs.length })}
+          {t(
+            {
+              id: "differing.results_differ_after_records",
+              message: "The results differ after {n} {n, plural, one {record} other {records}}.",
+            },
+            { n: found.inputs.length },
+          )}
         </strong>
         <Button
           variant="subtle"

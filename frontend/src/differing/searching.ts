@@ -91,7 +91,11 @@ export function useSearch(ws: string, topology: number | null) {
       if (answer.state === "done") return answer;
       if (performance.now() - began > PATIENCE_MS)
         throw new Error(
-          t("The simulator did not start. See the log of the service simulator for the cause."),
+          t({
+            id: "common.simulator_did_not_start",
+            message:
+              "The simulator did not start. See the log of the service simulator for the cause.",
+          }),
         );
       setSearch({ state: "starting" });
       await wait(signal);

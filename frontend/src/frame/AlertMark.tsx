@@ -8,7 +8,7 @@ import { useFiring } from "./useFiring";
 export function AlertMark({ ws }: { ws: string }) {
   const firing = useFiring(ws) ?? 0;
   if (firing === 0) return null;
-  const title = t("{n} {n|alert fires|alerts fire}", { n: firing });
+  const title = t("{n} {n, plural, one {alert fires} other {alerts fire}}", { n: firing });
   return (
     <Link
       to={`/w/${ws}/alerts`}
@@ -30,7 +30,7 @@ export function AlertCount({ ws }: { ws: string }) {
   return (
     <span
       className={classes.alertCount}
-      title={t("{n} {n|alert fires|alerts fire}", { n: firing })}
+      title={t("{n} {n, plural, one {alert fires} other {alerts fire}}", { n: firing })}
       data-testid="alert-count"
     >
       {firing}

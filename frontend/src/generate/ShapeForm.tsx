@@ -62,9 +62,11 @@ export function ShapeForm(props: {
         <fieldset className={classes.rules}>
           <legend>{t("Fields")}</legend>
           <p className={classes.hint}>
-            {t(
-              "A list: tea, rice. A range: 1..5. Text with a range: customer-1..50. Text with the number of the key: order-#.",
-            )}
+            {t({
+              id: "generate.list_tea_rice_range",
+              message:
+                "A list: tea, rice. A range: 1..5. Text with a range: customer-1..50. Text with the number of the key: order-#.",
+            })}
           </p>
           {paths.map((path) => (
             <TextInput

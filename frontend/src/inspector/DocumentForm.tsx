@@ -59,7 +59,11 @@ function Topics() {
   return (
     <Section title={t("Topics")}>
       <p className="inspector-hint">
-        {t("Partitions that the design assumes. Where a topic exists, its own count is used.")}
+        {t({
+          id: "inspector.partitions_that_design_assumes",
+          message:
+            "Partitions that the design assumes. Where a topic exists, its own count is used.",
+        })}
       </p>
       {names.map((topic) => (
         <div className="topic-row" key={topic}>
@@ -155,9 +159,16 @@ export function DocumentForm() {
       <h2 className="inspector-heading">{t("Topology")}</h2>
       {failure === null ? null : (
         <p className="field-problem" data-severity="warning">
-          {t("The compiler does not respond, so problems and types may be out of date. {message}", {
-            message: failure,
-          })}
+          {t(
+            {
+              id: "inspector.compiler_does_not_respond",
+              message:
+                "The compiler does not respond, so problems and types may be out of date. {message}",
+            },
+            {
+              message: failure,
+            },
+          )}
         </p>
       )}
       <FieldProblems diagnostics={general} />

@@ -75,9 +75,11 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
       </Section>
       {shuffle ? (
         <Note tone="neutral">
-          {t(
-            "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
-          )}
+          {t({
+            id: "common.records_are_repartitioned_here",
+            message:
+              "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
+          })}
         </Note>
       ) : null}
       {type === undefined ? (

@@ -40,12 +40,14 @@ export function ManyForm(props: { count: number; heading?: string; children?: Re
       <h2 className="inspector-heading">
         {heading ?? t("{n} nodes selected", { n: count })}
         {heading === undefined ? null : (
-          <small className="m-muted">{t("{n} {n|node|nodes}", { n: count })}</small>
+          <small className="m-muted">
+            {t("{n} {n, plural, one {node} other {nodes}}", { n: count })}
+          </small>
         )}
       </h2>
       {children}
       {GROUPS.map((group) => (
-        <Section key={group.title} title={t(group.title)}>
+        <Section key={group.ids[0]} title={t(group.title)}>
           <div className="command-list">
             {group.ids.map((id) => {
               const command = commandById(id);

@@ -90,7 +90,10 @@ export function NoteForm({ note }: { note: Note }) {
         ) : (
           <Textarea
             label={t("Text")}
-            description={t("# heading, **bold**, *italic*, `code`, - list, [title](https://…)")}
+            description={t({
+              id: "inspector.heading_bold_italic_code",
+              message: "# heading, **bold**, *italic*, `code`, - list, [title](https://…)",
+            })}
             autosize
             minRows={6}
             maxRows={24}

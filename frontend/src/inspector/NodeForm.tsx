@@ -137,10 +137,16 @@ function Stores({ node }: { node: DocumentNode }) {
       {connected.length === 0 ? (
         <p className="inspector-hint">
           {several
-            ? t("It has no store: what its code keeps in variables is lost with a restart.")
-            : t(
-                "Without a store, state is kept in a store named after the node's id, which cannot be queried.",
-              )}
+            ? t({
+                id: "inspector.it_has_no_store",
+                message:
+                  "It has no store: what its code keeps in variables is lost with a restart.",
+              })
+            : t({
+                id: "inspector.without_store_state_is_kept",
+                message:
+                  "Without a store, state is kept in a store named after the node's id, which cannot be queried.",
+              })}
         </p>
       ) : null}
     </Section>
@@ -219,7 +225,10 @@ function Children({ node }: { node: DocumentNode }) {
   return (
     <Section title={t("Order of children")}>
       <p className="inspector-hint">
-        {t("A record is forwarded to the children in this order, depth first.")}
+        {t({
+          id: "inspector.record_is_forwarded_to_children",
+          message: "A record is forwarded to the children in this order, depth first.",
+        })}
       </p>
       {edges.map((edge, index) => {
         const child = findNode(document, edge.target);
@@ -339,7 +348,11 @@ export function NodeForm(props: {
       {kind === undefined ? (
         <Note tone="failed">
           {t(
-            "This version of Millrace does not know the kind {kind}. The node is kept unchanged.",
+            {
+              id: "inspector.this_version_of_millrace",
+              message:
+                "This version of Millrace does not know the kind {kind}. The node is kept unchanged.",
+            },
             {
               kind: node.kind,
             },

@@ -53,7 +53,11 @@ export function ParametersDialog({ onClose }: { onClose: () => void }) {
       <div className={classes.dialog} data-testid="parameters">
         <p className={classes.hint}>
           {t(
-            "{place} in a field is replaced by the value: in an expression by a literal, elsewhere by its text. A deployment names its environment; without a value there, and in simulations, the default is used.",
+            {
+              id: "inspector.in_field_is_replaced",
+              message:
+                "{place} in a field is replaced by the value: in an expression by a literal, elsewhere by its text. A deployment names its environment; without a value there, and in simulations, the default is used.",
+            },
             { place: placeOf("name") },
           )}
         </p>

@@ -109,7 +109,7 @@ export function SchemaDialog(props: {
       {found.schema === "" ? null : (
         <>
           <h3 className="schema-title">
-            {t("Schema of {n} {n|record|records}", { n: found.samples })}
+            {t("Schema of {n} {n, plural, one {record} other {records}}", { n: found.samples })}
           </h3>
           <pre className="schema-found m-mono" data-testid="schema-found">
             {found.schema}
@@ -119,7 +119,11 @@ export function SchemaDialog(props: {
       {found.conflicts.length === 0 ? null : (
         <Note tone="degraded">
           {t(
-            "These fields have values of different types: {fields}. Records that do not fit the first type go to the deserialization handler.",
+            {
+              id: "inspector.these_fields_have_values",
+              message:
+                "These fields have values of different types: {fields}. Records that do not fit the first type go to the deserialization handler.",
+            },
             {
               fields: found.conflicts.join(", "),
             },

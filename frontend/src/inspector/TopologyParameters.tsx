@@ -19,7 +19,11 @@ export function TopologyParameters() {
   return (
     <Section title={t("Parameters")}>
       <p className="inspector-hint">
-        {t("Values that differ between environments, such as names of topics and thresholds.")}
+        {t({
+          id: "inspector.values_that_differ_between",
+          message:
+            "Values that differ between environments, such as names of topics and thresholds.",
+        })}
       </p>
       {parameters.map(([name, each]) => (
         <div className="topic-row" key={name} data-testid={`parameter-${name}`}>

@@ -211,6 +211,11 @@ test("a window has a size, or a calendar unit with a time zone instead", async (
     type: "tumbling",
     size: "1 day",
   });
+  await set({ type: "custom", size: "1 hour", code: "def hours(t): ..." });
+  expect(fields()).toEqual(["window.code", "window.size", "window.grace"]);
+  await vi.waitFor(() =>
+    expect(field("window.code").querySelector("pre, .cm-content")?.textContent).toContain("hours"),
+  );
 });
 
 test("an error stands below the field it is about, with its hint", async () => {

@@ -18,6 +18,6 @@ export function withDialect(
   dialect: string | null,
 ): DeploymentSettings {
   if (dialect !== "plain") return { ...settings, dialect: "exact" };
-  const { real_time_ms, lost_offsets, jvm, ...rest } = settings;
+  const { real_time_ms, lost_offsets, jvm, standby, ...rest } = settings;
   return { ...rest, dialect };
 }

@@ -23,7 +23,10 @@ export function AbandonedDrafts() {
   return (
     <ListFrame
       title={t("Abandoned drafts")}
-      about={t("Of closed accounts and former members. Nobody else can open them.")}
+      about={t({
+        id: "pages.of_closed_accounts_and_former",
+        message: "Of closed accounts and former members. Nobody else can open them.",
+      })}
       paging={paging}
       search={t("Search drafts")}
       none={t("No draft matches “{search}”.", { search: paging.text })}

@@ -113,7 +113,11 @@ function AccountRow(props: {
               <Confirm
                 title={t("Promote…")}
                 question={t(
-                  "{name} can then create workspaces, sign in to every account by a link, and close accounts.",
+                  {
+                    id: "pages.can_then_create_workspaces",
+                    message:
+                      "{name} can then create workspaces, sign in to every account by a link, and close accounts.",
+                  },
                   { name: account.display_name },
                 )}
                 action={t("Make admin of the installation")}
@@ -126,7 +130,11 @@ function AccountRow(props: {
               <Confirm
                 title={t("Close…")}
                 question={t(
-                  "{name} loses access at once: sessions, tokens, links and memberships end. The audit log is kept.",
+                  {
+                    id: "pages.loses_access_at_once",
+                    message:
+                      "{name} loses access at once: sessions, tokens, links and memberships end. The audit log is kept.",
+                  },
                   { name: account.display_name },
                 )}
                 action={t("Close the account")}

@@ -56,9 +56,11 @@ function useFound(editor: boolean): ReactNode {
       "degraded",
       IconCloudOff,
       <span className={classes.bannerLine} data-testid="draft-conflict">
-        {t(
-          "You changed this draft in another window as well. Nothing is sent until you choose; the other draft stays in the undo history.",
-        )}
+        {t({
+          id: "pages.you_changed_this_draft",
+          message:
+            "You changed this draft in another window as well. Nothing is sent until you choose; the other draft stays in the undo history.",
+        })}
         <Button variant="subtle" onClick={() => choose("mine")}>
           {t("Keep this one")}
         </Button>
@@ -72,9 +74,11 @@ function useFound(editor: boolean): ReactNode {
     return note(
       "degraded",
       IconCloudOff,
-      t(
-        "Your last changes are not saved yet. Saving is retried automatically; keep this page open.",
-      ),
+      t({
+        id: "pages.your_last_changes_are_not",
+        message:
+          "Your last changes are not saved yet. Saving is retried automatically; keep this page open.",
+      }),
     );
   }
   if (failed && deployment.failure) return <FailureNote failure={deployment.failure} />;
@@ -85,9 +89,15 @@ function useFound(editor: boolean): ReactNode {
       IconHeartbeat,
       <span data-testid="degraded">
         {deployment.failure === null ? null : describeCause(deployment.failure)}{" "}
-        {t("Degraded since {time}. The driver is restarted if it does not respond.", {
-          time: hour(deployment.since),
-        })}
+        {t(
+          {
+            id: "pages.degraded_since_driver_is_restarted",
+            message: "Degraded since {time}. The driver is restarted if it does not respond.",
+          },
+          {
+            time: hour(deployment.since),
+          },
+        )}
       </span>,
     );
   }
@@ -97,7 +107,11 @@ function useFound(editor: boolean): ReactNode {
       IconEyeOff,
       <span data-testid="unseen">
         {t(
-          "No heartbeat from a worker since {time} ({ago} ago). The last known state is shown; it updates when a worker is back.",
+          {
+            id: "pages.no_heartbeat_from_worker",
+            message:
+              "No heartbeat from a worker since {time} ({ago} ago). The last known state is shown; it updates when a worker is back.",
+          },
           {
             time: hour(deployment.since),
             ago: span(Math.max(0, now - Date.parse(deployment.since))),

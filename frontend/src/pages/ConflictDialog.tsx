@@ -54,10 +54,15 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
           {theirs.message === "" ? null : `“${theirs.message}” · `}
           {ago(theirs.created_at)}.{" "}
           {found.length === 0
-            ? t("Both have the same nodes; only positions, edges or settings differ.")
-            : t(
-                "Choose a side for each node that differs. Nothing is lost: their version stays in the list, yours in the undo history.",
-              )}
+            ? t({
+                id: "pages.both_have_same_nodes",
+                message: "Both have the same nodes; only positions, edges or settings differ.",
+              })
+            : t({
+                id: "pages.choose_side_for_each",
+                message:
+                  "Choose a side for each node that differs. Nothing is lost: their version stays in the list, yours in the undo history.",
+              })}
         </p>
         {found.length === 0 ? null : (
           <div className={`${classes.list} m-scroll`}>

@@ -53,10 +53,16 @@ function useCreation(ws: string, onFree: (name: string) => void) {
       const free = await freeName(ws, title).catch(() => title);
       onFree(free);
       setError(
-        t("The name “{name}” is already used in this workspace. “{free}” is free.", {
-          name: title,
-          free,
-        }),
+        t(
+          {
+            id: "pages.name_is_already_used",
+            message: "The name “{name}” is already used in this workspace. “{free}” is free.",
+          },
+          {
+            name: title,
+            free,
+          },
+        ),
       );
     }
   };
@@ -153,9 +159,11 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
           <Button onClick={onClose}>{t("Cancel")}</Button>
           {start.from === "template" && operator ? (
             <Tip
-              text={t(
-                "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.",
-              )}
+              text={t({
+                id: "pages.creates_topology_and_its_topics",
+                message:
+                  "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.",
+              })}
             >
               <Button
                 loading={busy}
@@ -209,7 +217,9 @@ function Starts(props: {
               reading
                 ? t("Reading the file…")
                 : start.from === "file"
-                  ? t("{n} {n|node|nodes}", { n: start.document.nodes.length })
+                  ? t("{n} {n, plural, one {node} other {nodes}}", {
+                      n: start.document.nodes.length,
+                    })
                   : t("A topology document (.json), or a program in Python (.py).")
             }
           />

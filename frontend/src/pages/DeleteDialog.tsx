@@ -40,12 +40,23 @@ export function DeleteDialog(props: {
       onClose={onClose}
     >
       <p>
-        {t(
-          "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.",
-        )}
+        {t({
+          id: "pages.this_also_deletes_all",
+          message:
+            "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.",
+        })}
       </p>
       {generators === 0 ? null : (
-        <p>{t("{n} {n|generator|generators} of it {n|stops|stop} too.", { n: generators })}</p>
+        <p>
+          {t(
+            {
+              id: "pages.generators_of_it_stop",
+              message:
+                "{n} {n, plural, one {generator} other {generators}} of it {n, plural, one {stops} other {stop}} too.",
+            },
+            { n: generators },
+          )}
+        </p>
       )}
       {running ? <Note tone="degraded">{t("It is deployed. Stop it first.")}</Note> : null}
     </DeleteByName>

@@ -15,9 +15,11 @@ export function FirstSteps(props: { editor: boolean; onCreate: (template?: strin
       </div>
       <h2>{t("Draw your first topology")}</h2>
       <p>
-        {t(
-          "A topology reads records from Kafka topics, processes them node by node and writes the results to topics. Draw it on the canvas; Millrace checks it as you draw, compiles it to PySpark and runs it.",
-        )}
+        {t({
+          id: "pages.topology_reads_records_from_kafka",
+          message:
+            "A topology reads records from Kafka topics, processes them node by node and writes the results to topics. Draw it on the canvas; Millrace checks it as you draw, compiles it to PySpark and runs it.",
+        })}
       </p>
       {props.editor ? (
         <div className={classes.firstActions}>
@@ -32,7 +34,11 @@ export function FirstSteps(props: { editor: boolean; onCreate: (template?: strin
         </div>
       ) : (
         <p>
-          {t("You have read access. Ask an administrator for the editor role to make changes.")}
+          {t({
+            id: "pages.you_have_read_access",
+            message:
+              "You have read access. Ask an administrator for the editor role to make changes.",
+          })}
         </p>
       )}
       {props.editor ? (

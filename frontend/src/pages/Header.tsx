@@ -115,9 +115,11 @@ function SavedState() {
       tone={draft === "failed" || draft === "conflict" ? "degraded" : "neutral"}
       title={
         changed
-          ? t(
-              "Your changes are kept as a private draft. Save them as a version to share or deploy them.",
-            )
+          ? t({
+              id: "pages.your_changes_are_kept",
+              message:
+                "Your changes are kept as a private draft. Save them as a version to share or deploy them.",
+            })
           : t("The topology is the same as the saved version.")
       }
     >

@@ -31,9 +31,11 @@ export function ImportDialog({ ws }: { ws: string }) {
     <Modal opened onClose={close} title={t("Import a document or a program")} size={480}>
       <div className={classes.form}>
         <p>
-          {t(
-            "The topology in the file replaces the drawing, which can be undone. Nodes with the same id keep their place and their state.",
-          )}
+          {t({
+            id: "pages.topology_in_file_replaces",
+            message:
+              "The topology in the file replaces the drawing, which can be undone. Nodes with the same id keep their place and their state.",
+          })}
         </p>
         <FileButton accept={IMPORTED} onChange={(file) => void read(file)}>
           {(button) => (

@@ -38,7 +38,10 @@ function Workspaces() {
     <>
       <ListFrame
         title={t("Workspaces")}
-        about={t("A workspace can only use topics that begin with one of its prefixes.")}
+        about={t({
+          id: "pages.workspace_can_only_use",
+          message: "A workspace can only use topics that begin with one of its prefixes.",
+        })}
         paging={paging}
         search={t("Search workspaces")}
         actions={

@@ -46,7 +46,11 @@ export function LinkPage() {
           </div>
           <p className={classes.entranceLead}>
             {t(
-              "The link can be used only once. With a password, you can sign in again as {name}.",
+              {
+                id: "pages.link_can_be_used",
+                message:
+                  "The link can be used only once. With a password, you can sign in again as {name}.",
+              },
               {
                 name: session.data?.user?.username ?? "",
               },
@@ -71,11 +75,19 @@ export function LinkPage() {
         <p className={classes.entranceLead} role="alert">
           {error === null || error.status >= 500 || error.status === 0
             ? [error?.message, error?.hint].join(" ")
-            : t("It has already been used, has been replaced by a newer one, or has expired.")}
+            : t({
+                id: "pages.it_has_already_been",
+                message:
+                  "It has already been used, has been replaced by a newer one, or has expired.",
+              })}
         </p>
         <p className={classes.entranceNote}>
           <Commands
-            text={t("`./millrace up` prints a new link. On a server, an administrator creates it.")}
+            text={t({
+              id: "pages.millrace_up_prints_new",
+              message:
+                "`./millrace up` prints a new link. On a server, an administrator creates it.",
+            })}
           />
         </p>
         <Button component={Link} to="/sign-in" variant="default" fullWidth>

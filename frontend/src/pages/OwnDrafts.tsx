@@ -29,7 +29,10 @@ export function OwnDrafts() {
   return (
     <ListFrame
       title={t("Your drafts")}
-      about={t("Changes that you have not saved as a version. Only you can see them.")}
+      about={t({
+        id: "pages.changes_that_you_have",
+        message: "Changes that you have not saved as a version. Only you can see them.",
+      })}
       paging={paging}
       search={t("Search drafts")}
       none={t("No draft matches “{search}”.", { search: text })}

@@ -53,7 +53,10 @@ export function PasswordForm(props: { onSkip?: () => void }) {
       <PasswordInput
         visibilityToggleButtonProps={{ "aria-label": t("Show the password") }}
         label={t("New password")}
-        description={t("At least 8 characters; not a common password, and not only digits.")}
+        description={t({
+          id: "pages.at_least_characters_not",
+          message: "At least 8 characters; not a common password, and not only digits.",
+        })}
         autoComplete="new-password"
         value={next}
         onChange={(event) => setNext(event.currentTarget.value)}
@@ -85,7 +88,10 @@ export function Password() {
         about={
           session.data?.has_password
             ? t("A new password ends your other sessions and all your tokens.")
-            : t("Without a password, you need a new sign-in link when this session ends.")
+            : t({
+                id: "pages.without_password_you_need",
+                message: "Without a password, you need a new sign-in link when this session ends.",
+              })
         }
       />
       <div className={classes.narrow}>

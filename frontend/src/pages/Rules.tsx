@@ -20,12 +20,17 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
     <section className={classes.section}>
       <Head
         title={t("Deployments")}
-        about={t(
-          "Rules for all members of this workspace. Changes do not affect running deployments.",
-        )}
+        about={t({
+          id: "pages.rules_for_all_members",
+          message:
+            "Rules for all members of this workspace. Changes do not affect running deployments.",
+        })}
       />
       <Switch
-        label={t("Deploy a version only if all tests of its topology have passed with it")}
+        label={t({
+          id: "pages.deploy_version_only_if_all",
+          message: "Deploy a version only if all tests of its topology have passed with it",
+        })}
         checked={data?.tests_required ?? false}
         disabled={!admin || data === undefined || change.isPending}
         onChange={(event) => change.mutate(event.currentTarget.checked)}

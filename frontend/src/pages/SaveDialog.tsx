@@ -53,9 +53,16 @@ export function SaveDialog() {
         />
         {errors > 0 ? (
           <Note tone="degraded">
-            {t("{n} {n|problem is|problems are} open. You can save, but not deploy.", {
-              n: errors,
-            })}
+            {t(
+              {
+                id: "pages.problems_are_open_you",
+                message:
+                  "{n} {n, plural, one {problem is} other {problems are}} open. You can save, but not deploy.",
+              },
+              {
+                n: errors,
+              },
+            )}
           </Note>
         ) : null}
         {error === null ? null : <Note tone="failed">{error.text}</Note>}

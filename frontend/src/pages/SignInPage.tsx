@@ -57,7 +57,10 @@ export function SignInPage() {
         </p>
         {hasEnded() && error === null ? (
           <Alert variant="light" role="status">
-            {t("Your session has ended. Sign in to continue where you left off.")}
+            {t({
+              id: "pages.your_session_has_ended",
+              message: "Your session has ended. Sign in to continue where you left off.",
+            })}
           </Alert>
         ) : null}
         {error === null ? null : (
@@ -90,9 +93,11 @@ export function SignInPage() {
         </Button>
         <p className={classes.entranceNote}>
           <Commands
-            text={t(
-              "On your own machine, `./millrace up` prints a link that signs you in without a password.",
-            )}
+            text={t({
+              id: "pages.on_your_own_machine",
+              message:
+                "On your own machine, `./millrace up` prints a link that signs you in without a password.",
+            })}
           />
         </p>
       </form>

@@ -42,7 +42,10 @@ export function Tokens() {
   return (
     <ListFrame
       title={t("Your tokens")}
-      about={t("For scripts and pipelines. They act on your behalf, with your role.")}
+      about={t({
+        id: "pages.for_scripts_and_pipelines",
+        message: "For scripts and pipelines. They act on your behalf, with your role.",
+      })}
       paging={paging}
       search={t("Search tokens")}
       actions={
@@ -84,7 +87,10 @@ export function Tokens() {
       none={t("No token matches “{search}”.", { search: paging.text })}
       empty={
         <Empty title={t("No tokens")}>
-          {t("Create one above, then send it as the header “Authorization: Token …”.")}
+          {t({
+            id: "pages.create_one_above_then",
+            message: "Create one above, then send it as the header “Authorization: Token …”.",
+          })}
         </Empty>
       }
     >

@@ -104,7 +104,10 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
       ) : null}
       {list.length === 0 && !changed ? (
         <Empty title={t("No versions yet")}>
-          {t("Each saved version keeps the whole topology, with your message.")}
+          {t({
+            id: "pages.each_saved_version_keeps",
+            message: "Each saved version keeps the whole topology, with your message.",
+          })}
         </Empty>
       ) : null}
       <ol className={classes.list}>

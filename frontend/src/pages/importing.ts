@@ -23,7 +23,11 @@ export async function readTopology(ws: string, file: File): Promise<TopologyDocu
   if (document === null) {
     throw new Error(
       t(
-        "{file} is not a topology: it must be a document in JSON with a list called “nodes”, or a program in Python (.py).",
+        {
+          id: "pages.is_not_topology_it_must",
+          message:
+            "{file} is not a topology: it must be a document in JSON with a list called “nodes”, or a program in Python (.py).",
+        },
         { file: file.name },
       ),
     );
@@ -52,7 +56,11 @@ async function documentOf(ws: string, name: string, program: string): Promise<To
     if (document !== null) return document;
     if (performance.now() - began > PATIENCE_MS) {
       throw new Error(
-        t("The simulator did not start. See the log of the service simulator for the cause."),
+        t({
+          id: "common.simulator_did_not_start",
+          message:
+            "The simulator did not start. See the log of the service simulator for the cause.",
+        }),
       );
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -132,7 +132,11 @@ export function Palette() {
         ))}
         {shown.length === 0 ? (
           <Empty title={t("No matches")}>
-            {t("Describe what it should do with records: “filter”, “enrich”, “count per hour”.")}
+            {t({
+              id: "palette.describe_what_it_should",
+              message:
+                "Describe what it should do with records: “filter”, “enrich”, “count per hour”.",
+            })}
           </Empty>
         ) : null}
       </div>

@@ -75,7 +75,7 @@ function FrameShape({ color, frame }: { color: Color; frame: Frame }) {
         {fitted(title, box.width - 28, 14, 600)}
       </text>
       <text x={box.x + 14} y={box.y + 43} fill={color("--m-muted")} fontSize={12}>
-        {t("{n} {n|node|nodes}", { n: frame.nodes.length })}
+        {t("{n} {n, plural, one {node} other {nodes}}", { n: frame.nodes.length })}
       </text>
       {frame.ports.map((port) => (
         <Port

@@ -20,9 +20,11 @@ export function PlanPanel() {
   if (plan === null) {
     return (
       <Empty title={t("No plan yet")}>
-        {t(
-          "Once the topology compiles, its sub-topologies, tasks and internal topics are listed here.",
-        )}
+        {t({
+          id: "plan.once_topology_compiles_its_sub",
+          message:
+            "Once the topology compiles, its sub-topologies, tasks and internal topics are listed here.",
+        })}
       </Empty>
     );
   }
@@ -51,12 +53,14 @@ export function PlanPanel() {
         ) : (
           <>
             <Chip>
-              {t("{n} {n|sub-topology|sub-topologies}", { n: plan.subtopologies.length })}
+              {t("{n} {n, plural, one {sub-topology} other {sub-topologies}}", {
+                n: plan.subtopologies.length,
+              })}
             </Chip>
             <Chip>
               {plan.topics.some((topic) => topic.known === "assumed")
-                ? t("{n} {n|task|tasks}, assumed", { n: tasks })
-                : t("{n} {n|task|tasks}", { n: tasks })}
+                ? t("{n} {n, plural, one {task} other {tasks}}, assumed", { n: tasks })
+                : t("{n} {n, plural, one {task} other {tasks}}", { n: tasks })}
             </Chip>
           </>
         )}
@@ -140,9 +144,18 @@ function Row(props: { area: Subtopology; plan: Plan; nodes: readonly DocumentNod
 }
 
 const KNOWN: Readonly<Record<string, Phrase>> = {
-  broker: phrase("{n} {n|partition|partitions} (on the broker)"),
-  declared: phrase("{n} {n|partition|partitions} (declared by the topology)"),
-  assumed: phrase("{n} {n|partition|partitions} (assumed)"),
+  broker: phrase({
+    id: "plan.partitions_on_broker",
+    message: "{n} {n, plural, one {partition} other {partitions}} (on the broker)",
+  }),
+  declared: phrase({
+    id: "plan.partitions_declared_by_topology",
+    message: "{n} {n, plural, one {partition} other {partitions}} (declared by the topology)",
+  }),
+  assumed: phrase({
+    id: "plan.partitions_assumed",
+    message: "{n} {n, plural, one {partition} other {partitions}} (assumed)",
+  }),
 };
 
 /** The topics that a sub-topology reads, with their partitions and where these are from. */

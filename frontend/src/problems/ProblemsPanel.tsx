@@ -29,18 +29,22 @@ export function ProblemsPanel() {
   if (result === null) {
     return (
       <Empty title={t("Checking…")}>
-        {t(
-          "The compiler is checking the topology. If nobody has used it for a while, it starts first, which takes some seconds.",
-        )}
+        {t({
+          id: "problems.compiler_is_checking_topology",
+          message:
+            "The compiler is checking the topology. If nobody has used it for a while, it starts first, which takes some seconds.",
+        })}
       </Empty>
     );
   }
   if (document.nodes.length === 0) {
     return (
       <Empty title={t("Nothing drawn yet")}>
-        {t(
-          "Drag a source from the palette to the canvas. What is missing or wrong is listed here.",
-        )}
+        {t({
+          id: "problems.drag_source_from_palette",
+          message:
+            "Drag a source from the palette to the canvas. What is missing or wrong is listed here.",
+        })}
       </Empty>
     );
   }
@@ -49,7 +53,11 @@ export function ProblemsPanel() {
       <Empty title={t("No problems")}>
         {hasSink(document)
           ? t("This topology compiles.")
-          : t("This topology compiles, but it has no sink: no result is written. Add a sink.")}
+          : t({
+              id: "problems.this_topology_compiles_but",
+              message:
+                "This topology compiles, but it has no sink: no result is written. Add a sink.",
+            })}
       </Empty>
     );
   }

@@ -53,9 +53,11 @@ export function AssignmentPanel() {
   if (state === null) {
     return (
       <Empty title={t("Nothing is running yet")}>
-        {t(
-          "Deploy the topology: its tasks appear here with their executor, thread and partitions.",
-        )}
+        {t({
+          id: "runtime.deploy_topology_its_tasks",
+          message:
+            "Deploy the topology: its tasks appear here with their executor, thread and partitions.",
+        })}
       </Empty>
     );
   }
@@ -118,7 +120,7 @@ function Totals({ view }: { view: RuntimeView }) {
     <span className={classes.totals}>
       {view.lost.length === 0 ? null : (
         <Chip tone="degraded" title={lostText(view.lost)}>
-          {t("{n} {n|record|records} lost", {
+          {t("{n} {n, plural, one {record} other {records}} lost", {
             n: exact(view.lost.reduce((sum, each) => sum + each.records, 0)),
           })}
         </Chip>
@@ -129,9 +131,9 @@ function Totals({ view }: { view: RuntimeView }) {
           {t("batch {n}", { n: view.batch.number })} · {known(view.batch.duration, span)}
         </Chip>
       )}
-      <Chip>{t("{n} {n|task|tasks}", { n: view.tasks.length })}</Chip>
-      <Chip>{t("{n} {n|thread|threads}", { n: threads })}</Chip>
-      <Chip>{t("{n} {n|executor|executors}", { n: executors })}</Chip>
+      <Chip>{t("{n} {n, plural, one {task} other {tasks}}", { n: view.tasks.length })}</Chip>
+      <Chip>{t("{n} {n, plural, one {thread} other {threads}}", { n: threads })}</Chip>
+      <Chip>{t("{n} {n, plural, one {executor} other {executors}}", { n: executors })}</Chip>
     </span>
   );
 }

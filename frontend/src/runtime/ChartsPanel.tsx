@@ -45,7 +45,10 @@ export function ChartsPanel() {
   if (id === null) {
     return (
       <Empty title={t("Never deployed")}>
-        {t("Charts of rates, lag, state and batches appear here after the first start.")}
+        {t({
+          id: "runtime.charts_of_rates_lag",
+          message: "Charts of rates, lag, state and batches appear here after the first start.",
+        })}
       </Empty>
     );
   }
@@ -109,9 +112,11 @@ function Charts({ deployment }: { deployment: number }) {
       ) : null}
       {found.data === undefined ? null : found.data.series.length === 0 ? (
         <Empty title={t("No figures in this period")}>
-          {t(
-            "They are recorded every ten seconds while the deployment runs, and kept for two weeks.",
-          )}
+          {t({
+            id: "runtime.they_are_recorded_every",
+            message:
+              "They are recorded every ten seconds while the deployment runs, and kept for two weeks.",
+          })}
         </Empty>
       ) : (
         <Lines found={found.data} title={title} />

@@ -12,17 +12,31 @@ export function EdgeKeys({ keys }: { keys: Keys }) {
   return (
     <div className={`ui-scroll m-scroll`} data-testid="edge-keys">
       <p className={classes.keysNote}>
-        {t("{n} {n|record|records} since this was opened ({when}); the keys of {m} were read.", {
-          n: records,
-          m: sampled,
-          when: ago(since),
-        })}{" "}
+        {t(
+          {
+            id: "runtime.records_since_this_was",
+            message:
+              "{n} {n, plural, one {record} other {records}} since this was opened ({when}); the keys of {m} were read.",
+          },
+          {
+            n: records,
+            m: sampled,
+            when: ago(since),
+          },
+        )}{" "}
         <strong data-testid="edge-skew">
           {skew === null
             ? t("At least half of the tasks had no record.")
-            : t("Skew {n}: the busiest task has {n} times the records of the median task.", {
-                n: skew.toFixed(1),
-              })}
+            : t(
+                {
+                  id: "runtime.skew_busiest_task_has",
+                  message:
+                    "Skew {n}: the busiest task has {n} times the records of the median task.",
+                },
+                {
+                  n: skew.toFixed(1),
+                },
+              )}
         </strong>
       </p>
       <div className={classes.keys}>

@@ -55,7 +55,10 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
       <Waiting query={list} kept={found !== undefined} />
       {found === undefined ? null : found.results.length === 0 ? (
         <Empty title={t("No moves in this period")}>
-          {t("The placement of tasks is recorded while the deployment runs.")}
+          {t({
+            id: "runtime.placement_of_tasks_is_recorded",
+            message: "The placement of tasks is recorded while the deployment runs.",
+          })}
         </Empty>
       ) : (
         <div className={`ui-scroll m-scroll`}>

@@ -101,7 +101,10 @@ export function LogsPanel() {
           <Empty title={t("Nothing to show")}>
             {search === "" && node === null
               ? t("There are no log lines at this level.")
-              : t("No line matches: search for something else or show more levels.")}
+              : t({
+                  id: "runtime.no_line_matches_search",
+                  message: "No line matches: search for something else or show more levels.",
+                })}
           </Empty>
         ) : (
           <Lines lines={lines} />

@@ -35,10 +35,13 @@ export function MovesStrip({ tasks }: { tasks: readonly TaskView[] }) {
       </span>
       <span
         className={classes.movesText}
-        title={t("In each batch, Spark runs a task on any free thread of its executor.")}
+        title={t({
+          id: "runtime.in_each_batch_spark",
+          message: "In each batch, Spark runs a task on any free thread of its executor.",
+        })}
         data-testid="thread-changes"
       >
-        {t("{n} {n|change|changes} of thread", { n: exact(changes) })}
+        {t("{n} {n, plural, one {change} other {changes}} of thread", { n: exact(changes) })}
       </span>
     </div>
   );

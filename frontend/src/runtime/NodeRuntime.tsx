@@ -124,7 +124,9 @@ function Figures({ node }: { node: string }) {
           <>
             <dt>{t("State")}</dt>
             <dd>
-              {known(own.storeRows, (n) => t("{n} {n|row|rows}", { n: exact(n) }))}
+              {known(own.storeRows, (n) =>
+                t("{n} {n, plural, one {row} other {rows}}", { n: exact(n) }),
+              )}
               {own.storeBytes === null || own.storeBytes === 0 ? "" : ` · ${bytes(own.storeBytes)}`}
             </dd>
           </>

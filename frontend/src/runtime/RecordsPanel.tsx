@@ -69,9 +69,11 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
   if (edge === null) {
     return (
       <Empty title={t("Select an edge")} action={<FollowButton topology={topology} ws={ws} />}>
-        {t(
-          "Click an edge on the canvas: the last records that passed over it are listed here. An edge to a store carries no records.",
-        )}
+        {t({
+          id: "runtime.click_edge_on_canvas",
+          message:
+            "Click an edge on the canvas: the last records that passed over it are listed here. An edge to a store carries no records.",
+        })}
       </Empty>
     );
   }
@@ -209,7 +211,13 @@ function Title({ edge }: { edge: DocumentEdge }) {
       </strong>
       {total === null ? null : (
         <span className={`${classes.edgeTotal} m-figures`} data-testid="edge-total">
-          {t("{n} {n|record|records} since the driver started", { n: exact(total) })}
+          {t(
+            {
+              id: "runtime.records_since_driver_started",
+              message: "{n} {n, plural, one {record} other {records}} since the driver started",
+            },
+            { n: exact(total) },
+          )}
         </span>
       )}
     </>
@@ -242,9 +250,11 @@ function List(props: {
       <Empty title={t("No records yet")}>
         {total === null || total === 0
           ? t("The next records on this edge appear here.")
-          : t(
-              "Records are kept only while this panel is open. The next records on this edge appear here.",
-            )}
+          : t({
+              id: "runtime.records_are_kept_only",
+              message:
+                "Records are kept only while this panel is open. The next records on this edge appear here.",
+            })}
       </Empty>
     );
   }

@@ -79,7 +79,10 @@ function TaskCard({ task }: { task: TaskView }) {
         </dd>
         <dt>{t("Last thread")}</dt>
         <dd>
-          {task.thread} · {t("changed {n} {n|time|times}", { n: exact(task.thread_changes) })}
+          {task.thread} ·{" "}
+          {t("changed {n} {n, plural, one {time} other {times}}", {
+            n: exact(task.thread_changes),
+          })}
         </dd>
         <dt>{t("Records")}</dt>
         <dd title={exactly(task.records)}>
@@ -88,7 +91,11 @@ function TaskCard({ task }: { task: TaskView }) {
         <dt>{t("Stream time")}</dt>
         <dd>{known(task.stream_time, streamClock)}</dd>
         <dt>{t("State")}</dt>
-        <dd>{known(task.state_rows, (rows) => t("{n} {n|row|rows}", { n: exact(rows) }))}</dd>
+        <dd>
+          {known(task.state_rows, (rows) =>
+            t("{n} {n, plural, one {row} other {rows}}", { n: exact(rows) }),
+          )}
+        </dd>
         <dt>{t("Last active")}</dt>
         <dd>{known(task.last_active, (at) => ago(at))}</dd>
       </dl>

@@ -32,9 +32,15 @@ export function VersionNote() {
   return (
     <div data-testid="running-version">
       <Note tone="degraded">
-        {t("The figures and the marked expressions are of version {n}, which is running.", {
-          n: version,
-        })}{" "}
+        {t(
+          {
+            id: "runtime.figures_and_marked_expressions",
+            message: "The figures and the marked expressions are of version {n}, which is running.",
+          },
+          {
+            n: version,
+          },
+        )}{" "}
         {parts
           .filter(([names]) => names.length > 0)
           .map(([names, what]) => `${what}: ${listed(names)}`)

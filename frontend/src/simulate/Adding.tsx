@@ -26,7 +26,7 @@ export function Buttons(props: { disabled: boolean; make: () => Made | Promise<M
     const made = await make();
     setBusy(false);
     if (made === null) return;
-    const label = t("{n} new {n|record|records}", { n: made.length });
+    const label = t("{n} new {n, plural, one {record} other {records}}", { n: made.length });
     useSimulation.getState().setRows([...before, ...made], { label });
   };
   return (
@@ -64,9 +64,11 @@ export function PasteDialog({ onClose }: { onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title={t("Paste records")} size="lg">
       <p className={classes.hint}>
-        {t(
-          "JSON lines with topic, key, value, timestamp (ms), partition, headers; a JSON array of them; or CSV with these names in its first line.",
-        )}
+        {t({
+          id: "simulate.json_lines_with_topic",
+          message:
+            "JSON lines with topic, key, value, timestamp (ms), partition, headers; a JSON array of them; or CSV with these names in its first line.",
+        })}
       </p>
       <Textarea
         aria-label={t("Paste records")}

@@ -146,7 +146,7 @@ function PartView({ part }: { part: Part }) {
         {partTitle(part)}
         {part.equal === 0
           ? ""
-          : ` · ${t("{n} equal {n|record is|records are} not listed", { n: exact(part.equal) })}`}
+          : ` · ${t({ id: "simulate.equal_records_are_not", message: "{n} equal {n, plural, one {record is} other {records are}} not listed" }, { n: exact(part.equal) })}`}
       </caption>
       <thead>
         <tr>

@@ -85,9 +85,11 @@ function FollowDialog(props: {
   return (
     <Modal opened onClose={onClose} title={t("Where is my record?")} size={560}>
       <p className={classes.hint}>
-        {t(
-          "Reads the record and those around it from the topics, and simulates the deployed version on them. The deployment is not touched.",
-        )}
+        {t({
+          id: "simulate.reads_record_and_those",
+          message:
+            "Reads the record and those around it from the topics, and simulates the deployed version on them. The deployment is not touched.",
+        })}
       </p>
       <Segments<By>
         label={t("Find it by")}

@@ -25,10 +25,16 @@ export function InputsBar() {
       />
       <span>
         {order === "time"
-          ? t(
-              "As in production: of each partition in the listed order, and of the partitions the one whose next record has the smallest timestamp. The numbers show this order.",
-            )
-          : t("In the order of the rows, as if each record arrived after the one above it.")}
+          ? t({
+              id: "simulate.as_in_production_of_each",
+              message:
+                "As in production: of each partition in the listed order, and of the partitions the one whose next record has the smallest timestamp. The numbers show this order.",
+            })
+          : t({
+              id: "simulate.in_order_of_rows",
+              message:
+                "In the order of the rows, as if each record arrived after the one above it.",
+            })}
       </span>
     </div>
   );
@@ -83,7 +89,7 @@ export function Undone() {
   return (
     <Note>
       <span className={classes.removed} data-testid="inputs-removed">
-        {t("{n} {n|row was|rows were} removed.", { n: last.rows.length })}
+        {t("{n} {n, plural, one {row was} other {rows were}} removed.", { n: last.rows.length })}
         <Button variant="default" size="compact-xs" onClick={() => stepInputs("back")}>
           {t("Undo")}
         </Button>

@@ -10,7 +10,11 @@ export function LogView({ shown }: { shown: Shown | null }) {
   if (shown === null || lines.length === 0)
     return (
       <Empty title={t("Log")}>
-        {t("What processors print, and the nodes peek and print, is listed here after a run.")}
+        {t({
+          id: "simulate.what_processors_print_and_nodes",
+          message:
+            "What processors print, and the nodes peek and print, is listed here after a run.",
+        })}
       </Empty>
     );
   const { document, result } = shown;

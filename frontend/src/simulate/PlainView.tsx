@@ -65,9 +65,11 @@ export function PlainView({ ws }: { ws: string }) {
             </span>
           }
         >
-          {t(
-            "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes a few seconds.",
-          )}
+          {t({
+            id: "simulate.same_records_run_through",
+            message:
+              "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes a few seconds.",
+          })}
         </Empty>
       </div>
     );
@@ -88,7 +90,11 @@ function Former({ ws }: { ws: string }) {
   return (
     <Note tone="degraded">
       <span className={classes.former} data-testid="plain-former">
-        {t("This comparison is from an earlier run. Kafka Streams has run again since then.")}
+        {t({
+          id: "simulate.this_comparison_is_from_earlier",
+          message:
+            "This comparison is from an earlier run. Kafka Streams has run again since then.",
+        })}
         <Button variant="subtle" onClick={() => void runAndShow(ws)}>
           {t("Compare again")}
         </Button>
@@ -115,7 +121,10 @@ function CutChoice() {
           {
             id: "all",
             title: t("As few as possible"),
-            hint: t("As a job that reads all records at once, which is also faster"),
+            hint: t({
+              id: "simulate.as_job_that_reads",
+              message: "As a job that reads all records at once, which is also faster",
+            }),
           },
         ]}
       />
@@ -133,16 +142,28 @@ function Running() {
       <span>
         {exact
           ? t("Starting the queries of plain Spark…")
-          : t("Plain Spark: {done} of {lines} {lines|record|records}", {
-              done: progress.done,
-              lines: progress.lines,
-            })}
+          : t(
+              {
+                id: "simulate.plain_spark_of_records",
+                message:
+                  "Plain Spark: {done} of {lines} {lines, plural, one {record} other {records}}",
+              },
+              {
+                done: progress.done,
+                lines: progress.lines,
+              },
+            )}
       </span>
       <Progress
         value={exact ? 0 : (100 * progress.done) / Math.max(1, progress.lines)}
         aria-label={t("Progress")}
       />
-      <p>{t("Each query runs a Spark job for each micro-batch, which takes a few seconds.")}</p>
+      <p>
+        {t({
+          id: "simulate.each_query_runs_spark",
+          message: "Each query runs a Spark job for each micro-batch, which takes a few seconds.",
+        })}
+      </p>
     </div>
   );
 }
@@ -151,9 +172,11 @@ function Refused({ plain }: { plain: PlainSimulation }) {
   return (
     <div className={`${classes.refused} m-scroll`} data-testid="plain-refused">
       <Note tone="degraded">
-        {t(
-          "Plain Spark cannot express this topology. The nodes below have no counterpart in Structured Streaming; the exact dialect runs them.",
-        )}
+        {t({
+          id: "simulate.plain_spark_cannot_express",
+          message:
+            "Plain Spark cannot express this topology. The nodes below have no counterpart in Structured Streaming; the exact dialect runs them.",
+        })}
       </Note>
       <DiagnosticGroups
         diagnostics={plain.diagnostics.filter((each) => each.severity === "error")}
@@ -167,15 +190,27 @@ function verdictText(comparison: PlainComparison): string {
   const { different, equal, kafka_streams: missing, spark: extra, time } = totals(comparison);
   const all = different + equal + missing + extra + time;
   if (comparison.verdict === "wrong")
-    return t("Some differences were not predicted: this is a bug in Millrace.");
+    return t({
+      id: "simulate.some_differences_were_not",
+      message: "Some differences were not predicted: this is a bug in Millrace.",
+    });
   if (different + missing + extra === 0)
     return time === 0
       ? t("Plain Spark gives the same results as Kafka Streams.")
-      : t("Plain Spark gives the same records as Kafka Streams; only their time differs.");
-  return t("{n} of {all} records are the same in plain Spark. Each difference was predicted.", {
-    n: equal + time,
-    all,
-  });
+      : t({
+          id: "simulate.plain_spark_gives_same",
+          message: "Plain Spark gives the same records as Kafka Streams; only their time differs.",
+        });
+  return t(
+    {
+      id: "simulate.of_records_are_same",
+      message: "{n} of {all} records are the same in plain Spark. Each difference was predicted.",
+    },
+    {
+      n: equal + time,
+      all,
+    },
+  );
 }
 
 function Compared(props: { plain: PlainSimulation; comparison: PlainComparison }) {
@@ -277,7 +312,7 @@ function Code(props: { code: CodeInUse; chosen: boolean; onChoose: Choose }) {
             <code>{code.code}</code>
             {" · "}
             {code.records > 0
-              ? t("{n} {n|record|records}", { n: code.records })
+              ? t("{n} {n, plural, one {record} other {records}}", { n: code.records })
               : code.dropped
                 ? t("the number of dropped records")
                 : t("no effect on these records")}

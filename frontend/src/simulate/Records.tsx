@@ -57,7 +57,11 @@ export function OutputsView({ shown }: { shown: Shown | null }) {
   if (outputs.length === 0)
     return (
       <Empty title={t("Outputs")}>
-        {t("There is no output. Step through the records to see where each one was dropped.")}
+        {t({
+          id: "simulate.there_is_no_output",
+          message:
+            "There is no output. Step through the records to see where each one was dropped.",
+        })}
       </Empty>
     );
   const first = new Map<number, number>();
@@ -89,7 +93,10 @@ export function EdgeView({ shown }: { shown: Shown | null }) {
   if (rows === null)
     return (
       <Empty title={t("Records of an edge")}>
-        {t("Click an edge on the canvas: the records that passed over it are listed here.")}
+        {t({
+          id: "simulate.click_edge_on_canvas",
+          message: "Click an edge on the canvas: the records that passed over it are listed here.",
+        })}
       </Empty>
     );
   if (rows.length === 0)

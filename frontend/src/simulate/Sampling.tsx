@@ -46,7 +46,10 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
         setError(
           t(
             found.skipped > 0
-              ? phrase("No record could be read in this format, so none could be masked.")
+              ? phrase({
+                  id: "simulate.no_record_could_be_read",
+                  message: "No record could be read in this format, so none could be masked.",
+                })
               : phrase("The topic {topic} has no records."),
             { topic },
           ),
@@ -84,9 +87,11 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
         />
       </div>
       <p className={classes.hint}>
-        {t(
-          "Masked values never leave the server. Hash replaces a value with another of the same type; equal values get equal hashes.",
-        )}
+        {t({
+          id: "simulate.masked_values_never_leave",
+          message:
+            "Masked values never leave the server. Hash replaces a value with another of the same type; equal values get equal hashes.",
+        })}
       </p>
       <MaskList paths={paths} masks={masks} onChange={setMasks} />
       {(error ?? problem) === null ? null : <Note tone="failed">{error ?? problem}</Note>}

@@ -81,7 +81,10 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
   if (sources.length === 0 && !readsPatterns(document))
     return (
       <Empty title={t("Try this topology on records")}>
-        {t("There is no source with a topic yet. Add one: its topic gets the records.")}
+        {t({
+          id: "simulate.there_is_no_source",
+          message: "There is no source with a topic yet. Add one: its topic gets the records.",
+        })}
       </Empty>
     );
   return (
@@ -94,9 +97,11 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
             title={t("Try this topology on records")}
             action={<Button onClick={() => setDialog("generate")}>{t("Generate…")}</Button>}
           >
-            {t(
-              "Nothing is deployed and no topic is touched: the records below go through the topology as they would in production, and you see where each one went and why.",
-            )}
+            {t({
+              id: "simulate.nothing_is_deployed_and_no",
+              message:
+                "Nothing is deployed and no topic is touched: the records below go through the topology as they would in production, and you see where each one went and why.",
+            })}
           </Empty>
         ) : (
           <>
@@ -189,9 +194,9 @@ function Bar(props: {
             variant="subtle"
             disabled={rows.length === 0}
             onClick={() =>
-              useSimulation
-                .getState()
-                .setRows([], { label: t("Clear {n} {n|row|rows}", { n: rows.length }) })
+              useSimulation.getState().setRows([], {
+                label: t("Clear {n} {n, plural, one {row} other {rows}}", { n: rows.length }),
+              })
             }
           >
             {t("Clear")}
@@ -264,10 +269,17 @@ function BreakpointNotes({ shown }: { shown: Shown }) {
         const found = findNode(shown.document, node);
         return (
           <Note key={`${node} ${line}`} tone="degraded">
-            {t("The breakpoint in line {line} of {node} has no effect: no statement follows it.", {
-              line,
-              node: found === undefined ? node : labelOf(found),
-            })}
+            {t(
+              {
+                id: "simulate.breakpoint_in_line_of_has",
+                message:
+                  "The breakpoint in line {line} of {node} has no effect: no statement follows it.",
+              },
+              {
+                line,
+                node: found === undefined ? node : labelOf(found),
+              },
+            )}
           </Note>
         );
       })}
@@ -292,7 +304,11 @@ function ProgressLine() {
     return (
       <Note tone="degraded">
         {t(
-          "Canceled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.",
+          {
+            id: "simulate.canceled_in_middle_of_record",
+            message:
+              "Canceled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.",
+          },
           { done: progress.done, lines: progress.lines },
         )}
       </Note>
@@ -302,7 +318,13 @@ function ProgressLine() {
     <div className={classes.progress} data-testid="simulation-progress">
       <Progress value={(100 * done) / Math.max(1, lines)} aria-label={t("Progress")} />
       <span className={`${classes.summary} m-figures`}>
-        {t("{done} of {lines} {lines|record|records} so far", { done, lines })}
+        {t(
+          {
+            id: "simulate.of_records_so_far",
+            message: "{done} of {lines} {lines, plural, one {record} other {records}} so far",
+          },
+          { done, lines },
+        )}
       </span>
     </div>
   );
@@ -332,14 +354,22 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
       {bad.length === 0 ? null : (
         <Note tone="failed">
           <span className={classes.removed}>
-            {t("{n} {n|cell|cells} marked red cannot be read.", { n: bad.length })}
+            {t(
+              {
+                id: "simulate.cells_marked_red_cannot",
+                message: "{n} {n, plural, one {cell} other {cells}} marked red cannot be read.",
+              },
+              { n: bad.length },
+            )}
             {bad.some(({ column }) => column === "key" || column === "value") ? (
               <Button
                 variant="default"
                 size="compact-xs"
-                title={t(
-                  "The record then arrives with these bytes, as a faulty producer sends it.",
-                )}
+                title={t({
+                  id: "simulate.record_then_arrives_with_these",
+                  message:
+                    "The record then arrives with these bytes, as a faulty producer sends it.",
+                })}
                 onClick={() => sendAsBytes(bad)}
                 data-testid="send-as-bytes"
               >
@@ -352,7 +382,10 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
       {phase === "searching" ? <Note tone="starting">{t("Reading the topics…")}</Note> : null}
       {phase === "starting" ? (
         <Note tone="starting">
-          {t("The simulator is starting. After a pause this takes a few seconds.")}
+          {t({
+            id: "common.simulator_is_starting_after",
+            message: "The simulator is starting. After a pause this takes a few seconds.",
+          })}
         </Note>
       ) : null}
       {failure === null ? null : <Note tone="failed">{failure}</Note>}
@@ -361,10 +394,17 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
       ) : null}
       {shown?.cancelledOf === undefined || counting ? null : (
         <Note tone="degraded">
-          {t("Canceled: these are the results of the first {n} of {all} {all|record|records}.", {
-            n: shown.lines.length,
-            all: shown.cancelledOf,
-          })}
+          {t(
+            {
+              id: "simulate.canceled_these_are_results",
+              message:
+                "Canceled: these are the results of the first {n} of {all} {all, plural, one {record} other {records}}.",
+            },
+            {
+              n: shown.lines.length,
+              all: shown.cancelledOf,
+            },
+          )}
         </Note>
       )}
       {shown === null ? null : <BreakpointNotes shown={shown} />}
@@ -379,14 +419,21 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
       <ProgressLine />
       {shown === null || counting ? null : (
         <span className={`${classes.summary} m-figures`} data-testid="simulation-summary">
-          {t("{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s", {
-            n: shown.lines.length,
-            m: shown.result.output_count,
-            d: shown.result.dropped,
-            s: shown.seconds.toFixed(2),
-          })}
+          {t(
+            {
+              id: "simulate.records_in_records_out",
+              message:
+                "{n} {n, plural, one {record} other {records}} in, {m} {m, plural, one {record} other {records}} out, {d} dropped · {s} s",
+            },
+            {
+              n: shown.lines.length,
+              m: shown.result.output_count,
+              d: shown.result.dropped,
+              s: shown.seconds.toFixed(2),
+            },
+          )}
           {shown.result.truncated
-            ? ` ${t("Too many steps to list all of them: the last ones are missing here. The counts are complete.")}`
+            ? ` ${t({ id: "simulate.too_many_steps_to_list", message: "Too many steps to list all of them: the last ones are missing here. The counts are complete." })}`
             : ""}
         </span>
       )}

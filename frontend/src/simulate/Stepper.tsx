@@ -247,9 +247,11 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
       </h3>
       {shown.result.stores_truncated ? (
         <p className={classes.hint}>
-          {t(
-            "At the start, stores had more rows than are listed. The others appear when they change.",
-          )}
+          {t({
+            id: "simulate.at_start_stores_had",
+            message:
+              "At the start, stores had more rows than are listed. The others appear when they change.",
+          })}
         </p>
       ) : null}
       {stores.size === 0 ? (

@@ -27,9 +27,11 @@ export function useTestList(topology: number) {
   return useQuery({ queryKey: ["tests", topology], queryFn: () => listTests(topology) });
 }
 
-const CANNOT_BE_KEPT = phrase(
-  "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.",
-);
+const CANNOT_BE_KEPT = phrase({
+  id: "simulate.last_run_stopped_with_error",
+  message:
+    "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.",
+});
 
 /** Saves the inputs and results as a new test or in place of an existing one. */
 export function KeepDialog(props: {
@@ -154,9 +156,15 @@ function TestDialog(props: {
         <Conditions places={places} typed={typed} checked={checked} onChange={setTyped} />
         {silent.length === 0 ? null : (
           <Note tone="degraded">
-            {t("Add a condition for {topics}, or expect these records exactly.", {
-              topics: silent.join(", "),
-            })}
+            {t(
+              {
+                id: "simulate.add_condition_for_or_expect",
+                message: "Add a condition for {topics}, or expect these records exactly.",
+              },
+              {
+                topics: silent.join(", "),
+              },
+            )}
           </Note>
         )}
         {nothing ? <Note tone="degraded">{t("The test expects nothing yet.")}</Note> : null}
@@ -177,8 +185,17 @@ function TestDialog(props: {
 }
 
 function labelOfPart({ count, kind, name }: Part): string {
-  if (kind === "topic") return t("{n} {n|record|records} of the topic {name}", { n: count, name });
-  if (kind === "store") return t("{n} {n|row|rows} of the store {name}", { n: count, name });
-  if (kind === "dropped") return t("{n} dropped {n|record|records}", { n: count });
+  if (kind === "topic")
+    return t(
+      {
+        id: "simulate.records_of_topic",
+        message: "{n} {n, plural, one {record} other {records}} of the topic {name}",
+      },
+      { n: count, name },
+    );
+  if (kind === "store")
+    return t("{n} {n, plural, one {row} other {rows}} of the store {name}", { n: count, name });
+  if (kind === "dropped")
+    return t("{n} dropped {n, plural, one {record} other {records}}", { n: count });
   return t("no output");
 }

@@ -49,9 +49,11 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
   if (tests.length === 0)
     return (
       <Empty title={t("Tests")}>
-        {t(
-          "This topology has no tests yet. Run a simulation, then choose “Keep as a test…” above its outputs.",
-        )}
+        {t({
+          id: "simulate.this_topology_has_no",
+          message:
+            "This topology has no tests yet. Run a simulation, then choose “Keep as a test…” above its outputs.",
+        })}
       </Empty>
     );
   const ended = tests.map((test) => verdicts[test.id]?.state);
@@ -64,11 +66,18 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
           <Button onClick={() => void run(ws, tests)}>{t("Run all tests")}</Button>
         )}
         <span className={`${classes.summary} m-figures`} aria-live="polite">
-          {t("{n} {n|test|tests} · {passed} passed · {failed} failed", {
-            n: tests.length,
-            passed: ended.filter((state) => state === "passed").length,
-            failed: ended.filter((state) => state === "failed").length,
-          })}
+          {t(
+            {
+              id: "simulate.tests_passed_failed",
+              message:
+                "{n} {n, plural, one {test} other {tests}} · {passed} passed · {failed} failed",
+            },
+            {
+              n: tests.length,
+              passed: ended.filter((state) => state === "passed").length,
+              failed: ended.filter((state) => state === "failed").length,
+            },
+          )}
         </span>
       </div>
       {coverage === null ? null : <CoverageNote coverage={coverage} />}
@@ -128,8 +137,10 @@ function TestRow(props: {
       </span>
       <span className={classes.number}>
         {[
-          t("{n} {n|input|inputs}", { n: test.inputs.length }),
-          conditions === 0 ? "" : t("{n} {n|condition|conditions}", { n: conditions }),
+          t("{n} {n, plural, one {input} other {inputs}}", { n: test.inputs.length }),
+          conditions === 0
+            ? ""
+            : t("{n} {n, plural, one {condition} other {conditions}}", { n: conditions }),
         ]
           .filter((part) => part !== "")
           .join(" · ")}

@@ -46,11 +46,18 @@ function startText({ earlier, first, partition, topic }: PartitionStart): string
   const place = `${topic}-${partition}`;
   if (first === null) return t("{place}: no record", { place });
   return earlier > 0
-    ? t("{place} from offset {first}; {n} earlier {n|offset|offsets} left out", {
-        place,
-        first: exact(first),
-        n: earlier,
-      })
+    ? t(
+        {
+          id: "simulate.from_offset_earlier_offsets",
+          message:
+            "{place} from offset {first}; {n} earlier {n, plural, one {offset} other {offsets}} left out",
+        },
+        {
+          place,
+          first: exact(first),
+          n: earlier,
+        },
+      )
     : t("{place} from its first record", { place });
 }
 
@@ -60,7 +67,10 @@ const EMPTY: Readonly<Record<string, Phrase>> = {
   loop: phrase("The topology reads a topic that it writes."),
   no_state: phrase("The deployment has no checkpoint that can be read."),
   too_old: phrase("The checkpoint does not go back as far as this record."),
-  too_many: phrase("The record's batch has too many records to simulate all of them."),
+  too_many: phrase({
+    id: "simulate.record_batch_has_too",
+    message: "The record's batch has too many records to simulate all of them.",
+  }),
 };
 
 /** Why stores start empty: the text of a known code, or the server's message. */
@@ -91,25 +101,41 @@ function Begins(props: { followed: Followed; topology: number; ws: string }) {
     <Note tone={whole ? "neutral" : "degraded"}>
       <div className={classes.begins} data-testid="follow-begins">
         <span>
-          {t("Record {place} in version {version}, which is deployed, as a simulation.", {
-            place: `${place.topic}-${place.partition} @ ${exact(place.offset)}`,
-            version,
-          })}{" "}
+          {t(
+            {
+              id: "simulate.record_in_version_which",
+              message: "Record {place} in version {version}, which is deployed, as a simulation.",
+            },
+            {
+              place: `${place.topic}-${place.partition} @ ${exact(place.offset)}`,
+              version,
+            },
+          )}{" "}
           {begins !== null
             ? t(
-                "It begins with the stores of the deployment after batch {batch} ({time}), and has all records of the batches that follow, in their order.",
+                {
+                  id: "simulate.it_begins_with_stores",
+                  message:
+                    "It begins with the stores of the deployment after batch {batch} ({time}), and has all records of the batches that follow, in their order.",
+                },
                 { batch: exact(begins.batch), time: briefTime(begins.at ?? 0) },
               )
             : whole
-              ? t("It begins with the first records of the topics, so stores are complete.")
-              : t(
-                  "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.",
-                )}{" "}
+              ? t({
+                  id: "simulate.it_begins_with_first",
+                  message:
+                    "It begins with the first records of the topics, so stores are complete.",
+                })
+              : t({
+                  id: "simulate.stores_start_empty_what",
+                  message:
+                    "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.",
+                })}{" "}
           {begins !== null || whole || empty === null ? "" : `${emptyText(empty)} `}
           {starts.map(startText).join(" · ")}
           {skipped === 0
             ? ""
-            : ` · ${t("{n} {n|record|records} left out that could not be masked", { n: skipped })}`}
+            : ` · ${t({ id: "simulate.records_left_out_that_could", message: "{n} {n, plural, one {record} other {records}} left out that could not be masked" }, { n: skipped })}`}
         </span>
         <span className={classes.actions}>
           {(whole && begins === null) || before >= MOST_BEFORE ? null : (
@@ -285,7 +311,7 @@ function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
       {ending === null ? null : <em>{endingText(document, last, ending)}</em>}
       {step.event === "punctuate" ? <em>{t("A schedule is due")}</em> : null}
       {writes.length === 0 ? null : (
-        <Chip>{t("{n} {n|row|rows} written", { n: writes.length })}</Chip>
+        <Chip>{t("{n} {n, plural, one {row} other {rows}} written", { n: writes.length })}</Chip>
       )}
       {sinkText(document, step.node)}
     </>

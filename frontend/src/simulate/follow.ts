@@ -37,10 +37,17 @@ async function found(
     cursor = answer.cursor ?? "";
     if (answer.state === "not_found" || scanned >= MOST_SCANNED) {
       throw new Error(
-        t("None of the {n} newest {n|record|records} of {topic} matches.", {
-          n: scanned,
-          topic: asked.topic,
-        }),
+        t(
+          {
+            id: "simulate.none_of_newest_records",
+            message:
+              "None of the {n} newest {n, plural, one {record} other {records}} of {topic} matches.",
+          },
+          {
+            n: scanned,
+            topic: asked.topic,
+          },
+        ),
       );
     }
   }

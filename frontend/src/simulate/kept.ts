@@ -41,9 +41,11 @@ export function keep(topology: number, kept: Kept): void {
   } catch {
     if (!unstored.has(topology)) {
       notifyError(
-        t(
-          "The browser could not store the simulation's inputs. They last until you close or reload this page.",
-        ),
+        t({
+          id: "simulate.browser_could_not_store",
+          message:
+            "The browser could not store the simulation's inputs. They last until you close or reload this page.",
+        }),
       );
     }
     unstored.set(topology, kept);

@@ -70,7 +70,11 @@ export async function simulated(
     if (answer.state === "done") return { answer, seconds: (performance.now() - started) / 1_000 };
     if (performance.now() - began > PATIENCE_MS)
       throw new Error(
-        t("The simulator did not start. See the log of the service simulator for the cause."),
+        t({
+          id: "common.simulator_did_not_start",
+          message:
+            "The simulator did not start. See the log of the service simulator for the cause.",
+        }),
       );
     starting?.();
     await wait(signal);

@@ -16,9 +16,10 @@ const REASONS = {
   null_key: phrase("Its key is null, and this node requires a key."),
   null_value: phrase("Its value is null, and this node requires a value."),
   null_foreign_key: phrase("Its foreign key is null: there is nothing to join."),
-  skipped_timestamp: phrase(
-    "Its timestamp is null or negative, and the source skips such records.",
-  ),
+  skipped_timestamp: phrase({
+    id: "simulate.its_timestamp_is_null",
+    message: "Its timestamp is null or negative, and the source skips such records.",
+  }),
   outdated: phrase("A newer version for its key already exists."),
   stale: phrase("The row that requested it has changed in the meantime."),
   deserialization: phrase("Its bytes cannot be read in the format of the source."),
@@ -29,7 +30,10 @@ const REASONS = {
 /** Why a record was dropped; `caused`: the step at which it entered the node. */
 export function dropText(step: SimulationStep, caused: SimulationStep | undefined): string {
   if (step.dead_letter === true)
-    return t("Processing it failed, and it was written to the dead letter topic.");
+    return t({
+      id: "simulate.processing_it_failed_and_it_was",
+      message: "Processing it failed, and it was written to the dead letter topic.",
+    });
   const { closed_until: closed, window_end: end, window_start: start } = step;
   if (step.reason === "late" && start !== undefined && end !== undefined && closed !== undefined) {
     const window = { start: briefTime(start), end: briefTime(end) };
@@ -38,7 +42,11 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
       return t("Late: its window {start} – {end} was already closed.", window);
     const by = span(Math.max(0, closed - end));
     return t(
-      "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace period would accept it.",
+      {
+        id: "simulate.late_by_its_window",
+        message:
+          "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace period would accept it.",
+      },
       {
         ...window,
         by,
@@ -73,7 +81,10 @@ const ENDINGS: Readonly<Record<string, Phrase>> = {
   no_match_after_waiting: phrase("A record that had waited here found nothing to join."),
   no_match_yet: phrase("It waits in the join for a match."),
   waits: phrase("It waits in the join for a match."),
-  held: phrase("It is buffered until its window closes or the time limit is reached."),
+  held: phrase({
+    id: "simulate.it_is_buffered_until",
+    message: "It is buffered until its window closes or the time limit is reached.",
+  }),
   outdated: phrase("A newer version for its key already exists."),
   null_key: phrase("Its key is null, and this node requires a key."),
   no_group: phrase("It belongs to no group, before or after the change."),
@@ -121,18 +132,30 @@ export function stepTitle(document: TopologyDocument, step: SimulationStep): str
   if (step.event === "stop") {
     const place = { line: step.line ?? 0, function: step.function ?? "", node: name };
     return step.after === 0
-      ? t("Paused at line {line} of {node}, in {function}, before the first record", place)
+      ? t(
+          {
+            id: "simulate.paused_at_line_of_in_before",
+            message: "Paused at line {line} of {node}, in {function}, before the first record",
+          },
+          place,
+        )
       : t("Record {n}: paused at line {line} of {node}, in {function}", {
           ...place,
           n: step.after,
         });
   }
   if (isRepartitioned(step)) {
-    return t("Record {n} continues in {node}, in task {task}, after its repartition topic", {
-      n: step.after,
-      node: name,
-      task: step.task ?? "",
-    });
+    return t(
+      {
+        id: "simulate.record_continues_in_in_task",
+        message: "Record {n} continues in {node}, in task {task}, after its repartition topic",
+      },
+      {
+        n: step.after,
+        node: name,
+        task: step.task ?? "",
+      },
+    );
   }
   if (step.inside === true) {
     return t("Record {n} continues in {node}", { n: step.after, node: name });

@@ -27,7 +27,11 @@ export function StatePanel() {
   if (deployment === null) {
     return (
       <Empty title={t("Never deployed")}>
-        {t("The rows of all stores can be read here, while the topology runs and afterwards.")}
+        {t({
+          id: "stores.rows_of_all_stores",
+          message:
+            "The rows of all stores can be read here, while the topology runs and afterwards.",
+        })}
       </Empty>
     );
   }
@@ -42,9 +46,11 @@ export function StatePanel() {
   if (store === undefined) {
     return (
       <Empty title={t("No stores")}>
-        {t(
-          "Aggregations, tables and processors with stores keep state. It can be read after the first batch.",
-        )}
+        {t({
+          id: "stores.aggregations_tables_and_processors",
+          message:
+            "Aggregations, tables and processors with stores keep state. It can be read after the first batch.",
+        })}
       </Empty>
     );
   }
@@ -86,7 +92,10 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
       </div>
       {error === null ? null : error.code === "no_state_yet" ? (
         <Empty title={t("No state yet")}>
-          {t("The stores can be read when the deployment has committed its first batch.")}
+          {t({
+            id: "stores.stores_can_be_read",
+            message: "The stores can be read when the deployment has committed its first batch.",
+          })}
         </Empty>
       ) : page === null ? (
         <Failed error={error} retry={refresh} />
@@ -97,24 +106,34 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
         <div className={classes.wait} role="status">
           <Loader size={16} />
           {phase === "starting"
-            ? t(
-                "The process that reads stores is starting. After a pause this takes a few seconds.",
-              )
+            ? t({
+                id: "stores.process_that_reads_stores",
+                message:
+                  "The process that reads stores is starting. After a pause this takes a few seconds.",
+              })
             : t("Reading…")}
         </div>
       ) : null}
       {page === null ? null : page.rows.length === 0 && page.next === null ? (
         <Empty title={question === EVERYTHING ? t("The store is empty") : t("No rows")}>
           {question === EVERYTHING
-            ? t("No batch has written a row, or all have been deleted or have expired.")
-            : t("No row matches. The key must be exactly the one in the store.")}
+            ? t({
+                id: "stores.no_batch_has_written",
+                message: "No batch has written a row, or all have been deleted or have expired.",
+              })
+            : t({
+                id: "stores.no_row_matches_key",
+                message: "No row matches. The key must be exactly the one in the store.",
+              })}
         </Empty>
       ) : (
         <div className="ui-scroll">
           <Table store={store} page={page} />
           <div className={classes.foot}>
             {page.next === null ? (
-              t("{n} {n|row|rows}. There are no more.", { n: exact(page.rows.length) })
+              t("{n} {n, plural, one {row} other {rows}}. There are no more.", {
+                n: exact(page.rows.length),
+              })
             ) : (
               <Button variant="default" onClick={more} loading={phase === "reading"}>
                 {t("Next rows")}

@@ -37,9 +37,16 @@ export function DeleteTopicDialog(props: { ws: string; topic: TopicDetail; onClo
       onClose={onClose}
     >
       <p>
-        {t("This deletes the topic with its {n} {n|record|records} for all users of the cluster.", {
-          n: exact(topic.records),
-        })}
+        {t(
+          {
+            id: "topics.this_deletes_topic_with_its_records",
+            message:
+              "This deletes the topic with its {n} {n, plural, one {record} other {records}} for all users of the cluster.",
+          },
+          {
+            n: exact(topic.records),
+          },
+        )}
       </p>
       {despite || (remove.error !== null && asApiError(remove.error).code === UNKNOWN) ? (
         <Checkbox

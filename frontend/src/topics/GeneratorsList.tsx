@@ -213,7 +213,11 @@ function DeleteGenerator(props: {
     <Modal opened onClose={props.onClose} title={t("Delete the generator")} size={420}>
       <p>
         {t(
-          "The generator of {topic} and its settings are deleted. Its records stay in the topic.",
+          {
+            id: "topics.generator_of_and_its_settings",
+            message:
+              "The generator of {topic} and its settings are deleted. Its records stay in the topic.",
+          },
           {
             topic,
           },

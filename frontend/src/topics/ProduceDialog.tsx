@@ -225,7 +225,12 @@ export function ProduceDialog(props: {
           />
         </div>
         {waiting ? (
-          <Note>{t("The simulator is starting. After a pause this takes a few seconds.")}</Note>
+          <Note>
+            {t({
+              id: "common.simulator_is_starting_after",
+              message: "The simulator is starting. After a pause this takes a few seconds.",
+            })}
+          </Note>
         ) : null}
         {error === null || unfit?.key || unfit?.value ? null : (
           <Note tone="failed">{error.text}</Note>

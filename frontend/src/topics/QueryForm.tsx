@@ -166,9 +166,11 @@ export function QueryForm(props: {
       <TextInput
         label={t("Expression")}
         placeholder="value.amount > 100"
-        title={t(
-          "A Spark SQL expression over key, value, timestamp, headers, topic, partition and offset, with the types of “Read as”; without it, text and JSON are STRING.",
-        )}
+        title={t({
+          id: "topics.spark_sql_expression_over",
+          message:
+            "A Spark SQL expression over key, value, timestamp, headers, topic, partition and offset, with the types of “Read as”; without it, text and JSON are STRING.",
+        })}
         value={typed.where}
         onChange={(event) => type({ where: event.currentTarget.value })}
         className={classes.expression}

@@ -190,14 +190,20 @@ function Part(props: { title: string; part: RecordPart; raw: string | null; byte
     <section>
       <h3>
         {props.title} <Chip>{format === undefined ? t("Null") : t(format.label)}</Chip>{" "}
-        <small>{t("{n} {n|byte|bytes}", { n: exact(part.size) })}</small>
+        <small>{t("{n} {n, plural, one {byte} other {bytes}}", { n: exact(part.size) })}</small>
       </h3>
       {part.error === null ? null : <Note tone="degraded">{part.error}</Note>}
       {part.schema_id === null ? null : (
         <Note>
-          {t("The bytes begin with a schema registry header with schema id {id}.", {
-            id: part.schema_id,
-          })}
+          {t(
+            {
+              id: "topics.bytes_begin_with_schema",
+              message: "The bytes begin with a schema registry header with schema id {id}.",
+            },
+            {
+              id: part.schema_id,
+            },
+          )}
         </Note>
       )}
       {raw === null ? (

@@ -149,7 +149,7 @@ function Rows(props: {
                 </td>
                 <td
                   className={classes.small}
-                  title={t("{n} {n|byte|bytes}", { n: exact(record.size) })}
+                  title={t("{n} {n, plural, one {byte} other {bytes}}", { n: exact(record.size) })}
                 >
                   {bytes(record.size)}
                 </td>
@@ -194,7 +194,8 @@ function Foot(props: {
   if (props.searching) {
     return (
       <div className={classes.foot} role="status" data-testid="searching">
-        <Loader size={16} /> {t("Scanned {n} {n|record|records}.", { n: exact(scanned) })}
+        <Loader size={16} />{" "}
+        {t("Scanned {n} {n, plural, one {record} other {records}}.", { n: exact(scanned) })}
         <Button variant="default" onClick={props.cancel} data-testid="cancel-search">
           {t("Cancel")}
         </Button>
@@ -212,14 +213,22 @@ function Foot(props: {
     return (
       <Empty title={t("No records")}>
         {filtered
-          ? t("None of {n} {n|record|records} matches.", { n: exact(scanned) })
+          ? t(
+              {
+                id: "topics.none_of_records_matches",
+                message: "None of {n} {n, plural, one {record} other {records}} matches.",
+              },
+              { n: exact(scanned) },
+            )
           : t("There are no records here, or they have expired.")}
       </Empty>
     );
   }
   return (
     <div className={classes.foot} role="status" data-testid="scanned">
-      {filtered ? t("Scanned {n} {n|record|records}.", { n: exact(scanned) }) : null}
+      {filtered
+        ? t("Scanned {n} {n, plural, one {record} other {records}}.", { n: exact(scanned) })
+        : null}
       {stopped === "end" ? (
         <span>{t("There are no more.")}</span>
       ) : (

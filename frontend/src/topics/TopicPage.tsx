@@ -61,9 +61,13 @@ export function TopicPage() {
         <h1 className={`${pages.title} ${classes.name}`} title={topic}>
           {topic}
         </h1>
-        <Chip>{t("{n} {n|partition|partitions}", { n: detail.partitions.length })}</Chip>
+        <Chip>
+          {t("{n} {n, plural, one {partition} other {partitions}}", {
+            n: detail.partitions.length,
+          })}
+        </Chip>
         <Chip title={exact(detail.records)}>
-          {t("{n} {n|record|records}", { n: count(detail.records) })}
+          {t("{n} {n, plural, one {record} other {records}}", { n: count(detail.records) })}
         </Chip>
         <Chip title={t("Cleanup policy")}>{detail.cleanup_policy}</Chip>
         <span className="ui-space" />

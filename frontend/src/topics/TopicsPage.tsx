@@ -52,7 +52,10 @@ export function TopicsPage() {
         none={t("No topic matches “{search}”.", { search: paging.text })}
         empty={
           <Empty title={t("No topics")}>
-            {t("The topics of the Kafka cluster that this workspace can use appear here.")}
+            {t({
+              id: "topics.topics_of_kafka_cluster",
+              message: "The topics of the Kafka cluster that this workspace can use appear here.",
+            })}
           </Empty>
         }
       >
@@ -74,7 +77,10 @@ function Rows(props: { ws: string; rows: readonly TopicFigures[] }) {
             <th className={pages.number}>{t("Partitions")}</th>
             <th
               className={pages.number}
-              title={t("Offsets between the first and the last record of each partition")}
+              title={t({
+                id: "topics.offsets_between_first_and_last",
+                message: "Offsets between the first and the last record of each partition",
+              })}
             >
               {t("Records")}
             </th>

@@ -87,14 +87,20 @@ export function Groups(props: { ws: string; topic: string; paused: boolean }) {
     <div className={classes.stack} data-testid="groups">
       {complete ? null : (
         <Note tone="degraded">
-          {t("The cluster has more than 200 consumer groups; only the first 200 were queried.")}
+          {t({
+            id: "topics.cluster_has_more_than_consumer",
+            message:
+              "The cluster has more than 200 consumer groups; only the first 200 were queried.",
+          })}
         </Note>
       )}
       {groups.length === 0 ? (
         <Empty title={t("No consumer groups")}>
-          {t(
-            "No consumer group has committed offsets of this topic. Deployments keep their offsets in their checkpoints.",
-          )}
+          {t({
+            id: "topics.no_consumer_group_has",
+            message:
+              "No consumer group has committed offsets of this topic. Deployments keep their offsets in their checkpoints.",
+          })}
         </Empty>
       ) : (
         <CardTable

@@ -1,14 +1,17 @@
 /**
- * Texts of the page. The English text stands in the code and is the key of its translations, which are fetched
- * when the page is shown in another language:
+ * Texts of the page, by Lingui. The English text is in the code and travels with it; its translations are in `zh.ts` of
+ * the folder, which are fetched when the page is shown in another language. Texts are ICU messages:
  *
- *     t("Save {n} changes", { n: 3 })
+ *     t("Save {n} {n, plural, one {change} other {changes}}", { n: 3 })
+ *     t({ id: "pages.delete_question", message: "The topology, its versions and its tests are deleted. …" })
  *
- * `t` accepts only a literal text, or one that was marked with `phrase`, so that a test can find all texts and check
- * their translations.
+ * A text of up to 60 characters is its own id. `t` accepts only literal texts, or those that were marked with `phrase`,
+ * so that a test can find all of them and check their translations.
  */
 
-import { create } from "zustand";
+import { setupI18n } from "@lingui/core";
+import { useSyncExternalStore } from "react";
+import { compileMessage } from "./messages";
 
 export type Language = "en" | "zh";
 
@@ -29,15 +32,16 @@ function first(): Language {
   return typeof navigator !== "undefined" && navigator.language.startsWith("zh") ? "zh" : "en";
 }
 
-const useLanguageState = create<{ language: Language }>()(() => ({ language: first() }));
+const i18n = setupI18n({ locale: first(), messages: { en: {}, zh: {} } });
+i18n.setMessagesCompiler(compileMessage);
 
 export function language(): Language {
-  return useLanguageState.getState().language;
+  return i18n.locale as Language;
 }
 
 /** The language of the page. Used as the `key` of a view, it remounts the view when the language changes. */
 export function useLanguage(): Language {
-  return useLanguageState((state) => state.language);
+  return useSyncExternalStore((changed) => i18n.on("change", changed), language);
 }
 
 export function setLanguage(next: Language) {
@@ -46,7 +50,7 @@ export function setLanguage(next: Language) {
   } catch {
     // Without storage, the choice lasts until the page is closed.
   }
-  useLanguageState.setState({ language: next });
+  i18n.activate(next);
   markLanguage();
 }
 
@@ -55,24 +59,27 @@ export function markLanguage(): void {
   document.documentElement.lang = language() === "zh" ? "zh-CN" : "en";
 }
 
-/** Inserts values: `{n}` is the value; `{n|task|tasks}` is the first word if the value is 1, else the second. */
-export function fill(text: string, values: Values): string {
-  const counted = text.replace(
-    /\{(\w+)\|([^|}]*)\|([^}]*)\}/g,
-    (_whole, name: string, one: string, many: string) =>
-      String(values[name]) === "1" ? one : many,
-  );
-  return counted.replace(/\{(\w+)\}/g, (whole, name: string) =>
-    name in values ? String(values[name]) : whole,
-  );
-}
-
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never;
 
 declare const marked: unique symbol;
 
+/** A text with an id, for texts that are too long to be one. */
+export interface Message {
+  readonly id: string;
+  readonly message: string;
+}
+
 /** A text that has a translation. */
-export type Phrase = string & { readonly [marked]: true };
+export type Phrase = (string | Message) & { readonly [marked]: true };
+
+/** `unknown` for a literal text, a message or a marked text, and `never` for any other string. */
+type Literal<Text> = [Text] extends [Phrase | Message]
+  ? unknown
+  : string extends Text
+    ? never
+    : IsUnion<Text> extends true
+      ? never
+      : unknown;
 
 declare const translated: unique symbol;
 
@@ -97,7 +104,6 @@ export interface Forms {
 }
 
 let translations: {
-  readonly texts: Table;
   readonly catalog: Table;
   readonly causes: Alternating;
   readonly diagnostics: Sentences;
@@ -106,7 +112,6 @@ let translations: {
   readonly forms?: Forms;
   readonly words: Table;
 } = {
-  texts: {},
   catalog: {},
   causes: {},
   diagnostics: {},
@@ -117,23 +122,35 @@ let translations: {
 
 /** Loads the texts of a language before the page is drawn in it. English is part of the code. */
 export async function fetchTexts(next: Language): Promise<void> {
-  if (next === "zh") translations = await import("./zh");
+  if (next === "en") return;
+  const fetched = await import("./zh/index");
+  translations = fetched;
+  i18n.load(next, fetched.texts);
 }
 
 /** Marks a text in a table for later translation: `{ id: "light", title: phrase("Light") }`. */
-export function phrase(text: string): Phrase {
+export function phrase(text: string | Message): Phrase {
   return text as Phrase;
 }
 
 /** Translates a text into the language of the page and inserts `values`. */
-export function t<Text extends string>(
-  text: Text & (string extends Text ? never : IsUnion<Text> extends true ? never : unknown),
+export function t<Text extends string | Message>(
+  text: Text & Literal<Text>,
   values: Values = {},
 ): Translated {
-  return fill(
-    language() === "en" ? text : (translations.texts[text] ?? text),
-    values,
-  ) as Translated;
+  return insert(text, values) as Translated;
+}
+
+/** The translation of a message, or the message itself if it has none, with the values inserted. */
+export function insert(text: string | Message, values: Values): string {
+  const exact = Object.entries(values).map(([name, value]) => [name, verbatim(value)]);
+  const { id, message } = typeof text === "string" ? { id: text, message: text } : text;
+  return i18n._(id, Object.fromEntries(exact), { message });
+}
+
+/** Lingui reads escape sequences in what it has inserted; this makes a value come out as it is. */
+function verbatim(value: string | number): string | number {
+  return typeof value === "string" ? value.replaceAll("\\", "\\x5c") : value;
 }
 
 /** A text of the catalog in the language of the page; undefined without a translation. */
@@ -154,7 +171,7 @@ export function diagnosticTexts(
   const texts = language() === "en" ? undefined : translations.diagnostics[code];
   if (texts === undefined) return undefined;
   const values = inWords(facts);
-  return { message: fill(texts[0], values), hint: fill(texts[1], values) };
+  return { message: insert(texts[0], values), hint: insert(texts[1], values) };
 }
 
 /** A difference from an expected result in the page's language; undefined without a translation. */
@@ -163,7 +180,7 @@ export function differenceText(
   facts: Readonly<Record<string, string>>,
 ): string | undefined {
   const text = language() === "en" ? undefined : translations.differences[code];
-  return text === undefined ? undefined : fill(text, facts);
+  return text === undefined ? undefined : insert(text, facts);
 }
 
 /** An error of the server in the language of the page; undefined without a translation or if a value is missing. */
@@ -192,7 +209,7 @@ function filled(
   const text = texts
     .flatMap((each) => each ?? [])
     .find((each) => namesIn(each).every((name) => data[name] != null));
-  return text === undefined ? undefined : fill(text, inWords(data));
+  return text === undefined ? undefined : insert(text, inWords(data));
 }
 
 /** The names of the values in a text. */

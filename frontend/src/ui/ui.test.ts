@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { ago, bytes, clock, count, rate, span, streamClock } from "./format";
-import { fill, setLanguage } from "./i18n";
+import { setLanguage } from "./i18n";
 
 afterEach(() => setLanguage("en"));
 
@@ -50,13 +50,5 @@ describe("figures for people", () => {
     expect(ago(now - 3 * 60_000, now)).toBe("3 min ago");
     setLanguage("zh");
     expect(ago(now - 3 * 60_000, now)).toBe("3分钟前");
-  });
-});
-
-describe("texts", () => {
-  test("values are filled in", () => {
-    expect(fill("{a} {b}", { a: 1 })).toBe("1 {b}");
-    expect(fill("{n} {n|task|tasks}", { n: 1 })).toBe("1 task");
-    expect(fill("{n} {n|task|tasks}", { n: 4 })).toBe("4 tasks");
   });
 });

@@ -50,7 +50,7 @@ export function changesBetween(before: TopologyDocument | null, after: TopologyD
   if (removed.length > 0) parts.push(t("removed {names}", { names: named(removed) }));
   if (changed.length > 0) parts.push(t("changed {names}", { names: named(changed) }));
   const edges = edgesApart(base, after);
-  if (edges > 0) parts.push(t("changed {n} {n|edge|edges}", { n: edges }));
+  if (edges > 0) parts.push(t("changed {n} {n, plural, one {edge} other {edges}}", { n: edges }));
   const differs = (field: "settings" | "topics" | "description" | "drawing") =>
     before !== null && canonical(base[field] ?? "") !== canonical(after[field] ?? "");
   if (differs("settings")) parts.push(t("changed settings"));

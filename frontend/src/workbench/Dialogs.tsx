@@ -268,7 +268,7 @@ function Shortcuts() {
       <section>
         <h3>{t("Mouse")}</h3>
         {MOUSE.map(([action, how]) => (
-          <div key={action} className="shortcuts-row">
+          <div key={t(action)} className="shortcuts-row">
             <span>{t(action)}</span>
             <span className="ui-kbd">{t(how)}</span>
           </div>

@@ -61,7 +61,13 @@ export function Outline() {
       );
       for (const node of nodes) shown.add(node.id);
       return {
-        title: t("Sub-topology {id} · {n} {n|task|tasks}", { id: area.id, n: area.tasks }),
+        title: t(
+          {
+            id: "common.sub_topology_tasks",
+            message: "Sub-topology {id} · {n} {n, plural, one {task} other {tasks}}",
+          },
+          { id: area.id, n: area.tasks },
+        ),
         nodes,
       };
     });
@@ -98,7 +104,11 @@ export function Outline() {
       </div>
       <footer className="side-foot m-figures">
         {t(
-          "{nodes} {nodes|node|nodes} · {stores} {stores|store|stores} · {edges} {edges|edge|edges}",
+          {
+            id: "workbench.nodes_stores_edges",
+            message:
+              "{nodes} {nodes, plural, one {node} other {nodes}} · {stores} {stores, plural, one {store} other {stores}} · {edges} {edges, plural, one {edge} other {edges}}",
+          },
           {
             nodes: document.nodes.length - stores,
             stores,

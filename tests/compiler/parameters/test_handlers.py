@@ -11,7 +11,7 @@ from millrace_compiler.graphs.kinds import runs_only_expressions, runs_python
 from millrace_compiler.parameters.modules import imported
 from millrace_runtime.program import load_program
 
-from tests.compiler.kit import OneTypeAnalyzer, compiled
+from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
 STRING = {"format": "string"}
 HANDLE = "def handle(record, error):\n    return Response.resume()\n"
@@ -91,6 +91,12 @@ def test_a_handler_is_python_of_the_user_whatever_the_nodes_are() -> None:
     assert runs_python(document(deserialization_handler="function"))
     odd: Any = {**document(), "settings": ["function"]}
     assert not runs_python(odd)
+
+
+def test_windows_of_a_function_are_python_of_a_person() -> None:
+    own = {"type": "custom", "code": "def own(timestamp): ...", "size": 10}
+    assert runs_python(line(node("count", "count", window=own)))
+    assert not runs_python(line(node("count", "count", window={"type": "tumbling", "size": 10})))
 
 
 def test_plain_spark_has_neither() -> None:

@@ -5,9 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from millrace_compiler import compile_document
 from millrace_compiler.state.state_schema import compare_state
 
-from tests.compiler.kit import compiled, document, faults, node, sink, stream, table
+from tests.compiler.kit import (
+    OneTypeAnalyzer,
+    compiled,
+    document,
+    faults,
+    node,
+    sink,
+    stream,
+    table,
+)
 
 KEY, LAST = node("by", "select_key", key="value"), node("last", "reduce", reducer="value")
 COUNT, SOME = node("count", "count"), node("some", "filter", predicate="true")
@@ -133,6 +143,15 @@ def test_the_rows_of_a_join_with_two_stores_are_not_those_of_one() -> None:
     [pair] = change.to_json()["stores"]
     assert (pair["id"], pair["verdict"]) == ("pair", "incompatible")
     assert compare_state(compiled(rekeyed("none")), compiled(rekeyed())).to_json()["accepted"]
+
+
+def test_plain_spark_does_not_join_a_stream_with_itself_in_one_store() -> None:
+    def found(**settings: Any) -> list[str]:
+        made = compile_document(self_join(**settings), OneTypeAnalyzer(), dialect="plain")
+        return [each.code for each in made.diagnostics if each.severity == "error"]
+
+    assert found(optimization="all") == ["plain_self_join"]
+    assert found(optimization="merge_repartition_topics") == []
 
 
 def test_an_unknown_optimization_is_refused() -> None:

@@ -42,6 +42,8 @@ DOCUMENTS = [
     *(TESTS / "conformance" / "scenarios").glob("*.json"),
     *(TESTS / "conformance" / "semantics").glob("*-in-*.json"),  # windows of a calendar
     *(TESTS / "conformance" / "semantics").glob("*-with-an-offset.json"),
+    *(TESTS / "conformance" / "semantics").glob("custom-windows-*.json"),
+    *(TESTS / "conformance" / "semantics").glob("optimized-*.json"),
 ]
 
 

@@ -147,6 +147,10 @@ PLAIN: dict[str, Prose] = {
         "Plain Spark does not support modules beside the code of processors.",
         "Move what the code uses into it, or use the exact dialect.",
     ),
+    "plain_self_join": Prose(
+        "Plain Spark joins a stream with itself like any other, not as the optimization does.",
+        "Choose another optimization, or use the exact dialect.",
+    ),
     "plain_column": Prose(
         "The expression reads {column}, which a result of {kind} does not have in plain Spark.",
         "Copy it into the value before, or use the exact dialect.",

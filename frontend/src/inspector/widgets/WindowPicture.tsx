@@ -7,11 +7,20 @@ import { asText } from "./widget";
 
 const CAPTIONS: Readonly<Record<string, Phrase>> = {
   tumbling: phrase("Every record is in exactly one window."),
-  hopping: phrase("Windows overlap; a record is in each that covers its timestamp."),
+  hopping: phrase({
+    id: "inspector.windows_overlap_record_is_in_each",
+    message: "Windows overlap; a record is in each that covers its timestamp.",
+  }),
   sliding: phrase("Records whose timestamps are close enough share a window."),
-  session: phrase("Records belong to one session until none arrives for longer than the gap."),
+  session: phrase({
+    id: "inspector.records_belong_to_one",
+    message: "Records belong to one session until none arrives for longer than the gap.",
+  }),
   unlimited: phrase("One window that begins at the start and never ends."),
-  custom: phrase("Each record is in the windows that the function returns for its timestamp."),
+  custom: phrase({
+    id: "inspector.windows_of_the_function",
+    message: "Each record is in the windows that the function returns for its timestamp.",
+  }),
 };
 
 const WIDTH = 312;

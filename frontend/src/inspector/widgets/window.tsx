@@ -45,16 +45,27 @@ const PART_TITLES: Readonly<Record<Part, Phrase>> = {
 };
 
 const PART_HELP: Readonly<Record<Part, Phrase>> = {
-  code: phrase("Takes a timestamp in ms and returns windows as pairs of start and end"),
+  code: phrase({
+    id: "inspector.function_of_windows",
+    message: "Takes a timestamp in ms and returns windows as pairs of start and end",
+  }),
   size: phrase("Length of a window"),
-  unit: phrase("Days, weeks and so on of a time zone, instead of windows of one size"),
+  unit: phrase({
+    id: "inspector.days_weeks_and_so_on_of_time",
+    message: "Days, weeks and so on of a time zone, instead of windows of one size",
+  }),
   time_zone: phrase("Its clock decides when days begin and how long they are"),
-  offset: phrase(
-    "How much later windows start: after midnight or, with a size, after multiples of the size in UTC",
-  ),
+  offset: phrase({
+    id: "inspector.how_much_later_windows",
+    message:
+      "How much later windows start: after midnight or, with a size, after multiples of the size in UTC",
+  }),
   advance: phrase("Time between the starts of two windows"),
   grace: phrase("How late a record may be, in stream time, to be counted"),
-  difference: phrase("Largest difference between the timestamps of a window's records"),
+  difference: phrase({
+    id: "inspector.largest_difference_between_timestamps",
+    message: "Largest difference between the timestamps of a window's records",
+  }),
   gap: phrase("Time without records after which a session ends"),
   start: phrase("Earlier records are not counted; epoch milliseconds"),
 };

@@ -20,6 +20,10 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   moving_state_written: "正在移动状态：已写入 {rows} 行。",
   partitions_differ: "主题的分区数与拓扑声明的不同（实际 ≠ 声明）：{topics}",
   standby_prepares: "正在准备新的驱动程序；之前的驱动程序继续运行。",
+  standby_cluster: "Spark 集群上没有第二个驱动程序。",
+  standby_memory: "第二个驱动程序需要 {needed} MB 内存，但只有 {free} MB 可用。",
+  standby_paused: "部署已暂停。",
+  standby_plain: "普通 PySpark 没有第二个驱动程序。",
   standby_took_over: "备用驱动程序已接管。",
   // ---- starting and watching drivers
   batch_late: "微批已 {seconds} 秒没有结束；其期限为 {deadline} 秒。",

@@ -554,6 +554,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "普通 Spark 不支持处理器代码之外的模块。",
     "请将代码使用的内容移入其中，或使用精确方言。",
   ],
+  plain_self_join: [
+    "普通 Spark 中流与自身的连接同其他连接一样，与优化后的不同。",
+    "请选择其他优化，或使用精确方言。",
+  ],
   plain_column: [
     "表达式读取 {column}，但在普通 Spark 中 {kind} 的结果没有它。",
     "请在之前将它复制到值中，或使用精确方言。",

@@ -1,4 +1,4 @@
-export const versions = {
+export const zh = {
   "added {names}": "添加了 {names}",
   "removed {names}": "移除了 {names}",
   "changed {names}": "更改了 {names}",
@@ -16,6 +16,6 @@ export const versions = {
   Saved: "已保存",
   "Take the other window's draft": "采用另一个窗口的草稿",
   "Keep this window's draft": "保留此窗口的草稿",
-  "changed {n} {n|edge|edges}": "更改了 {n} 条连线",
+  "changed {n} {n, plural, one {edge} other {edges}}": "更改了 {n} 条连线",
   "changed groups or notes": "更改了分组或注释",
 };

@@ -1,10 +1,9 @@
-export const runtime = {
+export const zh = {
   Matrix: "矩阵",
   Table: "表格",
   History: "历史",
   "Nothing is running yet": "尚未运行",
-  "Deploy the topology: its tasks appear here with their executor, thread and partitions.":
-    "部署拓扑后，任务及其执行器、线程和分区会显示在这里。",
+  "runtime.deploy_topology_its_tasks": "部署拓扑后，任务及其执行器、线程和分区会显示在这里。",
   "Not running yet": "尚未运行",
   "Tasks are assigned while the topology runs.": "未运行时没有任务分配。",
   "Tasks appear after the driver's first report.": "驱动程序首次报告后会显示任务。",
@@ -19,14 +18,12 @@ export const runtime = {
   "Last thread": "最近的线程",
   "State rows": "状态行数",
   "end {n}": "末端 {n}",
-  "Charts of rates, lag, state and batches appear here after the first start.":
-    "从首次启动开始，速率、滞后、状态和批次会随时间绘制在这里。",
+  "runtime.charts_of_rates_lag": "从首次启动开始，速率、滞后、状态和批次会随时间绘制在这里。",
   Figure: "指标",
   Shown: "显示",
   Range: "时间范围",
   "No figures in this period": "这段时间没有数据",
-  "They are recorded every ten seconds while the deployment runs, and kept for two weeks.":
-    "部署运行时每十秒记录一次，保留两周。",
+  "runtime.they_are_recorded_every": "部署运行时每十秒记录一次，保留两周。",
   Series: "序列",
   Last: "最新",
   Highest: "最高",
@@ -34,8 +31,7 @@ export const runtime = {
   "Search moves": "搜索移动",
   "Task, executor or thread": "任务、执行器或线程",
   "No moves in this period": "这段时间没有移动",
-  "The placement of tasks is recorded while the deployment runs.":
-    "部署运行时会记录每个任务的运行位置。",
+  "runtime.placement_of_tasks_is_recorded": "部署运行时会记录每个任务的运行位置。",
   now: "现在",
   From: "从",
   To: "到",
@@ -54,13 +50,11 @@ export const runtime = {
   Download: "下载",
   "Nothing to show": "没有可显示的内容",
   "There are no log lines at this level.": "驱动程序在此级别没有输出。",
-  "No line matches: search for something else or show more levels.":
-    "没有匹配的行：请换个搜索词或显示更多级别。",
+  "runtime.no_line_matches_search": "没有匹配的行：请换个搜索词或显示更多级别。",
   Follow: "跟随最新",
   Moves: "迁移",
   "no task to another executor since this page was opened": "打开此页面后没有任务换到其他执行器",
-  "In each batch, Spark runs a task on any free thread of its executor.":
-    "Spark 在每个批次中把任务交给其执行器上任意空闲的线程。",
+  "runtime.in_each_batch_spark": "Spark 在每个批次中把任务交给其执行器上任意空闲的线程。",
   "the driver restarted with all its tasks": "驱动程序重新启动，全部任务随之迁移",
   "task {task} from {from} to {to}": "任务 {task} 从 {from} 到 {to}",
   "records in all": "累计记录数",
@@ -72,7 +66,7 @@ export const runtime = {
     "部署拓扑后，经过各条连线的记录会显示在这里。",
   "Records appear here while the deployment runs.": "部署运行期间，记录会显示在这里。",
   "Select an edge": "请选择一条连线",
-  "Click an edge on the canvas: the last records that passed over it are listed here. An edge to a store carries no records.":
+  "runtime.click_edge_on_canvas":
     "点击画布上的一条连线，这里会列出最近经过它的记录。通向存储的连线不传送记录。",
   "Copied as JSON.": "已复制为 JSON。",
   "Adds these records to the inputs of the simulation.": "将这些记录添加到模拟的输入中。",
@@ -80,11 +74,11 @@ export const runtime = {
   "Not in the running version": "不在正在运行的版本中",
   "Deploy the current topology to see the records of this edge.":
     "部署当前绘制的拓扑后，才能看到这条连线的记录。",
-  "{n} {n|record|records} since the driver started": "驱动程序启动以来共 {n} 条记录",
+  "runtime.records_since_driver_started": "驱动程序启动以来共 {n} 条记录",
   "The driver is starting to sample records…": "驱动程序正在开始保留记录…",
   "No records yet": "还没有记录",
   "The next records on this edge appear here.": "接下来经过这条连线的记录会显示在这里。",
-  "Records are kept only while this panel is open. The next records on this edge appear here.":
+  "runtime.records_are_kept_only":
     "只有在有人查看时才会保留记录。接下来经过这条连线的记录会显示在这里。",
   Seen: "经过时刻",
   "Input record": "输入记录",
@@ -106,8 +100,7 @@ export const runtime = {
   "State rows by task": "状态行数（按任务）",
   Batches: "批次",
   "{n} % of its records": "占其记录的 {n} %",
-  "The figures and the marked expressions are of version {n}, which is running.":
-    "数据和标记的表达式属于正在运行的版本 {n}。",
+  "runtime.figures_and_marked_expressions": "数据和标记的表达式属于正在运行的版本 {n}。",
   "Different here": "此处不同",
   "Only here": "仅在此处",
   "Only in the version": "仅在该版本中",
@@ -135,18 +128,16 @@ export const runtime = {
   "p50 and p99 of the last ten seconds": "最近十秒的 p50 和 p99",
   "Follow {place}": "跟踪 {place}",
   Keys: "键",
-  "{n} {n|record|records} since this was opened ({when}); the keys of {m} were read.":
-    "自打开以来（{when}）共 {n} 条记录；读取了其中 {m} 条的键。",
+  "runtime.records_since_this_was": "自打开以来（{when}）共 {n} 条记录；读取了其中 {m} 条的键。",
   "At least half of the tasks had no record.": "至少一半的任务没有记录。",
-  "Skew {n}: the busiest task has {n} times the records of the median task.":
-    "倾斜 {n}：最忙的任务的记录数是中位数任务的 {n} 倍。",
+  "runtime.skew_busiest_task_has": "倾斜 {n}：最忙的任务的记录数是中位数任务的 {n} 倍。",
   "Most frequent keys": "最频繁的键",
   "Its queries show no records between their operators.": "其查询不显示算子之间的记录。",
   "Its queries are not divided into tasks of Kafka Streams.":
     "其查询不按 Kafka Streams 的任务划分。",
-  "changed {n} {n|time|times}": "已更换 {n} 次",
-  "{n} {n|change|changes} of thread": "换线程 {n} 次",
-  "{n} {n|record|records} lost": "丢失 {n} 条记录",
-  "{n} {n|thread|threads}": "{n} 个线程",
-  "{n} {n|executor|executors}": "{n} 个执行器",
+  "changed {n} {n, plural, one {time} other {times}}": "已更换 {n} 次",
+  "{n} {n, plural, one {change} other {changes}} of thread": "换线程 {n} 次",
+  "{n} {n, plural, one {record} other {records}} lost": "丢失 {n} 条记录",
+  "{n} {n, plural, one {thread} other {threads}}": "{n} 个线程",
+  "{n} {n, plural, one {executor} other {executors}}": "{n} 个执行器",
 };

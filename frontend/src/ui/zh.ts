@@ -1,6 +1,6 @@
 /** Texts of small components. */
 
-export const ui: Readonly<Record<string, string>> = {
+export const zh = {
   Now: "现在",
   "15 minutes ago": "15 分钟前",
   "1 hour ago": "1 小时前",

@@ -1,41 +1,43 @@
-export const deployments = {
-  "Global tables are always read from the beginning. The offsets are shown before it starts.":
-    "全局表总是完整读取。启动前会显示各偏移量。",
+export const zh = {
+  Standby: "备用驱动程序",
+  "none yet": "尚无",
+  "is being prepared": "正在准备",
+  "ready to take over": "随时可接管",
+  "ended while it was prepared; tried again in a minute": "在准备期间结束；一分钟后重试",
+  "took over as the standby": "由备用接管",
+  "deployments.second_driver_takes_over":
+    "第二个驱动程序随时待命，在第一个丢失时接管。需要同样多的内存。",
+  "deployments.global_tables_are_always": "全局表总是完整读取。启动前会显示各偏移量。",
   "The first record with this timestamp or a later one.": "时间戳不早于此的第一条记录。",
   Offsets: "偏移量",
   "Partitions that are not listed continue where they stopped.": "未列出的分区从停止处继续。",
   "Reset all stores": "重置所有存储",
-  "Start with empty stores. The current state is kept for at least a day.":
-    "以空存储启动。当前状态至少保留一天。",
+  "deployments.start_with_empty_stores": "以空存储启动。当前状态至少保留一天。",
   "How version {n} starts": "版本 {n} 如何启动",
   "What version {n} changes": "版本 {n} 的变更",
   "Version {n} runs until you accept.": "在您接受之前，版本 {n} 继续运行。",
   "Nothing starts until you accept.": "接受之前不会启动任何内容。",
   "All stores are kept, and nothing else changes.": "所有存储保留，其他也无变化。",
-  "The new driver is prepared before version {n} stops, so that the output pauses only briefly.":
+  "deployments.new_driver_is_prepared":
     "新驱动程序在版本 {n} 停止之前准备就绪，因此输出只会短暂中断。",
   "Version {n} is stopped before the new driver starts.": "在新驱动程序启动之前先停止版本 {n}。",
   "There is not enough memory for two drivers at once.": "内存不足以同时运行两个驱动程序。",
   "The running driver uses the cores of the cluster.": "集群的核心正被运行中的驱动程序占用。",
   "It is paused.": "它已暂停。",
-  "No records for a while: the query has ended, and the next record starts it again.":
-    "已有一段时间没有记录：查询已结束，下一条记录会重新启动它。",
+  "deployments.no_records_for_while": "已有一段时间没有记录：查询已结束，下一条记录会重新启动它。",
   "Threads and memory": "线程与内存",
   "Threads and memory…": "线程与内存…",
   Apply: "应用",
   "Could not scale": "无法调整线程与内存",
-  "In real time each task has its own thread, regardless of the number of cores.":
-    "实时模式下每个任务都有自己的线程，与核心数无关。",
-  "All stores are kept, and it continues at its current position.":
-    "所有存储都会保留，并从当前位置继续。",
+  "deployments.in_real_time_each": "实时模式下每个任务都有自己的线程，与核心数无关。",
+  "deployments.all_stores_are_kept": "所有存储都会保留，并从当前位置继续。",
   "This topic is now read.": "从现在起读取此主题。",
   "This topic is no longer read.": "不再读取此主题。",
   "Stopped at": "停止于",
   "Continues at": "继续于",
   "Starts at": "开始于",
   "Type the name of the topology to reset its stores": "输入拓扑的名称以重置其存储",
-  "The rows of these stores cannot be migrated. They will be lost.":
-    "这些存储中的数据无法沿用，将永久丢失。",
+  "deployments.rows_of_these_stores": "这些存储中的数据无法沿用，将永久丢失。",
   "Accept and deploy": "接受并部署",
   "Convert its values with a SQL expression over old": "用基于 old 的 SQL 表达式转换其值",
   "Type its name to drop it": "输入其名称以删除",
@@ -45,14 +47,11 @@ export const deployments = {
   Incompatible: "不兼容",
   New: "新增",
   Lost: "丢失",
-  "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.":
+  "deployments.stores_keep_their_rows":
     "存储保留现有行：重新读取的记录会再次计数，属于已关闭窗口的记录因迟到而丢弃。",
-  "Results of records that are read again are written to the sinks again.":
-    "重新读取的记录的结果会再次写入输出。",
-  "Records between the position where it stopped and the start position are not read.":
-    "停止处与开始处之间的记录不会被读取。",
-  "All stores start empty: they do not include records before the start offsets.":
-    "所有存储为空：开始偏移量之前的记录不在其中。",
+  "deployments.results_of_records_that_are_read": "重新读取的记录的结果会再次写入输出。",
+  "deployments.records_between_position_where": "停止处与开始处之间的记录不会被读取。",
+  "deployments.all_stores_start_empty": "所有存储为空：开始偏移量之前的记录不在其中。",
   "A wider type holds all values.": "更宽的类型可容纳所有值。",
   "Fields are added; they are null in old rows.": "新增字段；旧数据中为空。",
   "The order of the fields changes.": "字段顺序不同。",
@@ -66,41 +65,36 @@ export const deployments = {
   "Deploy v{n}": "部署 v{n}",
   "Deploying needs the operator role.": "部署需要操作员角色。",
   "There is nothing to deploy yet.": "还没有可部署的内容。",
-  "Version {n} is deployed. Change the topology to deploy the next one.":
-    "版本 {n} 已部署。更改绘图后即可部署下一个版本。",
+  "deployments.version_is_deployed_change": "版本 {n} 已部署。更改绘图后即可部署下一个版本。",
   "Saves version {n} and runs it": "保存版本 {n} 并运行",
   "Compiles, checks and runs version {n}": "编译、检查并运行版本 {n}",
   "Deployment options": "部署选项",
   "Redeploy with these options": "以这些选项重新部署",
-  "Where the first run starts reading streams and tables. Global tables are always read from the beginning.":
-    "首次运行从何处开始读取流和表。全局表总是完整读取。",
+  "deployments.where_first_run_starts": "首次运行从何处开始读取流和表。全局表总是完整读取。",
   Trigger: "触发",
-  "Millisecond latency, at least once; state is saved every {n} s. Each task has its own thread, regardless of the number of cores.":
+  "deployments.millisecond_latency_at_least":
     "毫秒级延迟，至少一次；状态每 {n} 秒保存一次。每个任务有自己的线程，与核心数无关。",
   "How often a micro-batch starts.": "微批启动的频率。",
   JVM: "JVM",
   "Its own": "独占",
   "Shared with other deployments": "与其他部署共用",
-  "Needs a fraction of the memory. If its JVM ends, all that share it start again; topologies with Python code or readers of files get their own.":
+  "deployments.needs_fraction_of_memory":
     "只需一小部分内存。如果该 JVM 结束，共用它的所有部署都会重新启动；含 Python 代码或读取文件的拓扑使用自己的 JVM。",
   "Its memory and threads are its own.": "内存和线程由它独占。",
   "shared: {host}": "共用：{host}",
-  "its own, because the topology runs Python code or reads files":
-    "独占，因为拓扑运行 Python 代码或读取文件",
+  "deployments.its_own_because_topology": "独占，因为拓扑运行 Python 代码或读取文件",
   "its own, because this system cannot share JVMs": "独占，因为此系统不能共用 JVM",
   "its own, because the heap of the shared one was full": "独占，因为共用 JVM 的堆已满",
-  "its own, because a task of this version did not end in the shared one":
-    "独占，因为此版本的一个任务在共用 JVM 中没有结束",
+  "deployments.its_own_because_task": "独占，因为此版本的一个任务在共用 JVM 中没有结束",
   Cores: "核心数",
   "Memory, MB": "内存（MB）",
   "Lost offsets": "丢失的偏移量",
-  "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.":
+  "deployments.if_broker_has_deleted":
     "当 broker 已删除接下来的记录、主题被重新创建或检查点丢失时。",
   "since {time}": "自 {time} 起",
   "on this machine": "在本机",
   "on this machine · up in {time}": "在本机 · {time} 内启动",
-  "The server cannot be reached, so the current state is unknown. Retrying automatically.":
-    "无法连接服务器，因此当前状态未知。系统会自动重试。",
+  "deployments.server_cannot_be_reached": "无法连接服务器，因此当前状态未知。系统会自动重试。",
   "Reads up to the current end of its topics, then stops.": "读到各主题的末尾，然后停止。",
   "The driver is ready and reads nothing until it is resumed.":
     "驱动程序已就绪，在继续之前不读取任何记录。",
@@ -131,8 +125,7 @@ export const deployments = {
   "Delete permanently": "永久删除",
   "Waiting since {time} ({ago}).": "自 {time} 起等待（{ago}）。",
   "Next attempt in {time}.": "{time} 后重试。",
-  "Each run is listed here with its start, its end and the reason it ended.":
-    "部署后，每次运行的开始、结束和结束原因都会列在这里。",
+  "deployments.each_run_is_listed": "部署后，每次运行的开始、结束和结束原因都会列在这里。",
   "Last deployment": "最近一次部署",
   "No runs yet": "还没有运行",
   End: "结束",
@@ -157,9 +150,9 @@ export const deployments = {
     "每个分区写一行：主题、分区、偏移量。",
   "Fail without reading": "失败，不读取任何记录",
   Checkpoint: "检查点",
-  "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.":
+  "deployments.where_state_and_offsets":
     "状态和偏移量的保存位置：URI，例如 s3a://bucket/folder。留空则保存在服务器的数据目录中。有了状态之后不能再更改。",
-  "Enter a URI such as s3a://bucket/folder, without a user, a password or a query.":
+  "deployments.enter_uri_such_as_s":
     "请输入 URI，例如 s3a://bucket/folder，不要包含用户名、密码或查询参数。",
   "Continue at the first record": "从第一条记录继续",
   "Continue at the end": "从末尾继续",
@@ -172,14 +165,13 @@ export const deployments = {
   "Send it to the dead letters…": "发送到死信…",
   "Change the handler": "更改处理方式",
   "Create a test from it": "做成测试",
-  "Only this record, where it failed: everything else is written exactly as often as without the failure.":
+  "deployments.only_this_record_where":
     "只针对这条记录失败之处：其他内容的写入次数与没有失败时完全相同。",
   "Skip it and start": "跳过并启动",
   "Send it and start": "发送并启动",
   "Record {topic}-{partition} at offset {offset}": "记录 {topic}-{partition}，偏移量 {offset}",
   "Record of the failure": "失败的记录",
-  "The test expects that the record is not dropped. Add the outputs that are right.":
-    "该测试期望记录不被丢弃。请补充正确的输出。",
+  "deployments.test_expects_that_record": "该测试期望记录不被丢弃。请补充正确的输出。",
   "Failed record": "失败的记录",
   Decided: "决定",
   By: "操作人",
@@ -189,17 +181,15 @@ export const deployments = {
   stopped: "已停止",
   "Removed by {name}": "已由 {name} 移除",
   "Remove the decision": "移除该决定",
-  "If the record was not reached yet, the next start fails at it again.":
-    "如果尚未处理到该记录，下次启动会再次在此失败。",
+  "deployments.if_record_was_not": "如果尚未处理到该记录，下次启动会再次在此失败。",
   "Compare with another version…": "与另一版本比较…",
   "Compare with another version": "与另一版本比较",
-  "The version processes the same records as version {n}, and writes to topics of its own. Version {n} is not changed.":
+  "deployments.version_processes_same_records":
     "该版本处理与版本 {n} 相同的记录，并写入自己的主题。版本 {n} 不受影响。",
   "There is only one version. Save another one first.": "只有一个版本。请先保存另一个版本。",
   "Start with": "起始状态",
   "State that cannot be carried over makes the start fail.": "无法沿用的状态会使启动失败。",
-  "Takes longer. Outputs of records up to the current offsets are not compared.":
-    "耗时更长。当前偏移量之前的记录的输出不参与比较。",
+  "deployments.takes_longer_outputs_of_records": "耗时更长。当前偏移量之前的记录的输出不参与比较。",
   "A copy of the current state, at the current offsets": "当前状态的副本，从当前偏移量开始",
   "Empty stores, at the first records": "空存储，从最早的记录开始",
   "Run beside v{n}": "与 v{n} 并行运行",
@@ -209,8 +199,7 @@ export const deployments = {
   "Its output topics end with {suffix}.": "其输出主题的名称以 {suffix} 结尾。",
   "{n} of {m} records read": "已读取 {n} / {m} 条记录",
   "Matching the records by key": "正在按键匹配记录",
-  "Type the name of the topology to delete the shadow with its state and topics":
-    "输入拓扑名称，以删除该并行版本及其状态和主题",
+  "deployments.type_name_of_topology": "输入拓扑名称，以删除该并行版本及其状态和主题",
   "End and delete": "结束并删除",
   "End…": "结束…",
   "Switch to v{n}…": "切换到 v{n}…",
@@ -218,8 +207,7 @@ export const deployments = {
   "Compare outputs": "比较输出",
   "The comparison was canceled.": "比较已取消。",
   "Versions {n} and {m} differ for the same input.": "对相同的输入，版本 {n} 与 {m} 的输出不同。",
-  "Versions {n} and {m} wrote the same output for the same input.":
-    "对相同的输入，版本 {n} 与 {m} 的输出相同。",
+  "deployments.versions_and_wrote_same": "对相同的输入，版本 {n} 与 {m} 的输出相同。",
   Equal: "相同",
   Differing: "不同",
   "Only v{n}": "仅 v{n}",
@@ -231,21 +219,18 @@ export const deployments = {
   "Starting at": "自",
   "Type the name of the topology to delete this state": "输入拓扑名称以删除此状态",
   "Gives the results of Kafka Streams.": "得到与 Kafka Streams 相同的结果。",
-  "Ordinary Structured Streaming, in micro-batches. Another start position needs empty stores.":
+  "deployments.ordinary_structured_streaming_in_micro":
     "普通的 Structured Streaming，按微批运行。从其他位置启动时，存储必须为空。",
   "Show the reasons": "显示原因",
-  "The queries of the plain PySpark program change: Spark continues state only with the same sources and steps with state.":
+  "deployments.queries_of_plain_pyspark":
     "普通 PySpark 程序的查询有变化：只有数据源和有状态步骤都相同，Spark 才能继续使用状态。",
-  "The code changes between Kafka Streams' results and plain PySpark.":
-    "代码在“Kafka Streams 的结果”与普通 PySpark 之间切换。",
-  "A plain PySpark program cannot be prepared while another driver runs.":
-    "普通 PySpark 程序不能在另一个驱动程序旁等待。",
-  "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.":
+  "deployments.code_changes_between_kafka": "代码在“Kafka Streams 的结果”与普通 PySpark 之间切换。",
+  "deployments.plain_pyspark_program_cannot": "普通 PySpark 程序不能在另一个驱动程序旁等待。",
+  "deployments.plain_pyspark_it_cannot":
     "普通 PySpark：不能与其他版本比较；从其他位置启动时，存储必须为空。",
-  "{n} {n|problem prevents|problems prevent} deployment.": "{n} 个问题使部署无法进行。",
-  "{n} {n|restart|restarts}": "重启 {n} 次",
-  "{n} {n|record|records} of {topic} {n|has|have} been deleted by the broker and {n|is|are} not compared.":
-    "{topic} 的 {n} 条记录已被 broker 删除，未参与比较。",
+  "deployments.problems_prevent_deployment": "{n} 个问题使部署无法进行。",
+  "{n} {n, plural, one {restart} other {restarts}}": "重启 {n} 次",
+  "deployments.records_of_have_been": "{topic} 的 {n} 条记录已被 broker 删除，未参与比较。",
   crashed: "崩溃",
   killed: "被终止",
   outage: "服务中断",

@@ -1,17 +1,16 @@
-export const simulate = {
+export const zh = {
   "Canceling…": "正在取消…",
-  "The browser could not store the simulation's inputs. They last until you close or reload this page.":
+  "simulate.browser_could_not_store":
     "浏览器无法保存模拟的输入。关闭或重新加载此页面后，输入将丢失。",
-  "Canceled in the middle of a record, after {done} of {lines}: only the counts on the canvas are known.":
+  "simulate.canceled_in_middle_of_record":
     "在处理一条记录时取消，已处理 {done}/{lines} 条：只有画布上的计数是已知的。",
-  "{done} of {lines} {lines|record|records} so far": "目前 {done}/{lines} 条记录",
-  "Canceled: these are the results of the first {n} of {all} {all|record|records}.":
-    "已取消：这是前 {n} 条记录的结果，共 {all} 条。",
+  "simulate.of_records_so_far": "目前 {done}/{lines} 条记录",
+  "simulate.canceled_these_are_results": "已取消：这是前 {n} 条记录的结果，共 {all} 条。",
   "Add to the records": "追加到记录",
   "Replace the records": "替换记录",
   "Add records": "添加记录",
   "Paste records": "粘贴记录",
-  "JSON lines with topic, key, value, timestamp (ms), partition, headers; a JSON array of them; or CSV with these names in its first line.":
+  "simulate.json_lines_with_topic":
     "每行一个 JSON，包含 topic、key、value、timestamp（毫秒）、partition、headers；或由它们组成的 JSON 数组；或首行为这些名称的 CSV。",
   "Line {n} cannot be read.": "第 {n} 行无法读取。",
   Source: "数据源",
@@ -38,40 +37,36 @@ export const simulate = {
   Outputs: "输出",
   "Run the simulation: what the sinks write is listed here.":
     "运行模拟：数据汇写出的内容会列在这里。",
-  "There is no output. Step through the records to see where each one was dropped.":
-    "没有任何输出。逐步查看记录，了解每条记录在哪里结束。",
+  "simulate.there_is_no_output": "没有任何输出。逐步查看记录，了解每条记录在哪里结束。",
   "Records of an edge": "连线上的记录",
-  "Click an edge on the canvas: the records that passed over it are listed here.":
-    "点击画布上的连线：经过它的记录会列在这里。",
+  "simulate.click_edge_on_canvas": "点击画布上的连线：经过它的记录会列在这里。",
   "No record passed over this edge.": "没有记录经过这条连线。",
   Keep: "保留",
   Hash: "哈希",
   "Replace with": "替换为",
-  "No record could be read in this format, so none could be masked.":
-    "没有能以此格式读取的记录，因此无法脱敏。",
+  "simulate.no_record_could_be_read": "没有能以此格式读取的记录，因此无法脱敏。",
   "The topic {topic} has no records.": "主题 {topic} 中没有记录。",
   "Records of a topic": "主题中的记录",
   Which: "选取",
   Newest: "最新",
   First: "最早",
   "With headers": "包含消息头",
-  "Masked values never leave the server. Hash replaces a value with another of the same type; equal values get equal hashes.":
+  "simulate.masked_values_never_leave":
     "脱敏字段不会离开服务器。哈希：换成同类型的另一个值，相同的值结果相同。",
   "Mask of {path}": "{path} 的脱敏方式",
   "Replacement for {path}": "{path} 的替换值",
   "Try this topology on records": "用记录试一试这个拓扑",
-  "There is no source with a topic yet. Add one: its topic gets the records.":
-    "还没有带主题的数据源。请先添加一个：记录会进入它的主题。",
-  "Nothing is deployed and no topic is touched: the records below go through the topology as they would in production, and you see where each one went and why.":
+  "simulate.there_is_no_source": "还没有带主题的数据源。请先添加一个：记录会进入它的主题。",
+  "simulate.nothing_is_deployed_and_no":
     "不会部署任何内容，也不会触及任何主题：下面的记录会像在生产环境中一样经过拓扑，您可以看到每条记录去了哪里以及原因。",
   "What is shown": "显示内容",
   Inputs: "输入",
   "Step by step": "逐步查看",
   Log: "日志",
   "What nodes printed": "节点打印的内容",
-  "What processors print, and the nodes peek and print, is listed here after a run.":
+  "simulate.what_processors_print_and_nodes":
     "运行之后，处理器以及 peek 和 print 节点打印的内容会列在这里。",
-  "Paused at line {line} of {node}, in {function}, before the first record":
+  "simulate.paused_at_line_of_in_before":
     "在第一条记录之前，停在 {node} 的第 {line} 行，函数 {function}",
   "Record {n}: paused at line {line} of {node}, in {function}":
     "记录 {n}：停在 {node} 的第 {line} 行，函数 {function}",
@@ -79,8 +74,7 @@ export const simulate = {
   "There are no locals yet.": "还没有局部变量。",
   "Only the first {n} are listed.": "只列出前 {n} 个。",
   Printed: "打印内容",
-  "The breakpoint in line {line} of {node} has no effect: no statement follows it.":
-    "{node} 第 {line} 行的断点不会停下：其后没有语句。",
+  "simulate.breakpoint_in_line_of_has": "{node} 第 {line} 行的断点不会停下：其后没有语句。",
   "Only the first {n} stops at breakpoints are listed.": "只列出在断点处的前 {n} 次停顿。",
   Tests: "测试",
   "Add a record": "添加记录",
@@ -93,13 +87,11 @@ export const simulate = {
   "Keep as a test…": "保存为测试…",
   "Run again on every change": "每次更改后重新运行",
   Auto: "自动",
-  "{n} {n|cell|cells} marked red cannot be read.": "有 {n} 个单元格无法读取：见红色标记处。",
+  "simulate.cells_marked_red_cannot": "有 {n} 个单元格无法读取：见红色标记处。",
   "The topology has errors. See the Problems tab.": "拓扑有错误。见“问题”标签页。",
   "Stopped at record {n}: {why}": "在记录 {n} 处停止：{why}",
-  "{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s":
-    "输入 {n} 条，输出 {m} 条，丢弃 {d} 条 · {s} 秒",
-  "Too many steps to list all of them: the last ones are missing here. The counts are complete.":
-    "步骤太多，无法全部保留：这里缺少最后的步骤。计数是完整的。",
+  "simulate.records_in_records_out": "输入 {n} 条，输出 {m} 条，丢弃 {d} 条 · {s} 秒",
+  "simulate.too_many_steps_to_list": "步骤太多，无法全部保留：这里缺少最后的步骤。计数是完整的。",
   "First step": "第一步",
   "Previous record": "上一条记录",
   Back: "后退",
@@ -118,35 +110,33 @@ export const simulate = {
   "stream time {time}": "流时间 {time}",
   "{node}: {store}": "{node}：{store}",
   "Stores after this step": "此步之后的存储",
-  "This comparison is from an earlier run. Kafka Streams has run again since then.":
+  "simulate.this_comparison_is_from_earlier":
     "这是较早一次运行的比较。此后 Kafka Streams 一侧已重新运行。",
   "Compare again": "重新比较",
   "Next window that closes": "下一个关闭的窗口",
   "window closed": "窗口已关闭",
   "Stores before this line": "执行此行之前的存储",
-  "At the start, stores had more rows than are listed. The others appear when they change.":
-    "存储开始时的行数多于列出的行数：其余行在更改时显示。",
+  "simulate.at_start_stores_had": "存储开始时的行数多于列出的行数：其余行在更改时显示。",
   "No store has been written to yet.": "到目前为止还没有写入存储。",
   "Running…": "运行中…",
   passed: "通过",
-  "This topology has no tests yet. Run a simulation, then choose “Keep as a test…” above its outputs.":
+  "simulate.this_topology_has_no":
     "此拓扑还没有保存测试。请先运行模拟，再在输出上方选择“保存为测试…”。",
   "Run all tests": "运行全部测试",
-  "{n} {n|test|tests} · {passed} passed · {failed} failed":
-    "{n} 个测试 · {passed} 个通过 · {failed} 个失败",
-  "{n} {n|input|inputs}": "{n} 条输入",
+  "simulate.tests_passed_failed": "{n} 个测试 · {passed} 个通过 · {failed} 个失败",
+  "{n} {n, plural, one {input} other {inputs}}": "{n} 条输入",
   "Open its records": "打开其记录",
   "Delete the test “{name}”": "删除测试“{name}”",
   "It is deleted for all members of this workspace.": "将为此工作区的所有人删除它。",
-  "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.":
+  "simulate.last_run_stopped_with_error":
     "上次运行因错误停止，或输出多于所显示的内容：无法保存为测试。",
   "Keep as a test": "保存为测试",
   "Edit the test": "编辑测试",
   "Expected exactly": "精确的预期",
   "Expected by expression": "按表达式的预期",
-  "{n} {n|record|records} of the topic {name}": "主题 {name} 的 {n} 条记录",
-  "{n} {n|row|rows} of the store {name}": "存储 {name} 的 {n} 行",
-  "{n} dropped {n|record|records}": "{n} 条被丢弃的记录",
+  "simulate.records_of_topic": "主题 {name} 的 {n} 条记录",
+  "{n} {n, plural, one {row} other {rows}} of the store {name}": "存储 {name} 的 {n} 行",
+  "{n} dropped {n, plural, one {record} other {records}}": "{n} 条被丢弃的记录",
   "no output": "没有输出",
   "every record": "每条记录",
   "at least one record": "至少一条记录",
@@ -160,26 +150,23 @@ export const simulate = {
   "Add a condition": "添加条件",
   "Spark SQL that is true or false, such as value.total > 0":
     "结果为真或假的 Spark SQL，例如 value.total > 0",
-  "Add a condition for {topics}, or expect these records exactly.":
-    "请为 {topics} 添加条件，或精确预期这些记录。",
+  "simulate.add_condition_for_or_expect": "请为 {topics} 添加条件，或精确预期这些记录。",
   "The test expects nothing yet.": "该测试还没有任何预期。",
-  "{n} {n|condition|conditions}": "{n} 个条件",
+  "{n} {n, plural, one {condition} other {conditions}}": "{n} 个条件",
   "Replace the test": "替换该测试",
   "Its key is null, and this node requires a key.": "它的键为 null，而此节点需要键。",
   "Its value is null, and this node requires a value.": "它的值为 null，而此节点需要值。",
   "Its foreign key is null: there is nothing to join.": "它的外键为 null：没有可连接的内容。",
-  "Its timestamp is null or negative, and the source skips such records.":
-    "它的时间戳为 null 或负数，数据源会跳过这样的记录。",
+  "simulate.its_timestamp_is_null": "它的时间戳为 null 或负数，数据源会跳过这样的记录。",
   "A newer version for its key already exists.": "它的键已有更新的版本。",
   "The row that requested it has changed in the meantime.": "请求它的行在此期间已更改。",
   "Its bytes cannot be read in the format of the source.": "无法按数据源的格式读取它的字节。",
   "The result cannot be sent, and it was skipped.": "结果无法发送，已跳过。",
   "Processing it failed, and it was skipped.": "处理它时失败，已跳过它。",
-  "Processing it failed, and it was written to the dead letter topic.":
-    "处理它时失败，已写入死信主题。",
+  "simulate.processing_it_failed_and_it_was": "处理它时失败，已写入死信主题。",
   "Late: its window {start} – {end} was already closed.":
     "迟到：它的窗口 {start} – {end} 已经关闭。",
-  "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace period would accept it.":
+  "simulate.late_by_its_window":
     "迟到 {by}：它的窗口 {start} – {end} 在流时间到达 {closing} 时已关闭。现在流时间为 {now}。更长的宽限期可以接收它。",
   "Too old for the store, which keeps records from {kept} on.":
     "对存储来说太旧，存储从 {kept} 开始保留。",
@@ -192,29 +179,28 @@ export const simulate = {
   "Copy as text": "复制为文本",
   "Copied as text.": "已复制为文本。",
   "Only the first {n} outputs are compared here.": "此处只比较前 {n} 条输出。",
-  "{n} equal {n|record is|records are} not listed": "{n} 条相同的记录未列出",
+  "simulate.equal_records_are_not": "{n} 条相同的记录未列出",
   "{n} more of {left}": "再显示 {n} 条，共 {left} 条",
   Expected: "预期",
   Actual: "实际",
   "Order of the inputs": "输入的顺序",
   "By time": "按时间",
   "As listed": "按列表",
-  "As in production: of each partition in the listed order, and of the partitions the one whose next record has the smallest timestamp. The numbers show this order.":
+  "simulate.as_in_production_of_each":
     "与生产环境相同：每个分区内按列表顺序，各分区之间取下一条记录时间戳最小的分区。编号显示此顺序。",
-  "In the order of the rows, as if each record arrived after the one above it.":
-    "按行的顺序，如同每条记录都在上一条之后到达。",
+  "simulate.in_order_of_rows": "按行的顺序，如同每条记录都在上一条之后到达。",
   "Undone in the inputs: {what}": "已在输入中撤销：{what}",
   "Done again in the inputs: {what}": "已在输入中重做：{what}",
-  "{n} {n|row was|rows were} removed.": "已移除 {n} 行。",
+  "{n} {n, plural, one {row was} other {rows were}} removed.": "已移除 {n} 行。",
   "Change of the inputs": "输入的更改",
   "New row": "新行",
-  "Clear {n} {n|row|rows}": "清空 {n} 行",
+  "Clear {n} {n, plural, one {row} other {rows}}": "清空 {n} 行",
   "Move of row {n}": "移动第 {n} 行",
   "Removal of row {n}": "移除第 {n} 行",
   "{column} of row {n}": "第 {n} 行的{column}",
   "Move row {n}: drag, or press the arrow keys": "移动第 {n} 行：拖动或按方向键",
   "Processed as record {n}": "作为第 {n} 条记录处理",
-  "{n} new {n|record|records}": "{n} 条新记录",
+  "{n} new {n, plural, one {record} other {records}}": "{n} 条新记录",
   "Records of the test “{name}”": "测试“{name}”的记录",
   "Records of the deployment": "部署的记录",
   "No branch matches it.": "没有分支匹配它。",
@@ -230,11 +216,10 @@ export const simulate = {
   "It updates the table in which the join looks rows up.": "它更新了连接所查找的表。",
   "The join no longer needs this row.": "连接不再需要这一行。",
   "Record {n} continues in {node}": "记录 {n} 在 {node} 中继续",
-  "Record {n} continues in {node}, in task {task}, after its repartition topic":
+  "simulate.record_continues_in_in_task":
     "记录 {n} 经过重分区主题后，在 {node} 的任务 {task} 中继续",
   "It waits in the join for a match.": "它在连接中等待匹配的记录。",
-  "It is buffered until its window closes or the time limit is reached.":
-    "它被保留，直到窗口关闭或时间到。",
+  "simulate.it_is_buffered_until": "它被保留，直到窗口关闭或时间到。",
   "Filtered out: “{text}” is true for it.": "被过滤：“{text}”对它成立。",
   "Filtered out: “{text}” is not true for it.": "被过滤：“{text}”对它不成立。",
   "Fetching Kafka Streams…": "正在获取 Kafka Streams…",
@@ -245,7 +230,7 @@ export const simulate = {
   "Kafka Streams gives the same.": "Kafka Streams 的结果相同。",
   "Not compared: {reason}": "未能比较：{reason}",
   "Where is my record?": "我的记录在哪里？",
-  "Reads the record and those around it from the topics, and simulates the deployed version on them. The deployment is not touched.":
+  "simulate.reads_record_and_those":
     "从主题读取该记录及其前后的记录，并用已部署的版本对它们进行模拟。不会影响部署。",
   Path: "路径",
   "Find it by": "查找方式",
@@ -262,25 +247,22 @@ export const simulate = {
   "Run the simulation, then choose a record to see its path.":
     "先运行模拟，再选择一条记录查看它的路径。",
   "{place}: no record": "{place}：没有记录",
-  "{place} from offset {first}; {n} earlier {n|offset|offsets} left out":
+  "simulate.from_offset_earlier_offsets":
     "{place} 从偏移量 {first} 开始，省略了更早的 {n} 个偏移量",
   "{place} from its first record": "{place} 从第一条记录开始",
-  "Record {place} in version {version}, which is deployed, as a simulation.":
-    "记录 {place}，在已部署的版本 {version} 中的模拟。",
-  "It begins with the stores of the deployment after batch {batch} ({time}), and has all records of the batches that follow, in their order.":
+  "simulate.record_in_version_which": "记录 {place}，在已部署的版本 {version} 中的模拟。",
+  "simulate.it_begins_with_stores":
     "模拟从部署在批次 {batch}（{time}）之后的存储开始，并按顺序包含后续批次的所有记录。",
   "This was requested.": "这是按请求进行的。",
   "Fields are masked, or records are left out.": "有字段被屏蔽，或省略了部分记录。",
   "The topology reads a topic that it writes.": "此拓扑读取它自己写入的主题。",
   "The deployment has no checkpoint that can be read.": "部署没有可读取的检查点。",
   "The checkpoint does not go back as far as this record.": "检查点不包含这条记录之前的状态。",
-  "The record's batch has too many records to simulate all of them.":
-    "这条记录所在批次的记录太多，无法全部模拟。",
-  "It begins with the first records of the topics, so stores are complete.":
-    "模拟从各主题的第一条记录开始，因此存储是完整的。",
-  "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.":
+  "simulate.record_batch_has_too": "这条记录所在批次的记录太多，无法全部模拟。",
+  "simulate.it_begins_with_first": "模拟从各主题的第一条记录开始，因此存储是完整的。",
+  "simulate.stores_start_empty_what":
     "存储从空开始：更早的记录写入的内容缺失，因此结果可能与部署的结果不同。",
-  "{n} {n|record|records} left out that could not be masked": "省略了 {n} 条无法脱敏的记录",
+  "simulate.records_left_out_that_could": "省略了 {n} 条无法脱敏的记录",
   "More records before it": "更多之前的记录",
   "Only its key": "仅相同的键",
   "Use as inputs": "用作输入",
@@ -297,17 +279,16 @@ export const simulate = {
   "It stopped the run at {node}: {why}": "它使运行在 {node} 处停止：{why}",
   "Texts as bytes": "文本作为字节",
   "Send the text as bytes": "将文本作为字节发送",
-  "The record then arrives with these bytes, as a faulty producer sends it.":
+  "simulate.record_then_arrives_with_these":
     "记录会以这些字节到达，如同有故障的生产者所发送的那样。",
   "Rows that it wrote": "它写入的行",
   "unchanged since": "此后未更改",
   "changed by record {n}": "被记录 {n} 更改",
   "repartition, task {task}": "重分区，任务 {task}",
   "A schedule is due": "一个定时已到期",
-  "{n} {n|row|rows} written": "写入 {n} 行",
+  "{n} {n, plural, one {row} other {rows}} written": "写入 {n} 行",
   "written to {topic}": "写入 {topic}",
-  "None of the {n} newest {n|record|records} of {topic} matches.":
-    "{topic} 最新的 {n} 条记录均不匹配。",
+  "simulate.none_of_newest_records": "{topic} 最新的 {n} 条记录均不匹配。",
   "{n} equal": "{n} 条相同",
   "{n} equal except for the time": "{n} 条仅时间不同",
   "{n} different": "{n} 条不同",
@@ -324,29 +305,24 @@ export const simulate = {
   "The results of plain Spark next to those of Kafka Streams":
     "普通 Spark 的结果与 Kafka Streams 的结果并列显示",
   "Run in plain Spark": "在普通 Spark 中运行",
-  "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes a few seconds.":
+  "simulate.same_records_run_through":
     "相同的记录以普通 Structured Streaming 的方式经过拓扑。两边的结果并列显示，并说明不同之处的原因。这会启动 Spark 查询，需要几秒钟。",
   "Micro-batches": "微批次",
   "One for each record": "每条记录一个",
   "As few as possible": "尽可能少",
   "As a job that keeps up with records that arrive one by one": "如同作业能跟上逐条到达的记录",
-  "As a job that reads all records at once, which is also faster":
-    "如同作业一次读取所有记录，速度也更快",
+  "simulate.as_job_that_reads": "如同作业一次读取所有记录，速度也更快",
   "Starting the queries of plain Spark…": "正在启动普通 Spark 的查询…",
-  "Plain Spark: {done} of {lines} {lines|record|records}": "普通 Spark：{done}/{lines} 条记录",
+  "simulate.plain_spark_of_records": "普通 Spark：{done}/{lines} 条记录",
   Progress: "进度",
-  "Each query runs a Spark job for each micro-batch, which takes a few seconds.":
-    "每个微批次都是每个查询的一个 Spark 作业：这需要几秒钟。",
-  "Plain Spark cannot express this topology. The nodes below have no counterpart in Structured Streaming; the exact dialect runs them.":
+  "simulate.each_query_runs_spark": "每个微批次都是每个查询的一个 Spark 作业：这需要几秒钟。",
+  "simulate.plain_spark_cannot_express":
     "普通 Spark 无法实现此拓扑。以下节点在 Structured Streaming 中没有对应的算子；精确方言可以运行它们。",
-  "Some differences were not predicted: this is a bug in Millrace.":
-    "有些差异未被预测：这是 Millrace 的缺陷。",
+  "simulate.some_differences_were_not": "有些差异未被预测：这是 Millrace 的缺陷。",
   "Plain Spark gives the same results as Kafka Streams.":
     "普通 Spark 的结果与 Kafka Streams 相同。",
-  "Plain Spark gives the same records as Kafka Streams; only their time differs.":
-    "普通 Spark 的记录与 Kafka Streams 相同，只有时间不同。",
-  "{n} of {all} records are the same in plain Spark. Each difference was predicted.":
-    "{all} 条记录中有 {n} 条在普通 Spark 中相同。每处差异均已预测。",
+  "simulate.plain_spark_gives_same": "普通 Spark 的记录与 Kafka Streams 相同，只有时间不同。",
+  "simulate.of_records_are_same": "{all} 条记录中有 {n} 条在普通 Spark 中相同。每处差异均已预测。",
   "{s} s in plain Spark": "普通 Spark 用时 {s} 秒",
   "Differences only": "仅显示差异",
   "Why the results differ": "结果不同的原因",

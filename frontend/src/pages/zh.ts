@@ -1,13 +1,11 @@
-export const pages = {
-  "You changed this draft in another window as well. Nothing is sent until you choose; the other draft stays in the undo history.":
+export const zh = {
+  "pages.you_changed_this_draft":
     "您在另一个窗口中也修改了此草稿。在您选择之前不会发送任何内容；另一份草稿保留在撤销历史中。",
   "Keep this one": "保留此窗口的草稿",
   "Take the other one": "采用另一份草稿",
-  "Your last changes are not saved yet. Saving is retried automatically; keep this page open.":
-    "您最近的更改尚未保存。系统会自动重试，请不要关闭此页面。",
-  "Degraded since {time}. The driver is restarted if it does not respond.":
-    "自 {time} 起异常。若驱动程序仍不响应，将重启它。",
-  "No heartbeat from a worker since {time} ({ago} ago). The last known state is shown; it updates when a worker is back.":
+  "pages.your_last_changes_are_not": "您最近的更改尚未保存。系统会自动重试，请不要关闭此页面。",
+  "pages.degraded_since_driver_is_restarted": "自 {time} 起异常。若驱动程序仍不响应，将重启它。",
+  "pages.no_heartbeat_from_worker":
     "自 {time} 起（{ago}）没有收到 worker 的心跳。显示的是最后已知的状态；worker 恢复后会自动更新。",
   "Version {n} was saved elsewhere.": "版本 {n} 已在别处保存。",
   "Show it": "查看",
@@ -23,9 +21,8 @@ export const pages = {
   "Version {n} is saved.": "版本 {n} 已保存。",
   "{name} saved version {n} while you were drawing": "在您绘制期间，{name} 保存了版本 {n}",
   Someone: "其他人",
-  "Both have the same nodes; only positions, edges or settings differ.":
-    "两者的节点没有区别：只有位置、连线或设置不同。",
-  "Choose a side for each node that differs. Nothing is lost: their version stays in the list, yours in the undo history.":
+  "pages.both_have_same_nodes": "两者的节点没有区别：只有位置、连线或设置不同。",
+  "pages.choose_side_for_each":
     "为每个不同的节点选择一方。不会丢失任何内容：对方的版本保留在列表中，您的保留在撤销历史中。",
   "Take theirs": "采用对方的",
   "Keep mine as version {n}": "保留我的，存为版本 {n}",
@@ -39,10 +36,9 @@ export const pages = {
   "Side for {node}": "{node} 采用哪一方",
   "Mine: {what}": "我的：{what}",
   "Theirs: {what}": "对方的：{what}",
-  "{file} is not a topology: it must be a document in JSON with a list called “nodes”, or a program in Python (.py).":
+  "pages.is_not_topology_it_must":
     "{file} 不是拓扑：它必须是含有 “nodes” 列表的 JSON 文档，或 Python 程序（.py）。",
-  "The name “{name}” is already used in this workspace. “{free}” is free.":
-    "此工作区中已有“{name}”。可以使用“{free}”。",
+  "pages.name_is_already_used": "此工作区中已有“{name}”。可以使用“{free}”。",
   "New topology": "新建拓扑",
   "Orders per hour": "每小时订单数",
   "Empty canvas": "空白画布",
@@ -54,7 +50,7 @@ export const pages = {
     "拓扑文档（.json）或 Python 程序（.py）。",
   "Reading the file…": "正在读取文件…",
   "Choose a file (.json or .py)…": "选择文件（.json 或 .py）…",
-  "The topology in the file replaces the drawing, which can be undone. Nodes with the same id keep their place and their state.":
+  "pages.topology_in_file_replaces":
     "文件中的拓扑将替换当前的图，可以撤销。ID 相同的节点保留其位置和状态。",
   "The drawing is now that of {file}. Save it to keep it.":
     "当前的图已换成 {file} 的内容。请保存。",
@@ -62,19 +58,17 @@ export const pages = {
   "Replace the drawing": "替换当前的图",
   "Templates, each with tests and sample data": "模板（均附测试和示例数据）",
   Templates: "模板",
-  "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.":
+  "pages.creates_topology_and_its_topics":
     "创建拓扑及其主题，并开始生成记录。部署后即可看到它运行。",
   "Try it": "试运行",
-  "{n} {n|generator|generators} of it {n|stops|stop} too.": "它的 {n} 个生成器也会停止。",
-  "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.":
-    "它的所有版本和草稿也会被删除，且无法撤销。Kafka 中的主题会保留。",
+  "pages.generators_of_it_stop": "它的 {n} 个生成器也会停止。",
+  "pages.this_also_deletes_all": "它的所有版本和草稿也会被删除，且无法撤销。Kafka 中的主题会保留。",
   "It is deployed. Stop it first.": "它已部署，请先停止。",
   "Draw your first topology": "绘制您的第一个拓扑",
-  "A topology reads records from Kafka topics, processes them node by node and writes the results to topics. Draw it on the canvas; Millrace checks it as you draw, compiles it to PySpark and runs it.":
+  "pages.topology_reads_records_from_kafka":
     "拓扑从 Kafka 主题读取记录，逐个节点处理，并把结果写入主题。在画布上绘制它；Millrace 会随时检查，把它编译为 PySpark 并运行。",
   "Start with an empty canvas": "从空白画布开始",
-  "You have read access. Ask an administrator for the editor role to make changes.":
-    "您只有查看权限。如需更改，请联系管理员授予编辑者角色。",
+  "pages.you_have_read_access": "您只有查看权限。如需更改，请联系管理员授予编辑者角色。",
   "Start from {template}": "从 {template} 开始",
   "All topologies": "全部拓扑",
   "Could not rename": "未能重命名",
@@ -85,8 +79,7 @@ export const pages = {
   "draft saved": "草稿已保存",
   "new": "新",
   saved: "已保存",
-  "Your changes are kept as a private draft. Save them as a version to share or deploy them.":
-    "您的更改保存为私有草稿。保存为版本后即可共享或部署。",
+  "pages.your_changes_are_kept": "您的更改保存为私有草稿。保存为版本后即可共享或部署。",
   "The topology is the same as the saved version.": "拓扑与已保存的版本相同。",
   "Save a version": "保存版本",
   "Everything is saved": "全部已保存",
@@ -94,8 +87,7 @@ export const pages = {
   "{name} has this topology open": "{name} 也打开了此拓扑",
   "You are not a member of any workspace yet.": "您还不是任何工作区的成员。",
   "Ask an administrator to add you under Members.": "请管理员在“成员”中添加您。",
-  "A workspace can only use topics that begin with one of its prefixes.":
-    "工作区只能使用以其前缀之一开头的主题。",
+  "pages.workspace_can_only_use": "工作区只能使用以其前缀之一开头的主题。",
   "Topic prefixes": "主题前缀",
   "Prefixes not saved": "前缀未保存",
   "Topic prefixes of {name}": "{name} 的主题前缀",
@@ -113,18 +105,16 @@ export const pages = {
   Demote: "取消管理员",
   "{name} can no longer administer the installation.": "{name} 将不能再管理整个安装。",
   "Promote…": "设为管理员…",
-  "{name} can then create workspaces, sign in to every account by a link, and close accounts.":
-    "{name} 将可以创建工作区、通过链接登录任何账户，并停用账户。",
+  "pages.can_then_create_workspaces": "{name} 将可以创建工作区、通过链接登录任何账户，并停用账户。",
   "Make admin of the installation": "设为整个安装的管理员",
   "Close…": "停用…",
-  "{name} loses access at once: sessions, tokens, links and memberships end. The audit log is kept.":
+  "pages.loses_access_at_once":
     "{name} 会立即失去访问权限：会话、令牌、链接和成员资格都会结束。审计日志会保留。",
   "Close the account": "停用账户",
   "Open again": "重新启用",
   "Draft not deleted": "草稿未删除",
   "Abandoned drafts": "被遗弃的草稿",
-  "Of closed accounts and former members. Nobody else can open them.":
-    "属于已停用的账户和以前的成员，其他人都打不开。",
+  "pages.of_closed_accounts_and_former": "属于已停用的账户和以前的成员，其他人都打不开。",
   "Search drafts": "搜索草稿",
   "No draft matches “{search}”.": "没有匹配“{search}”的草稿。",
   "There are no abandoned drafts.": "没有被遗弃的草稿。",
@@ -132,8 +122,7 @@ export const pages = {
     "{name} 的草稿会丢失。已保存的版本会保留。",
   "Delete the draft": "删除草稿",
   "Your drafts": "您的草稿",
-  "Changes that you have not saved as a version. Only you can see them.":
-    "您尚未保存为版本的更改，只有您能看到。",
+  "pages.changes_that_you_have": "您尚未保存为版本的更改，只有您能看到。",
   "Your unsaved changes of “{name}” are lost.": "您对“{name}”未保存的更改会丢失。",
   "A new sign-in link ends the account's earlier one.": "新的登录链接会使该账户之前的链接失效。",
   "Search accounts": "搜索账户",
@@ -149,13 +138,11 @@ export const pages = {
   "New sign-in link": "新登录链接",
   "Sign-in link for {name}": "{name} 的登录链接",
   "Set a password": "设置密码",
-  "The link can be used only once. With a password, you can sign in again as {name}.":
-    "链接只能使用一次。设置密码后，您可以再次以 {name} 登录。",
+  "pages.link_can_be_used": "链接只能使用一次。设置密码后，您可以再次以 {name} 登录。",
   "Signing in…": "正在登录…",
   "This link no longer works": "此链接已失效",
-  "It has already been used, has been replaced by a newer one, or has expired.":
-    "它已被使用、已被新链接替换，或者已过期。",
-  "`./millrace up` prints a new link. On a server, an administrator creates it.":
+  "pages.it_has_already_been": "它已被使用、已被新链接替换，或者已过期。",
+  "pages.millrace_up_prints_new":
     "`./millrace up` 会打印新的链接。在服务器上，由管理员创建新链接。",
   "Sign in with a password": "使用密码登录",
   Viewer: "查看者",
@@ -183,21 +170,17 @@ export const pages = {
   "Show the password": "显示密码",
   "Current password": "当前密码",
   "New password": "新密码",
-  "At least 8 characters; not a common password, and not only digits.":
-    "至少 8 个字符；不能是常见密码，也不能全是数字。",
+  "pages.at_least_characters_not": "至少 8 个字符；不能是常见密码，也不能全是数字。",
   "The password is set.": "密码已设置。",
   "Not now": "以后再说",
   "Set the password": "设置密码",
   "Your password": "您的密码",
   "A new password ends your other sessions and all your tokens.":
     "设置新密码会结束您的其他会话并使所有令牌失效。",
-  "Without a password, you need a new sign-in link when this session ends.":
-    "没有密码时，会话结束后需要新的登录链接。",
+  "pages.without_password_you_need": "没有密码时，会话结束后需要新的登录链接。",
   Deployments: "部署",
-  "Rules for all members of this workspace. Changes do not affect running deployments.":
-    "适用于工作区所有成员的规则。更改规则不影响正在运行的部署。",
-  "Deploy a version only if all tests of its topology have passed with it":
-    "仅当拓扑的所有测试均在该版本上通过时才可部署",
+  "pages.rules_for_all_members": "适用于工作区所有成员的规则。更改规则不影响正在运行的部署。",
+  "pages.deploy_version_only_if_all": "仅当拓扑的所有测试均在该版本上通过时才可部署",
   "Save version {n}": "保存版本 {n}",
   "What changed": "更改了什么",
   "in a few words": "简短说明",
@@ -205,16 +188,13 @@ export const pages = {
     "请转交此链接：它只能使用一次，且不会再次显示。",
   "Draw Kafka Streams topologies and run them on Spark.":
     "绘制 Kafka Streams 拓扑并在 Spark 上运行。",
-  "Your session has ended. Sign in to continue where you left off.":
-    "您的会话已结束。登录后可从原处继续。",
+  "pages.your_session_has_ended": "您的会话已结束。登录后可从原处继续。",
   "Sign in": "登录",
-  "On your own machine, `./millrace up` prints a link that signs you in without a password.":
-    "在您自己的机器上，`./millrace up` 会打印一个免密码登录的链接。",
+  "pages.on_your_own_machine": "在您自己的机器上，`./millrace up` 会打印一个免密码登录的链接。",
   "Token not created": "未能创建令牌",
   "Could not revoke": "未能吊销",
   "Your tokens": "您的令牌",
-  "For scripts and pipelines. They act on your behalf, with your role.":
-    "用于脚本和流水线：它们以您的名义和角色操作。",
+  "pages.for_scripts_and_pipelines": "用于脚本和流水线：它们以您的名义和角色操作。",
   "Name of the token": "令牌名称",
   "what it is for": "用途",
   "Valid for": "有效期",
@@ -222,8 +202,7 @@ export const pages = {
   "Create a token": "创建令牌",
   "Copy it now: it is not shown again.": "请立即复制：之后不会再显示。",
   "No tokens": "没有令牌",
-  "Create one above, then send it as the header “Authorization: Token …”.":
-    "在上方创建一个，然后作为请求头 “Authorization: Token …” 发送。",
+  "pages.create_one_above_then": "在上方创建一个，然后作为请求头 “Authorization: Token …” 发送。",
   Created: "创建于",
   "Search topologies": "搜索拓扑",
   "Search by name or description": "按名称或描述搜索",
@@ -245,8 +224,7 @@ export const pages = {
   "changes since version {n}": "版本 {n} 之后的更改",
   "Save…": "保存…",
   "No versions yet": "还没有版本",
-  "Each saved version keeps the whole topology, with your message.":
-    "每个保存的版本都包含整个拓扑和您的说明。",
+  "pages.each_saved_version_keeps": "每个保存的版本都包含整个拓扑和您的说明。",
   "Actions for version {n}": "版本 {n} 的操作",
   Restore: "恢复",
   "Compare with the drawing": "与当前绘图比较",
@@ -274,8 +252,7 @@ export const pages = {
   "Stop the deployment": "停止部署",
   "Restart the deployment": "重启部署",
   "Switch between light and dark": "切换浅色和深色",
-  "{n} {n|problem is|problems are} open. You can save, but not deploy.":
-    "还有 {n} 个问题未解决。可以保存，但不能部署。",
+  "pages.problems_are_open_you": "还有 {n} 个问题未解决。可以保存，但不能部署。",
   "{name} loses access to this workspace. The account is kept.":
     "{name} 将无法再访问此工作区，账户保留。",
   "Remove from the workspace": "移出工作区",

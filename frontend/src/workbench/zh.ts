@@ -1,4 +1,4 @@
-export const workbench = {
+export const zh = {
   "Full height": "全高",
   "Beside the canvas": "与画布并排",
   Palette: "组件",
@@ -35,7 +35,6 @@ export const workbench = {
   "Every node you add is listed here, from sources to sinks.":
     "添加的每个节点都会按从数据源到数据汇的顺序列在这里。",
   "Filter nodes": "筛选节点",
-  "{nodes} {nodes|node|nodes} · {stores} {stores|store|stores} · {edges} {edges|edge|edges}":
-    "{nodes} 个节点 · {stores} 个存储 · {edges} 条连线",
+  "workbench.nodes_stores_edges": "{nodes} 个节点 · {stores} 个存储 · {edges} 条连线",
   "Help on “{text}”": "关于“{text}”的帮助",
 };

@@ -1,11 +1,10 @@
-export const alerts = {
+export const zh = {
   Firing: "触发中",
   Resolved: "已恢复",
   "Search alerts": "搜索告警",
   "No alerts are firing": "没有触发中的告警",
   "No alerts": "没有告警",
-  "An alert is listed here once the condition of a rule has been true for its duration.":
-    "规则的条件持续满足规定的时间后，告警会列在这里。",
+  "alerts.alert_is_listed_here": "规则的条件持续满足规定的时间后，告警会列在这里。",
   Rule: "规则",
   "Last value": "最新值",
   Since: "开始于",
@@ -19,8 +18,7 @@ export const alerts = {
   For: "持续",
   s: "秒",
   Webhook: "Webhook",
-  "An address that receives a POST request with JSON when an alert fires or is resolved.":
-    "告警触发和恢复时，会向此地址 POST JSON。",
+  "alerts.address_that_receives_post": "告警触发和恢复时，会向此地址 POST JSON。",
   Mail: "邮件",
   "One address per line.": "邮件地址，每行一个。",
   On: "启用",
@@ -28,8 +26,7 @@ export const alerts = {
   "Test not sent": "测试未发送",
   Rules: "规则",
   "No rules": "没有规则",
-  "A rule defines when an alert fires, for one topology or all, and who is notified.":
-    "规则规定一个或所有拓扑何时告警，以及通知谁。",
+  "alerts.rule_defines_when_alert": "规则规定一个或所有拓扑何时告警，以及通知谁。",
   Notifies: "通知对象",
   "(off)": "（已停用）",
   all: "全部",
@@ -39,7 +36,7 @@ export const alerts = {
   "{target}: {error}": "{target}：{error}",
   "The deployment failed": "部署失败",
   "The state of the deployment is unknown": "部署的状态未知",
-  "The deployment is degraded, restarting or waiting for a service": "部署异常、正在重启或等待服务",
+  "alerts.deployment_is_degraded_restarting": "部署异常、正在重启或等待服务",
   records: "条",
   "records/s": "条/秒",
   "Time without a record": "没有记录的时间",

@@ -1,4 +1,4 @@
-export const designer = {
+export const zh = {
   stream: "流",
   table: "表",
   "windowed table": "窗口表",
@@ -16,10 +16,8 @@ export const designer = {
   "{port} already has an input; delete that edge first": "{port} 已有输入，请先删除那条连线",
   "Does not accept this kind of store; accepted: {needs}": "不接受这种存储，可用：{needs}",
   or: "或",
-  "Requires a {needs}, this is a stream: add “To table” between them":
-    "需要{needs}，这里是流：中间加入“转为表”",
-  "Requires a stream, this is a {found}: add “To stream” between them":
-    "需要流，这里是{found}：中间加入“转为流”",
+  "designer.requires_this_is_stream": "需要{needs}，这里是流：中间加入“转为表”",
+  "designer.requires_stream_this_is_add": "需要流，这里是{found}：中间加入“转为流”",
   "Requires a {needs}, this is a {found}": "需要{needs}，这里是{found}",
   expired: "已过期",
   "Found nothing to join": "没有找到可连接的内容",

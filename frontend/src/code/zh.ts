@@ -1,4 +1,4 @@
-export const code = {
+export const zh = {
   Exact: "精确",
   "Dialect of the code": "代码方言",
   "Save a version first": "请先保存一个版本",
@@ -14,7 +14,6 @@ export const code = {
   "Loading the editor…": "正在加载编辑器…",
   "Generated code": "生成的代码",
   "Generated files": "生成的文件",
-  "{n} {n|problem|problems} must be fixed first. See the Problems tab.":
-    "需先修正 {n} 个问题，见“问题”面板。",
+  "code.problems_must_be_fixed": "需先修正 {n} 个问题，见“问题”面板。",
   "$ unchanged lines": "$ 行未改变",
 };

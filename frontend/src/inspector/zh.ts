@@ -1,12 +1,11 @@
-export const inspector = {
+export const zh = {
   "Help (F1 in the field)": "帮助（在字段中按 F1）",
   "Change {title}": "修改{title}",
-  "Partitions that the design assumes. Where a topic exists, its own count is used.":
+  "inspector.partitions_that_design_assumes":
     "设计时假定的分区数。主题已存在时，以其实际分区数为准。",
   "Partitions of {topic}": "{topic} 的分区数",
   "Another topic": "另一个主题",
-  "The compiler does not respond, so problems and types may be out of date. {message}":
-    "编译器没有响应，问题与类型可能已过时。{message}",
+  "inspector.compiler_does_not_respond": "编译器没有响应，问题与类型可能已过时。{message}",
   "What it is for": "它的用途",
   "Store connection": "存储连接",
   Edge: "连线",
@@ -19,30 +18,24 @@ export const inspector = {
   "{n} nodes selected": "已选择 {n} 个节点",
   "Why it runs this way": "为何这样运行",
   "Add a store": "添加存储",
-  "It has no store: what its code keeps in variables is lost with a restart.":
-    "它没有存储：代码保存在变量中的内容会在重启时丢失。",
+  "inspector.it_has_no_store": "它没有存储：代码保存在变量中的内容会在重启时丢失。",
   "Read a table": "读取表",
-  "Without a store, state is kept in a store named after the node's id, which cannot be queried.":
-    "不连接时，状态保存在以节点标识命名的存储中，无法查询。",
+  "inspector.without_store_state_is_kept": "不连接时，状态保存在以节点标识命名的存储中，无法查询。",
   "Show the records of {topic}": "查看 {topic} 的记录",
   "Reorder children": "调整子节点顺序",
   "Order of children": "子节点顺序",
-  "A record is forwarded to the children in this order, depth first.":
-    "记录按此顺序交给子节点，深度优先。",
+  "inspector.record_is_forwarded_to_children": "记录按此顺序交给子节点，深度优先。",
   Label: "标签",
   "The id never changes: state and checkpoints refer to it": "标识永不改变：状态和检查点都引用它",
-  "This version of Millrace does not know the kind {kind}. The node is kept unchanged.":
-    "此版本的 Millrace 不认识类型 {kind}。节点原样保留。",
+  "inspector.this_version_of_millrace": "此版本的 Millrace 不认识类型 {kind}。节点原样保留。",
   "This node has no parameters.": "此节点没有参数。",
   Notes: "备注",
   "Why this node exists": "此节点的用途",
   "What it does": "它做什么",
   "Every record is in exactly one window.": "每条记录只属于一个窗口。",
-  "Windows overlap; a record is in each that covers its timestamp.":
-    "窗口相互重叠；记录属于覆盖它的每个窗口。",
+  "inspector.windows_overlap_record_is_in_each": "窗口相互重叠；记录属于覆盖它的每个窗口。",
   "Records whose timestamps are close enough share a window.": "时间戳足够接近的记录属于同一窗口。",
-  "Records belong to one session until none arrives for longer than the gap.":
-    "记录属于同一会话，直到超过间隔没有新记录。",
+  "inspector.records_belong_to_one": "记录属于同一会话，直到超过间隔没有新记录。",
   "One window that begins at the start and never ends.": "从起点开始的一个窗口，没有终点。",
   "Windows on a time line": "时间线上的窗口",
   "late by up to {grace}": "最多迟到 {grace}",
@@ -78,10 +71,8 @@ export const inspector = {
   Unlimited: "无限",
   Custom: "自定义",
   "Function in Python": "Python 函数",
-  "Takes a timestamp in ms and returns windows as pairs of start and end":
-    "接收毫秒时间戳，返回若干（起点，终点）作为窗口",
-  "Each record is in the windows that the function returns for its timestamp.":
-    "每条记录属于函数按其时间戳返回的窗口。",
+  "inspector.function_of_windows": "接收毫秒时间戳，返回若干（起点，终点）作为窗口",
+  "inspector.windows_of_the_function": "每条记录属于函数按其时间戳返回的窗口。",
   Advance: "步进",
   Grace: "宽限",
   "Time difference": "间距",
@@ -89,11 +80,10 @@ export const inspector = {
   "Length of a window": "一个窗口的长度",
   "Calendar unit": "日历单位",
   "Time zone": "时区",
-  "Days, weeks and so on of a time zone, instead of windows of one size":
-    "按某个时区的日、周等划分窗口，而不是固定大小",
+  "inspector.days_weeks_and_so_on_of_time": "按某个时区的日、周等划分窗口，而不是固定大小",
   "Its clock decides when days begin and how long they are":
     "由该时区的时钟决定一天何时开始、有多长",
-  "How much later windows start: after midnight or, with a size, after multiples of the size in UTC":
+  "inspector.how_much_later_windows":
     "窗口推迟多久开始：从午夜算起；有固定大小时，从 UTC 下大小的整数倍算起",
   "None: by size": "无：按大小",
   Day: "日",
@@ -103,7 +93,7 @@ export const inspector = {
   Year: "年",
   "Time between the starts of two windows": "相邻窗口起点的间隔",
   "How late a record may be, in stream time, to be counted": "按流时间，迟到多久的记录仍被计入",
-  "Largest difference between the timestamps of a window's records": "同一窗口内记录相距的上限",
+  "inspector.largest_difference_between_timestamps": "同一窗口内记录相距的上限",
   "Time without records after which a session ends": "没有记录多久后会话结束",
   "Earlier records are not counted; epoch milliseconds": "早于此时间的记录不计入，毫秒时间戳",
   "No window: over all time": "无窗口：全部时间",
@@ -122,7 +112,7 @@ export const inspector = {
   Rose: "玫红",
   Green: "绿色",
   Title: "标题",
-  "# heading, **bold**, *italic*, `code`, - list, [title](https://…)":
+  "inspector.heading_bold_italic_code":
     "# 标题、**粗体**、*斜体*、`代码`、- 列表、[标题](https://…)",
   "The topic {topic} has no records in JSON.": "主题 {topic} 没有 JSON 记录。",
   "As in {topology}": "与 {topology} 相同",
@@ -130,15 +120,15 @@ export const inspector = {
   "Read the latest records of {topic}": "读取 {topic} 的最新记录",
   "Records in JSON": "JSON 记录",
   "One record, a list of records, or one record per line": "一条记录、记录列表，或每行一条记录",
-  "Schema of {n} {n|record|records}": "{n} 条记录的模式",
-  "These fields have values of different types: {fields}. Records that do not fit the first type go to the deserialization handler.":
+  "Schema of {n} {n, plural, one {record} other {records}}": "{n} 条记录的模式",
+  "inspector.these_fields_have_values":
     "以下字段的值类型不一致：{fields}。不符合第一种类型的记录将交给反序列化处理程序。",
   "Use this schema": "使用此模式",
   "From records…": "由记录生成…",
   Number: "数字",
   "Yes or no": "是或否",
   Parameters: "参数",
-  "{place} in a field is replaced by the value: in an expression by a literal, elsewhere by its text. A deployment names its environment; without a value there, and in simulations, the default is used.":
+  "inspector.in_field_is_replaced":
     "字段中的 {place} 代表参数的值：在表达式中是字面量，在其他地方是其文本。部署指定环境；环境中没有值时以及在模拟中使用默认值。",
   Default: "默认",
   Uses: "引用",
@@ -149,8 +139,7 @@ export const inspector = {
   "{name} in {environment}": "{environment} 中的 {name}",
   "Description of {name}": "{name} 的说明",
   "Remove {name}": "移除 {name}",
-  "Values that differ between environments, such as names of topics and thresholds.":
-    "在不同环境中不同的值，例如主题名和阈值。",
+  "inspector.values_that_differ_between": "在不同环境中不同的值，例如主题名和阈值。",
   "Show values…": "显示值…",
   "Edit parameters…": "编辑参数…",
 };

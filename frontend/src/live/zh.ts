@@ -1,4 +1,4 @@
-export const live = {
+export const zh = {
   Waiting: "等待中",
   "Not started": "尚未启动",
   Compiling: "编译中",

@@ -1,4 +1,4 @@
-export const api = {
+export const zh = {
   "This does not exist, or you do not have access to it.": "内容不存在，或者您无权访问。",
   "You are not signed in, or your role does not allow this.":
     "您尚未登录，或者您的角色不允许此操作。",

@@ -1,5 +1,5 @@
-export const frame = {
-  "{n} {n|alert fires|alerts fire}": "{n} 个告警触发中",
+export const zh = {
+  "{n} {n, plural, one {alert fires} other {alerts fire}}": "{n} 个告警触发中",
   "Search by name": "按名称搜索",
   "Delete “{name}”": "删除 “{name}”",
   "Type its name to confirm": "输入名称以确认",

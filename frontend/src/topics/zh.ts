@@ -1,4 +1,4 @@
-export const topics = {
+export const zh = {
   "Broker's default": "broker 默认值",
   "1 day": "1 天",
   "7 days": "7 天",
@@ -12,7 +12,7 @@ export const topics = {
   "Edit the generator": "编辑生成器",
   "Delete the generator": "删除生成器",
   "Save and start": "保存并启动",
-  "The generator of {topic} and its settings are deleted. Its records stay in the topic.":
+  "topics.generator_of_and_its_settings":
     "将删除 {topic} 的生成器及其设置。它写入的记录保留在主题中。",
   "Hide finished generators": "隐藏已结束的生成器",
   "Search generators": "搜索生成器",
@@ -32,7 +32,7 @@ export const topics = {
   "Key as": "键格式",
   "Value as": "值格式",
   Contains: "包含",
-  "A Spark SQL expression over key, value, timestamp, headers, topic, partition and offset, with the types of “Read as”; without it, text and JSON are STRING.":
+  "topics.spark_sql_expression_over":
     "Spark SQL 表达式，可使用 key、value、timestamp、headers、topic、partition 和 offset，类型由“读取方式”决定；未选择时，文本和 JSON 为 STRING。",
   Field: "字段",
   Comparison: "比较",
@@ -73,7 +73,7 @@ export const topics = {
   "Simulate in {topology}": "在 {topology} 中模拟",
   "set by the broker": "由 broker 设置",
   "set by the producer": "由生产者设置",
-  "The bytes begin with a schema registry header with schema id {id}.":
+  "topics.bytes_begin_with_schema":
     "这些字节的开头符合模式注册中心序列化器的写法，模式编号为 {id}。",
   Live: "实时",
   "Live records are shown newest first.": "实时记录按最新优先显示。",
@@ -89,11 +89,10 @@ export const topics = {
   "Consumer groups": "消费者组",
   Configuration: "配置",
   "No topics": "没有主题",
-  "The topics of the Kafka cluster that this workspace can use appear here.":
-    "这里显示 Kafka 集群中本工作区可以使用的主题。",
+  "topics.topics_of_kafka_cluster": "这里显示 Kafka 集群中本工作区可以使用的主题。",
   "Search topics": "搜索主题",
   "No topic matches “{search}”.": "没有与“{search}”匹配的主题。",
-  "Offsets between the first and the last record of each partition": "各分区首末记录之间的偏移量数",
+  "topics.offsets_between_first_and_last": "各分区首末记录之间的偏移量数",
   "Earliest offset": "最早偏移量",
   "Latest offset": "最新偏移量",
   Leader: "Leader",
@@ -103,11 +102,9 @@ export const topics = {
   "Set by": "设置者",
   "the topic": "主题",
   "the broker": "broker",
-  "The cluster has more than 200 consumer groups; only the first 200 were queried.":
-    "集群的消费者组超过 200 个，只查询了前面的部分。",
+  "topics.cluster_has_more_than_consumer": "集群的消费者组超过 200 个，只查询了前面的部分。",
   "No consumer groups": "没有消费者组",
-  "No consumer group has committed offsets of this topic. Deployments keep their offsets in their checkpoints.":
-    "没有消费者组提交过此主题的偏移量。部署把偏移量保存在检查点中。",
+  "topics.no_consumer_group_has": "没有消费者组提交过此主题的偏移量。部署把偏移量保存在检查点中。",
   "Consumer group": "消费者组",
   "Committed offsets": "已提交的偏移量",
   "Lag {n}": "滞后 {n}",
@@ -123,11 +120,11 @@ export const topics = {
   Boolean: "布尔",
   Bytes: "字节",
   "Follow it in {topology}": "在 {topology} 中跟踪",
-  "{n} {n|byte|bytes}": "{n} 字节",
-  "{n} {n|partition|partitions}": "{n} 个分区",
-  "Scanned {n} {n|record|records}.": "已扫描 {n} 条记录。",
-  "None of {n} {n|record|records} matches.": "{n} 条记录中没有匹配的。",
-  "This deletes the topic with its {n} {n|record|records} for all users of the cluster.":
+  "{n} {n, plural, one {byte} other {bytes}}": "{n} 字节",
+  "{n} {n, plural, one {partition} other {partitions}}": "{n} 个分区",
+  "Scanned {n} {n, plural, one {record} other {records}}.": "已扫描 {n} 条记录。",
+  "topics.none_of_records_matches": "{n} 条记录中没有匹配的。",
+  "topics.this_deletes_topic_with_its_records":
     "这会删除该主题及其 {n} 条记录，对集群的所有使用者生效。",
   "No deployment uses this topic": "没有部署使用此主题",
   stable: "稳定",

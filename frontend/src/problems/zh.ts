@@ -1,13 +1,13 @@
-export const problems = {
+export const zh = {
   "Checking…": "检查中…",
-  "The compiler is checking the topology. If nobody has used it for a while, it starts first, which takes some seconds.":
+  "problems.compiler_is_checking_topology":
     "编译器正在检查此拓扑。如果一段时间无人使用，它会先启动，这需要几秒钟。",
   "Nothing drawn yet": "还没有绘制任何内容",
-  "Drag a source from the palette to the canvas. What is missing or wrong is listed here.":
+  "problems.drag_source_from_palette":
     "从面板中把一个数据源拖到画布上。缺少或错误的内容会列在这里。",
   "No problems": "没有问题",
   "This topology compiles.": "此拓扑可以编译。",
-  "This topology compiles, but it has no sink: no result is written. Add a sink.":
+  "problems.this_topology_compiles_but":
     "此拓扑可以编译，但没有数据汇：不会写出任何结果。请添加一个数据汇。",
   "The topology as a whole": "整个拓扑",
   Difference: "差异",

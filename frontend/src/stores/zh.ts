@@ -1,4 +1,4 @@
-export const stores = {
+export const zh = {
   "Find rows by": "查找方式",
   "Key is": "键等于",
   "Key begins with": "键开头为",
@@ -10,22 +10,17 @@ export const stores = {
   "Values as of this time": "此时间的值",
   Find: "查找",
   "All rows": "所有行",
-  "The rows of all stores can be read here, while the topology runs and afterwards.":
-    "拓扑运行期间及停止之后，都可在此读取所有存储的行。",
+  "stores.rows_of_all_stores": "拓扑运行期间及停止之后，都可在此读取所有存储的行。",
   "No stores": "没有存储",
-  "Aggregations, tables and processors with stores keep state. It can be read after the first batch.":
+  "stores.aggregations_tables_and_processors":
     "聚合、表以及带存储的处理器会保存状态。第一个批次完成后即可读取。",
   "No state yet": "尚无状态",
-  "The stores can be read when the deployment has committed its first batch.":
-    "部署提交第一个批次后即可读取存储。",
-  "The process that reads stores is starting. After a pause this takes a few seconds.":
-    "读取存储的进程正在启动：闲置之后需要几秒钟。",
+  "stores.stores_can_be_read": "部署提交第一个批次后即可读取存储。",
+  "stores.process_that_reads_stores": "读取存储的进程正在启动：闲置之后需要几秒钟。",
   "The store is empty": "存储为空",
   "No rows": "没有行",
-  "No batch has written a row, or all have been deleted or have expired.":
-    "还没有批次写入行，或者所有行都已删除或过期。",
-  "No row matches. The key must be exactly the one in the store.":
-    "没有匹配的行。键必须与存储中的完全一致。",
+  "stores.no_batch_has_written": "还没有批次写入行，或者所有行都已删除或过期。",
+  "stores.no_row_matches_key": "没有匹配的行。键必须与存储中的完全一致。",
   "Next rows": "后面的行",
   "as of batch {n}, {time}": "截至批次 {n}，{time}",
   Window: "窗口",
@@ -33,5 +28,5 @@ export const stores = {
   "empty text": "空文本",
   "Show the rows of {store}": "查看 {store}",
   "The state of its queries can only be read by Spark.": "其查询的状态只能由 Spark 读取。",
-  "{n} {n|row|rows}. There are no more.": "{n} 行。没有更多了。",
+  "{n} {n, plural, one {row} other {rows}}. There are no more.": "{n} 行。没有更多了。",
 };

@@ -1,4 +1,4 @@
-export const reference = {
+export const zh = {
   Operators: "算子",
   "Functions of Spark": "Spark 函数",
   "API of processors": "处理器 API",

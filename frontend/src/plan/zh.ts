@@ -1,0 +1,17 @@
+export const zh = {
+  "{n} {n, plural, one {task} other {tasks}}, assumed": "{n} 个任务（假定）",
+  "plan.partitions_on_broker": "{n} 个分区（来自 broker）",
+  "plan.partitions_declared_by_topology": "{n} 个分区（由拓扑声明）",
+  "plan.partitions_assumed": "{n} 个分区（假定）",
+  "No plan yet": "尚无计划",
+  "plan.once_topology_compiles_its_sub": "拓扑编译通过后，此处列出其子拓扑、任务和内部主题。",
+  Overview: "概览",
+  Describe: "描述",
+  Reads: "读取",
+  Writes: "写入",
+  "Internal topic": "内部主题",
+  Kind: "类型",
+  repartition: "重分区",
+  changelog: "变更日志",
+  "{n} {n, plural, one {sub-topology} other {sub-topologies}}": "{n} 个子拓扑",
+};

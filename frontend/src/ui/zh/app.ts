@@ -1,6 +1,0 @@
-export const app = {
-  "Something went wrong on this page.": "此页面出错了。",
-  "Your draft is saved on the server. Reload the page to continue.":
-    "您的草稿已保存到服务器。请重新加载页面以继续。",
-  Reload: "重新加载",
-};
