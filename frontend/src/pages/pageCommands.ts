@@ -25,6 +25,7 @@ const PANELS = [
   ["state", phrase("Show state")],
   ["logs", phrase("Show logs")],
   ["runs", phrase("Show runs")],
+  ["comments", phrase("Show comments")],
 ] as const;
 
 function running(): boolean {
@@ -116,6 +117,14 @@ export function usePageCommands(rights: {
           run: async () => (await import("../simulate/moves")).go(move),
         }),
       ),
+      {
+        id: "comment",
+        group: "edit",
+        title: () => t("Comment on the node"),
+        shortcuts: ["Alt+C"],
+        enabled: ({ designer }) => editor && designer.selection.nodes.length === 1,
+        run: () => useView.getState().openBottom("comments"),
+      },
       {
         id: "toggle-theme",
         group: "view",

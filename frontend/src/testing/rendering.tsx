@@ -22,8 +22,15 @@ function Around({ children }: { children: ReactNode }) {
   );
 }
 
+/** A growing text area listens to fonts, which the test's document does not have. */
+function addFonts() {
+  const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
+  Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
+}
+
 /** Renders a component with Testing Library, as the page at an address that fits the path. */
 export function open(element: ReactNode, path = "/", address = path) {
+  addFonts();
   const router = createMemoryRouter([{ path, element }], { initialEntries: [address] });
   return renderPage(<RouterProvider router={router} />, { wrapper: Around });
 }
@@ -31,9 +38,7 @@ export function open(element: ReactNode, path = "/", address = path) {
 /** Renders a component and returns a function that removes it. */
 export async function render(part: ReactNode): Promise<() => Promise<void>> {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  // A growing text area listens to fonts, which the test's document does not have.
-  const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
-  Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
+  addFonts();
   const place = document.createElement("div");
   document.body.append(place);
   const root = createRoot(place);
