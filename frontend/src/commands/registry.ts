@@ -17,6 +17,7 @@ import { help } from "./help";
 import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
 import { openShortcuts } from "./openShortcuts";
+import * as part from "./part";
 import { pasteNodes } from "./pasteNodes";
 import * as picture from "./picture";
 import { redo } from "./redo";
@@ -65,6 +66,7 @@ const own: readonly Command[] = [
   groups.expandAll,
   groups.addNote,
   groups.editNote,
+  ...Object.values(part),
   ...Object.values(arrange),
   ...Object.values(view),
   exportDocument,

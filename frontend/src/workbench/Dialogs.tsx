@@ -22,6 +22,7 @@ import { Modal } from "../ui/Modal";
 const Tour = later(async () => (await import("../learn/Tour")).Tour);
 const LearnDialog = later(async () => (await import("../learn/LearnDialog")).LearnDialog);
 const HelpDialog = later(async () => (await import("../reference/HelpDialog")).HelpDialog);
+const PinDialog = later(async () => (await import("../simulate/PinDialog")).PinDialog);
 
 interface Choice {
   readonly id: string;
@@ -314,6 +315,13 @@ function Dialog() {
       <Modal opened onClose={close} title={t("Keyboard shortcuts")} size={760}>
         <Shortcuts />
       </Modal>
+    );
+  }
+  if (open === "pin") {
+    return (
+      <Suspense>
+        <PinDialog onClose={close} />
+      </Suspense>
     );
   }
   // The canvas shows its own search.

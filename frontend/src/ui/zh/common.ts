@@ -151,4 +151,6 @@ export const common = {
   Address: "地址",
   Comments: "评论",
   Someone: "其他人",
+  "Remove the pinned records": "移除固定的记录",
+  "common.records_are_pinned_here": "此处固定了 {n} 条记录：模拟从这些记录开始",
 };
