@@ -12,6 +12,8 @@ RUN npm run build --workspace frontend
 
 FROM python:3.11-slim AS app
 WORKDIR /millrace
+# For the git repositories of workspaces.
+RUN apt-get update && apt-get install --yes --no-install-recommends git && rm -rf /var/lib/apt/lists/*
 COPY requirements.lock ./
 RUN pip install --no-cache-dir --require-hashes -r requirements.lock
 COPY . .

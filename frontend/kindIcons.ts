@@ -4,7 +4,10 @@ import { dirname, join } from "node:path";
 import type { Plugin } from "vite";
 
 const MODULE = "virtual:kind-icons";
-export const CATALOG_FILE = join(import.meta.dirname, "../compiler/millrace_compiler/catalog/catalog.json");
+export const CATALOG_FILE = join(
+  import.meta.dirname,
+  "../compiler/millrace_compiler/catalog/catalog.json",
+);
 
 /** `arrow-merge` -> `IconArrowMerge`, the name of the component in @tabler/icons-react. */
 function iconComponent(name: string): string {

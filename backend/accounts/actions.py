@@ -288,6 +288,25 @@ def set_tests_required(actor: User, workspace: Workspace, required: bool) -> Non
         audit(actor, workspace.pk, "workspace.tests", "workspace", workspace.pk, required=required)
 
 
+def set_approval_required(actor: User, workspace: Workspace, required: bool) -> None:
+    """Set whether a second person must approve versions before they are deployed.
+
+    Running deployments continue, and their restarts need no approval.
+    """
+    require(actor, workspace.pk, Role.ADMIN)
+    with transaction.atomic():
+        workspace.approval_required = required
+        workspace.save(update_fields=["approval_required"])
+        audit(
+            actor,
+            workspace.pk,
+            "workspace.approval",
+            "workspace",
+            workspace.pk,
+            required=required,
+        )
+
+
 # -- the installation ---------------------------------------------------------------------------
 def set_topic_prefixes(actor: User, workspace: Workspace, prefixes: Sequence[str]) -> None:
     """Set the prefixes of the topics that a workspace may use; none: all but internal topics.

@@ -37,6 +37,8 @@ class Workspace(models.Model):
     topic_prefixes = models.JSONField(default=list, blank=True)
     #: whether a version is deployed only if all tests of its topology have passed with it
     tests_required = models.BooleanField(default=False)
+    #: whether a version is deployed only if somebody else than its author has approved it
+    approval_required = models.BooleanField(default=False)
 
     class Meta:
         ordering: ClassVar = ["name"]

@@ -21,6 +21,7 @@ from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_backend.quotas import require_room
 from millrace_model.changes import StartPlanJson
 from millrace_model.drivers import DeploymentSettings
+from topologies.approving import require_approval
 from topologies.models import Topology, Version
 from topologies.required import require_tests
 
@@ -57,6 +58,7 @@ def create_deployment(
     require(actor, topology.workspace_id, Role.OPERATOR)
     version = version_numbered(topology.pk, number)
     require_tests(version)
+    require_approval(version)
     try:
         with transaction.atomic():
             # Requests that create deployments at the same time are serialized.
@@ -301,6 +303,7 @@ def request_redeploy(
     version = version_numbered(deployment.topology_id, number)
     if version.pk != deployment.version_id:
         require_tests(version)
+        require_approval(version)
     decided = dict(decisions or {})
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)

@@ -23,6 +23,7 @@ from millrace_model.events import RuntimeJson
 from millrace_model.notes import Notes
 from millrace_model.state import StateSchema, StoreSchema
 from redis.exceptions import RedisError
+from topologies.approving import approval_of
 from topologies.choices import Dialect
 from topologies.compiling import analyzer, state_of
 from topologies.models import Version
@@ -299,6 +300,7 @@ def start_plan(
         "handover": handover.shown(row, settings),
         "parameters": changed_parameters(before, after),
         "environments": {"old": environment_of(before[1]), "new": environment_of(after[1])},
+        "approval": None if version.pk == row.version_id else approval_of(version),
     }
     if beginning is None or beginning.continues:
         return shown

@@ -12,6 +12,8 @@ class LiveEvent(models.TextChoices):
     TOPOLOGY_CHANGED = "topology.changed", "Topology changed"
     TOPOLOGY_DELETED = "topology.deleted", "Topology deleted"
     VERSION_CREATED = "version.created", "Version created"
+    VERSION_APPROVED = "version.approved", "Version approved"
+    COMMENTS_CHANGED = "comments.changed", "Comments changed"
     DRAFT_CHANGED = "draft.changed", "Draft changed"
     RUNTIME_PROGRESS = "runtime.progress", "Runtime progress"
     RUNTIME_LOG = "runtime.log", "Runtime log"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -49,6 +50,10 @@ class Environment:
     smtp_url: str | None
     #: sender of mails
     mail_from: str
+    #: folders and URLs below which workspaces may use git repositories
+    git_roots: tuple[str, ...]
+    #: `user:password` of repositories, by the beginning of their URL
+    git_passwords: dict[str, str]
     #: days for which used links and expired tokens are kept
     access_days: int
     #: days for which audit entries are kept
@@ -88,6 +93,8 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         ),
         smtp_url=environ.get("MILLRACE_SMTP_URL") or None,
         mail_from=environ.get("MILLRACE_MAIL_FROM") or "millrace@localhost",
+        git_roots=_git_roots(environ),
+        git_passwords=_git_passwords(environ),
         access_days=_days(environ, "MILLRACE_ACCESS_DAYS", 30),
         audit_days=_days(environ, "MILLRACE_AUDIT_DAYS", 365),
         old_state_days=(
@@ -116,6 +123,44 @@ def _megabytes(environ: Mapping[str, str], name: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise ImproperlyConfigured(f"{name} is {text!r}, not a number of megabytes.")
     return int(text)
+
+
+def _git_roots(environ: Mapping[str, str]) -> tuple[str, ...]:
+    found = tuple(_listed(environ.get("MILLRACE_GIT_ROOTS", "")))
+    for root in found:
+        if not root.startswith("/") and not _is_plain_url(root):
+            raise ImproperlyConfigured(
+                f"MILLRACE_GIT_ROOTS has {root!r}, which is neither an absolute path nor an "
+                "https:// URL without user, password and query."
+            )
+    return found
+
+
+def _git_passwords(environ: Mapping[str, str]) -> dict[str, str]:
+    try:
+        found = json.loads(environ.get("MILLRACE_GIT_PASSWORDS") or "{}")
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(
+        _is_plain_url(url) and isinstance(password, str) and ":" in password
+        for url, password in found.items()
+    ):
+        # The value is not shown: it has passwords.
+        raise ImproperlyConfigured(
+            "MILLRACE_GIT_PASSWORDS is not a JSON object with the user:password of each URL, such "
+            'as {"https://git.example.com/team": "millrace:secret"}.'
+        )
+    return found
+
+
+def _is_plain_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    plain = not (parts.username or parts.password or parts.query or parts.fragment)
+    return parts.scheme in {"https", "http"} and bool(parts.hostname) and plain and port != 0
 
 
 def _kafka_clients(environ: Mapping[str, str]) -> dict[str, str]:

@@ -36,6 +36,7 @@ QUOTAS = {
         Quota("versions_mb", 2_000, "workspace", "MB of versions"),
         Quota("drafts", 200, "account", "drafts in this workspace"),
         Quota("drafts_mb", 500, "workspace", "MB of drafts"),
+        Quota("comments", 2_000, "topology", "comments"),
         Quota("tests", 200, "topology", "tests"),
         Quota("tests_mb", 50, "topology", "MB of tests"),
         Quota("deployments", 200, "workspace", "deployments"),

@@ -21,6 +21,8 @@ MILLRACE_DATA = ENVIRONMENT.data
 MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
 MILLRACE_PROXIES = ENVIRONMENT.proxies
 MILLRACE_WEBHOOK_NETWORKS = ENVIRONMENT.webhook_networks
+MILLRACE_GIT_ROOTS = ENVIRONMENT.git_roots
+MILLRACE_GIT_PASSWORDS = ENVIRONMENT.git_passwords
 MILLRACE_ANALYZER = ENVIRONMENT.analyzer
 MILLRACE_SIMULATOR = ENVIRONMENT.simulator
 #: the simulator that reads stores of checkpoints and runs no documents
@@ -192,6 +194,7 @@ SPECTACULAR_SETTINGS = {
         "SimulationStateEnum": "topologies.choices.Ran",
         "RecordDifference": "topologies.choices.RecordDifference",
         "PlainVerdict": "topologies.choices.PlainVerdict",
+        "OutsideChangeKind": "topologies.choices.OutsideChange",
         "LogLevel": "deployments.choices.LogLevel",
         "MoveReason": "monitoring.choices.MoveReason",
         "AlertCondition": "monitoring.choices.Condition",

@@ -14,6 +14,7 @@ from millrace_backend.quotas import require_room
 from millrace_model.documents import TopologyDocument
 
 from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
+from topologies.git.binding import version_saved
 from topologies.models import Draft, Topology, Version, empty_document, hash_of, size_of
 
 
@@ -201,10 +202,13 @@ def save_version(
     message: str,
     base_version: int | None,
     draft_revision: str | None = None,
+    *,
+    keep_draft: bool = False,
 ) -> Version:
     """Save a version on top of its base version, and delete the actor's draft.
 
     A draft with another revision than the stated one is kept: another window of the actor wrote it.
+    ``keep_draft``: also any other, because the version is not the actor's drawing.
     Raises Conflict, with both sides, if another version was saved in the meantime.
     """
     require(actor, topology.workspace_id, Role.EDITOR)
@@ -215,7 +219,7 @@ def save_version(
             raise _conflict(current, base_version, document)
         version = _append(actor, current, document, message)
         draft = Draft.objects.filter(topology=topology, user=actor).first()
-        if draft and draft_revision in {None, draft.revision}:
+        if draft and not keep_draft and draft_revision in {None, draft.revision}:
             draft.delete()
     return version
 
@@ -271,6 +275,7 @@ def _append(actor: User, topology: Topology, document: TopologyDocument, message
         hash=version.hash,
     )
     version_created(version, actor)
+    version_saved(topology.workspace_id)
     return version
 
 

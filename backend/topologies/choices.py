@@ -81,3 +81,12 @@ class VerificationStep(models.TextChoices):
     JARS = "jars", "Kafka Streams is being downloaded"
     START = "start", "Kafka Streams is starting"
     RUN = "run", "Kafka Streams runs the document"
+
+
+class OutsideChange(models.TextChoices):
+    """What somebody else did with a topology's folder in the repository of a workspace."""
+
+    NEW = "new", "New"
+    CHANGED = "changed", "Changed"
+    REMOVED = "removed", "Removed"
+    UNREADABLE = "unreadable", "The document cannot be read"

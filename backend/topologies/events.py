@@ -25,6 +25,17 @@ def draft_changed(draft: Draft, actor: User) -> None:
     _publish("draft.changed", draft.topology, actor, data)
 
 
+def version_approved(version: Version, actor: User) -> None:
+    """Publish that approvals of a version have changed, on commit."""
+    data: dict[str, object] = {"topology": version.topology_id, "number": version.number}
+    _publish("version.approved", version.topology, actor, data)
+
+
+def comments_changed(topology: Topology, actor: User) -> None:
+    """Publish that comments of a topology have changed, on commit."""
+    _publish("comments.changed", topology, actor, {"topology": topology.pk})
+
+
 def topology_changed(topology: Topology, actor: User) -> None:
     """Publish a topology's name and description, on commit."""
     data = {

@@ -7,6 +7,7 @@ import json
 import re
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from millrace_compiler.export.bundle import MANIFESTS, RE2, package_files
 from millrace_compiler.export.kubernetes import Profile, manifests, name_of, text_of
 
 from topologies.compiling import bundled
-from topologies.models import Topology, Version
+from topologies.models import Topology, TopologyTest, Version
 
 if TYPE_CHECKING:
     from millrace_compiler.compilation.compilation import Dialect
@@ -137,13 +138,8 @@ def _add_tests(folder: Path, topology: Topology, dialect: Dialect) -> None:
     if not tests:
         return
     (folder / "tests").mkdir()
-    for test in tests:
-        safe = re.sub(r"[^A-Za-z0-9_-]+", "-", test.name).strip("-").lower() or "test"
-        path = folder / "tests" / f"{safe}.json"
-        if path.exists():
-            path = path.with_stem(f"{safe}-{test.pk}")
-        content = {"title": test.name, "inputs": test.inputs, "expected": test.expected}
-        path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    for name, text in test_files(tests).items():
+        (folder / "tests" / name).write_text(text, "utf-8")
     exact = dialect == "exact"
     module = _TEST_MODULE if exact else _PLAIN_TEST_MODULE
     (folder / "tests" / "test_topology.py").write_text(module, "utf-8")
@@ -152,6 +148,17 @@ def _add_tests(folder: Path, topology: Topology, dialect: Dialect) -> None:
     readme.write_text(readme.read_text("utf-8") + section, "utf-8")
     if not exact:
         _write_packages(folder / "tests" / "millrace")
+
+
+def test_files(tests: Iterable[TopologyTest]) -> dict[str, str]:
+    """Return a JSON file for each test, by name."""
+    files: dict[str, str] = {}
+    for test in tests:
+        safe = re.sub(r"[^A-Za-z0-9_-]+", "-", test.name).strip("-").lower() or "test"
+        name = f"{safe}-{test.pk}.json" if f"{safe}.json" in files else f"{safe}.json"
+        content = {"title": test.name, "inputs": test.inputs, "expected": test.expected}
+        files[name] = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return files
 
 
 def _write_packages(folder: Path) -> None:

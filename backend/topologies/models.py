@@ -175,3 +175,117 @@ class TestPass(models.Model):
 
     def __str__(self) -> str:
         return f"{self.test_hash[:8]} passed with {self.document_hash[:8]}"
+
+
+class Repository(models.Model):
+    """The git repository of a workspace. Workers fetch it and push versions to it as commits."""
+
+    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="repository")
+    #: a folder or a URL below one of the locations in MILLRACE_GIT_ROOTS
+    url = models.CharField(max_length=500)
+    branch = models.CharField(max_length=100, default="main")
+    #: where the folders of topologies are; empty: in the root
+    folder = models.CharField(max_length=200, blank=True)
+    #: versions become commits of branches beside it, one for each topology
+    review = models.BooleanField(default=False)
+    #: newest commit of the branch that is known here
+    head = models.CharField(max_length=64, blank=True)
+    #: when the repository was last reached
+    checked_at = models.DateTimeField(null=True, blank=True)
+    #: why it could not be reached or did not accept commits: code, message, hint, facts
+    failure = models.JSONField(null=True, blank=True)
+    #: failed attempts since the last success
+    attempts = models.PositiveIntegerField(default=0)
+    #: when a worker is to work on it; null: when something changes
+    due_at = models.DateTimeField(null=True, blank=True)
+    #: a person permits that the branch has another history than before
+    history_accepted = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name_plural = "repositories"
+
+    def __str__(self) -> str:
+        return f"{self.url} of {self.workspace_id}"
+
+
+class RepositoryFolder(models.Model):
+    """What is known of a topology's folder in the repository of its workspace."""
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="folders")
+    topology = models.OneToOneField(Topology, on_delete=models.CASCADE, related_name="git_folder")
+    name = models.CharField(max_length=150)
+    #: number of the last version that became a commit, on any branch, or came from one
+    committed = models.PositiveIntegerField(default=0)
+    #: number of the version that the files of the branch correspond to; 0: none
+    base = models.PositiveIntegerField(default=0)
+    #: hashes of these files by path; other ones in the branch were changed outside
+    files = models.JSONField(default=dict)
+    #: why its versions do not become commits: code, message, hint, facts
+    failure = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint("repository", Lower("name"), name="one_folder_per_name")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.topology_id}"
+
+
+class VersionCommit(models.Model):
+    """The commit that a version became."""
+
+    version = models.OneToOneField(Version, on_delete=models.CASCADE, related_name="commit")
+    hash = models.CharField(max_length=64)
+    branch = models.CharField(max_length=200)
+    #: hashes of the topology's files by path
+    files = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.hash[:8]} of {self.version_id}"
+
+
+class VersionApproval(models.Model):
+    """The approval of a version by somebody else than its author."""
+
+    version = models.ForeignKey(Version, on_delete=models.CASCADE, related_name="approvals")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["version", "user"], name="one_approval_per_person")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.version_id} by {self.user_id}"
+
+
+class Comment(models.Model):
+    """A comment on a node, or an answer to one. It stays when the node is deleted."""
+
+    topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="comments")
+    #: id of the node, which labels and positions do not change
+    node = models.CharField(max_length=200)
+    #: label of the node when the comment was written
+    label = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    #: the first comment of the thread; null for itself
+    reply_to = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, blank=True, related_name="replies"
+    )
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    mentions = models.ManyToManyField(User, related_name="mentioned_in")
+    created_at = models.DateTimeField(auto_now_add=True)
+    edited_at = models.DateTimeField(null=True, blank=True)
+    #: of the whole thread, at its first comment
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolved_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on {self.node}"

@@ -97,6 +97,14 @@ class EnvironmentChange(TypedDict):
     new: str | None
 
 
+class ApprovalJson(TypedDict):
+    """Whether a second person must approve the version before it is deployed, and who."""
+
+    required: Annotated[bool, "Whether the workspace requires it."]
+    approved_by: Annotated[list[str], "Names of people who have approved the version."]
+    possible_by: Annotated[list[str], "Names of people who can."]
+
+
 class StartPlanJson(StatePlanJson):
     """The plan of a start that may begin elsewhere."""
 
@@ -105,3 +113,4 @@ class StartPlanJson(StatePlanJson):
     handover: Annotated[HandoverJson | None, "Null if no driver is running."]
     parameters: list[ParameterChange]
     environments: EnvironmentChange
+    approval: Annotated[ApprovalJson | None, "Null if this version is deployed already."]

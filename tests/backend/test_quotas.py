@@ -32,6 +32,7 @@ REQUESTS: dict[str, tuple[int, str, str, Any]] = {
     "versions_mb": (0, "post", f"{TOPOLOGY}/versions", {"document": large(), "base_version": 2}),
     "drafts": (0, "put", f"{TOPOLOGY}/draft", {"document": document(), "base_version": 2}),
     "drafts_mb": (0, "put", f"{TOPOLOGY}/draft", {"document": large(), "base_version": 2}),
+    "comments": (0, "post", f"{TOPOLOGY}/comments", {"node": "a", "text": "Why?"}),
     "tests": (0, "post", f"{TOPOLOGY}/tests", TEST),
     "tests_mb": (0, "post", f"{TOPOLOGY}/tests", {**TEST, "inputs": [{"value": LARGE}]}),
     "deployments": (0, "post", f"{WORKSPACE}/deployments", {"topology": 0, "version": 1}),

@@ -110,10 +110,12 @@ def test_without_the_rule_nothing_is_asked_and_only_admins_set_it(
     people: People, client_of: Client, simulator: RecordedSimulator
 ) -> None:
     bench = Workbench(people, client_of, simulator)
-    assert bench.client.get(RULES).json() == {"tests_required": True}
+    shown = {"tests_required": True, "approval_required": False}
+    assert bench.client.get(RULES).json() == shown
     assert bench.client.put(RULES, {"tests_required": False}).status_code == 403
     admin: Any = client_of(people.admin)
-    assert admin.put(RULES, {"tests_required": False}).json() == {"tests_required": False}
+    shown["tests_required"] = False
+    assert admin.put(RULES, {"tests_required": False}).json() == shown
     assert bench.deploy().status_code == 201
     entries = admin.get("/api/workspaces/main/audit").json()["results"]
     assert [each["action"] for each in entries].count("workspace.tests") == 2

@@ -89,6 +89,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "deployment_simulation_run": {"inputs": [], "begins": {"batch": 0, "tasks": None}},
     "draft_save": {"document": document("c"), "base_version": 2},
     "version_create": {"document": document("c"), "base_version": 2},
+    "comment_create": {"node": "a", "text": "Why?"},
+    "comment_change": {"resolved": True},
     "version_name": {"name": "Release"},
     "test_create": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "test_replace": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
@@ -102,6 +104,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "records_generate": {"topic": "orders", "recipe": RECIPE},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
     "workspace_rules_set": {"tests_required": False},
+    "repository_bind": {"url": "/srv/git/orders.git"},
+    "repository_change_take": {"commit": "0" * 40, "base_version": 1},
     "alert_rule_create": {"name": "New", "condition": "failed"},
     "alert_rule_replace": {"name": "New", "condition": "failed"},
     "installation_workspace_create": {"slug": "new", "name": "New", "admin": "ada"},
@@ -146,6 +150,10 @@ class World:
             "verification": "0" * 32,
             "generator": people.workspace.generators.create(
                 topic="orders", recipe=RECIPE, rate=1
+            ).pk,
+            "folder": "Orders",
+            "comment": deployment.topology.comments.create(
+                node="a", text="Why?", author=people.editor
             ).pk,
             "rule": deployment.workspace.alert_rules.create(name="One", condition="failed").pk,
         }

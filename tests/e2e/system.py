@@ -89,6 +89,7 @@ def running_system(
     output = folder / "up.log"
     environment = {**(os.environ if machine is None else machine), "MILLRACE_DATA": str(data)}
     environment["MILLRACE_READERS"] = str(folder / "files")
+    environment["MILLRACE_GIT_ROOTS"] = str(folder / "repositories")
     for outside in (
         "KAFKA_BOOTSTRAP_SERVERS",
         "REDIS_URL",

@@ -30,8 +30,8 @@ COUNTED: dict[str, Any] = json.loads(
 )
 
 
-def member(page: Page, system: System, name: str) -> str:
-    """Add another editor as the signed-in administrator and return the sign-in link."""
+def member(page: Page, system: System, name: str, role: str = "editor") -> str:
+    """Add another member as the signed-in administrator and return the sign-in link."""
     page.request.get(f"{system.address}/api/session")
     cookies = page.context.cookies()
     token = next(each["value"] for each in cookies if each["name"] == "csrftoken")
@@ -40,7 +40,7 @@ def member(page: Page, system: System, name: str) -> str:
         data={
             "username": name.split(maxsplit=1)[0].lower(),
             "display_name": name,
-            "role": "editor",
+            "role": role,
         },
         headers={"X-CSRFToken": token, "Origin": system.address},
     )

@@ -1,8 +1,8 @@
 """The Celery tasks: thin, repeatable, and never waiting for a stream.
 
 This is the only module that accesses the backend's data: through ``deployments.reconciling``,
-``monitoring`` for figures and alerts, ``topologies.verifying`` for verifications, and
-``accounts.retention`` for deletion by age.
+``monitoring`` for figures and alerts, ``topologies.verifying`` for verifications,
+``topologies.git.syncing`` for git repositories, and ``accounts.retention`` for deletion by age.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from monitoring import alerting, notifying, recording
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 from topologies import verifying
+from topologies.git import syncing
 
 from millrace_workers import traces
 from millrace_workers.app import app
@@ -108,6 +109,19 @@ def forget_old_access() -> None:
 def forget_old_state() -> None:
     """Delete state that deployments left when they were moved or reset, after some days."""
     reconciling.forget_old_state()
+
+
+@app.task(name="millrace_workers.tasks.sync_due")
+def sync_due() -> None:
+    """Queue the work on every git repository that is due."""
+    for repository in syncing.due():
+        sync_repository.apply_async(args=(repository,), expires=30)
+
+
+@app.task(name="millrace_workers.tasks.sync_repository", soft_time_limit=270, time_limit=285)
+def sync_repository(repository: int) -> None:
+    """Fetch a workspace's git repository, and push versions that wait as commits."""
+    syncing.sync(repository)
 
 
 @app.task(name="millrace_workers.tasks.reconcile")

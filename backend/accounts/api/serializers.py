@@ -172,6 +172,17 @@ class WorkspaceRulesSerializer(serializers.Serializer[Any]):
         help_text="Whether a version can be deployed only if all tests of its topology have "
         "passed with it."
     )
+    approval_required = serializers.BooleanField(
+        help_text="Whether a version can be deployed only if an operator who is not its author "
+        "has approved it."
+    )
+
+
+class WorkspaceRulesChangeSerializer(WorkspaceRulesSerializer):
+    """Rules to set; those that are left out do not change."""
+
+    tests_required = serializers.BooleanField(required=False)
+    approval_required = serializers.BooleanField(required=False)
 
 
 class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):

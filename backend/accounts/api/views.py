@@ -193,15 +193,18 @@ class RulesView(ApiView):
         return Response(shapes.WorkspaceRulesSerializer(found).data)
 
     @extend_schema(
-        request=shapes.WorkspaceRulesSerializer,
+        request=shapes.WorkspaceRulesChangeSerializer,
         responses=shapes.WorkspaceRulesSerializer,
         operation_id="workspace_rules_set",
     )
     def put(self, request: Request, workspace: str) -> Response:
         """Set the conditions (admin); running deployments continue."""
         found = workspace_for(self.person, workspace, Role.ADMIN)
-        given = valid(shapes.WorkspaceRulesSerializer, request.data)
-        actions.set_tests_required(self.person, found, given["tests_required"])
+        given = valid(shapes.WorkspaceRulesChangeSerializer, request.data)
+        if "tests_required" in given:
+            actions.set_tests_required(self.person, found, given["tests_required"])
+        if "approval_required" in given:
+            actions.set_approval_required(self.person, found, given["approval_required"])
         return Response(shapes.WorkspaceRulesSerializer(found).data)
 
 

@@ -10,7 +10,7 @@ from millrace_backend.names import NameField
 from rest_framework import serializers
 
 from topologies.api.fields import DocumentField
-from topologies.models import Draft, Topology, Version
+from topologies.models import Draft, Topology, Version, VersionApproval
 
 
 class DeploymentBriefSerializer(serializers.Serializer[Any]):
@@ -96,6 +96,18 @@ class TopologyChangeSerializer(serializers.Serializer[Any]):
     description = serializers.CharField(max_length=5000, required=False, allow_blank=True)
 
 
+class VersionApprovalSerializer(serializers.ModelSerializer[VersionApproval]):
+    """The approval of a version by a person."""
+
+    user_id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(source="user.shown_name", read_only=True)
+
+    class Meta:
+        model = VersionApproval
+        fields: ClassVar = ["user_id", "name", "at"]
+        read_only_fields = fields
+
+
 class VersionSummarySerializer(serializers.ModelSerializer[Version]):
     """A version without its document."""
 
@@ -104,9 +116,22 @@ class VersionSummarySerializer(serializers.ModelSerializer[Version]):
         source="author.shown_name", default=None, read_only=True, allow_null=True
     )
 
+    author_id = serializers.IntegerField(allow_null=True, read_only=True)
+    approved_by = VersionApprovalSerializer(source="approvals", many=True, read_only=True)
+    commit = serializers.CharField(
+        source="commit.hash",
+        default=None,
+        read_only=True,
+        allow_null=True,
+        help_text="The git commit that it became; null if it is none.",
+    )
+
     class Meta:
         model = Version
-        fields: ClassVar = ["number", "message", "name", "author", "created_at", "hash"]
+        fields: ClassVar = [
+            *("number", "message", "name", "author", "author_id", "created_at", "hash", "commit"),
+            "approved_by",
+        ]
         read_only_fields = fields
 
     def get_name(self, version: Version) -> str | None:

@@ -3,7 +3,9 @@
 from django.urls import path
 
 from topologies.api import (
+    comment_views,
     draft_views,
+    git_views,
     simulation_views,
     testing_views,
     verification_views,
@@ -23,6 +25,20 @@ urlpatterns = [
     path(
         "workspaces/<slug:workspace>/verifications/<slug:verification>",
         verification_views.VerificationView.as_view(),
+    ),
+    path("workspaces/<slug:workspace>/mentions", comment_views.MentionsView.as_view()),
+    path("topologies/<int:topology>/comments", comment_views.CommentsView.as_view()),
+    path("topologies/<int:topology>/comments/<int:comment>", comment_views.CommentView.as_view()),
+    path(
+        "topologies/<int:topology>/versions/<int:number>/approval",
+        comment_views.ApprovalView.as_view(),
+    ),
+    path("workspaces/<slug:workspace>/repository", git_views.RepositoryView.as_view()),
+    path("workspaces/<slug:workspace>/repository/sync", git_views.RepositorySyncView.as_view()),
+    path("workspaces/<slug:workspace>/repository/changes", git_views.OutsideChangesView.as_view()),
+    path(
+        "workspaces/<slug:workspace>/repository/changes/<str:folder>",
+        git_views.OutsideChangeView.as_view(),
     ),
     path("drafts", draft_views.DraftsView.as_view()),
     path("drafts/<int:draft>", draft_views.OwnDraftView.as_view()),

@@ -198,7 +198,8 @@ class VersionsView(ApiView):
     def get(self, request: Request, topology: int) -> Response:
         """List versions without their documents, newest first."""
         row = topology_of(self.person, topology)
-        versions = row.versions.select_related("author").defer("document")
+        versions = row.versions.select_related("author", "commit").defer("document")
+        versions = versions.prefetch_related("approvals__user")
         return self.page(versions, shapes.VersionSummarySerializer)
 
     @extend_schema(

@@ -19,6 +19,7 @@ import type {
   Session,
   TokenPage,
   WorkspaceRules,
+  WorkspaceRulesChange,
   WorkspaceSettings,
   WorkspaceSettingsPage,
 } from "./types";
@@ -48,7 +49,7 @@ export const deleteToken = (token: number) =>
 export const getRules = (workspace: string): Promise<WorkspaceRules> =>
   answer(api.GET("/api/workspaces/{workspace}/rules", { params: { path: { workspace } } }));
 
-export const setRules = (workspace: string, rules: WorkspaceRules): Promise<WorkspaceRules> =>
+export const setRules = (workspace: string, rules: WorkspaceRulesChange): Promise<WorkspaceRules> =>
   answer(
     api.PUT("/api/workspaces/{workspace}/rules", {
       params: { path: { workspace } },

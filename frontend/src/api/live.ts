@@ -19,6 +19,8 @@ export type LiveEvent =
   | { type: "runtime.progress"; data: Runtime }
   | { type: "runtime.log"; data: LogLine }
   | { type: "version.created"; data: VersionSummary }
+  | { type: "version.approved"; data: { number: number } }
+  | { type: "comments.changed"; data: { topology: number } }
   | { type: "draft.changed"; data: { user?: string } }
   | { type: "presence"; data: { users: PresentUser[] } };
 
@@ -31,6 +33,8 @@ const EVENT_TYPES: readonly LiveEvent["type"][] = [
   "runtime.progress",
   "runtime.log",
   "version.created",
+  "version.approved",
+  "comments.changed",
   "draft.changed",
   "presence",
 ];

@@ -147,6 +147,17 @@ export const createVersion = (
     }),
   ) as Promise<unknown> as Promise<Version>;
 
+/** Approves a version, or withdraws one's own approval. */
+export const approveVersion = (
+  topology: number,
+  number: number,
+  approved: boolean,
+): Promise<VersionSummary> => {
+  const path = "/api/topologies/{topology}/versions/{number}/approval";
+  const version = versionAt(topology, number);
+  return answer(approved ? api.POST(path, version) : api.DELETE(path, version));
+};
+
 /** A zip file with the job of a version. */
 export const downloadExport = (
   topology: number,

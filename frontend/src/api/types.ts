@@ -20,6 +20,23 @@ export type MemberPage = Schemas["MemberPage"];
 export type NewMember = Schemas["NewMemberRequest"];
 export type AddedMember = Schemas["AddedMember"];
 export type WorkspaceRules = Schemas["WorkspaceRules"];
+export type WorkspaceRulesChange = Schemas["WorkspaceRulesChangeRequest"];
+export type Comment = Schemas["Comment"];
+export type CommentReply = Schemas["Reply"];
+export type MentionPage = Schemas["MentionPage"];
+export type RepositoryState = Schemas["RepositoryState"];
+export type Repository = Schemas["Repository"];
+export type NewRepository = Schemas["NewRepositoryRequest"];
+export type GitFailure = Schemas["GitFailure"];
+export type OutsideChange = Schemas["OutsideChange"];
+export type OutsideChangeDetail = Omit<
+  Schemas["OutsideChangeDetail"],
+  "theirs" | "mine" | "base"
+> & {
+  theirs: TopologyDocument | null;
+  mine: Version | null;
+  base: Version | null;
+};
 export type WorkspaceSettings = Schemas["WorkspaceSettings"];
 export type WorkspaceSettingsPage = Schemas["WorkspaceSettingsPage"];
 export type AccountPage = Schemas["AccountOverviewPage"];

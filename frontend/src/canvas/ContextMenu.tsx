@@ -6,6 +6,7 @@ import { Keys } from "../ui";
 const NODE = [
   "edit-node",
   "rename-node",
+  "comment",
   null,
   "copy",
   "cut",

@@ -14,6 +14,7 @@ import { mutedOf } from "../graph/pins";
 import { isMissing } from "../problems/places";
 import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
+import { CommentBadge } from "./CommentBadge";
 import type { OperatorFlowNode } from "./flow";
 import { Ports } from "./Ports";
 import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
@@ -204,6 +205,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
       {runtime ? null : <EndedBadge node={id} />}
       {runtime ? <RuntimeFooter node={id} source={isSource} /> : null}
       {failed === null ? <ProblemBadge node={id} /> : <FailureBadge message={failed} />}
+      <CommentBadge node={id} />
       <Ports node={id} ports={ports} roles={roles} height={sizeOfPorts(ports).height} />
     </div>
   );

@@ -6,6 +6,7 @@ import { labelOf, paramsOf } from "../graph/document";
 import { STORE_HEIGHT, STORE_WIDTH } from "../graph/geometry";
 import { bytes, count } from "../ui/format";
 import { t } from "../ui/i18n";
+import { CommentBadge } from "./CommentBadge";
 import type { OperatorFlowNode } from "./flow";
 import { ProblemBadge, troubleOf, useSummary } from "./OperatorNode";
 import { PortShape } from "./PortShape";
@@ -63,6 +64,7 @@ export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<Operato
         {runtime ? <StoreFigures node={id} /> : null}
       </div>
       <ProblemBadge node={id} />
+      <CommentBadge node={id} />
       <Handle
         id="out"
         type="source"

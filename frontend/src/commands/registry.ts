@@ -12,6 +12,7 @@ import { duplicate } from "./duplicate";
 import { editNode } from "./editNode";
 import { exportDocument } from "./exportDocument";
 import * as groups from "./groups";
+import { learn, tour } from "./guides";
 import { help } from "./help";
 import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
@@ -71,6 +72,8 @@ const own: readonly Command[] = [
   exportDocument,
   ...Object.values(picture),
   help,
+  tour,
+  learn,
   openShortcuts,
 ];
 

@@ -1,4 +1,6 @@
 export const zh = {
+  "Take the tour": "开始导览",
+  "Learn: ten topologies to try…": "学习：十个可以尝试的拓扑…",
   "Undone on the canvas: {what}": "已在画布上撤销：{what}",
   "Done again on the canvas: {what}": "已在画布上重做：{what}",
   "Add a node…": "添加节点…",

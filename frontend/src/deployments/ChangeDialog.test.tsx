@@ -40,6 +40,7 @@ const plan: StatePlan = {
   handover: null,
   parameters: [],
   environments: { old: null, new: null },
+  approval: null,
 };
 
 const answers: unknown[][] = [];
@@ -104,6 +105,25 @@ const type = (label: string, text: string) =>
     set?.call(input, text);
     input?.dispatchEvent(new Event("input", { bubbles: true }));
   });
+
+test("the plan names who must approve, and is accepted once somebody has", async () => {
+  const needed = { required: true, approved_by: [], possible_by: ["Ada", "Grace"] };
+  const note = () => document.querySelector("[data-testid=approval-needed]")?.textContent ?? null;
+  let close = await shown({ ...plan, approval: needed });
+  expect(note()).toContain("Ada, Grace.");
+  expect(accept()?.disabled).toBe(true);
+  await close();
+  close = await shown({ ...plan, approval: { ...needed, possible_by: [] } });
+  expect(note()).toContain("nobody else here is an operator");
+  await close();
+  close = await shown({ ...plan, approval: { ...needed, approved_by: ["Ada"] } });
+  expect(document.body.textContent).toContain("Approved by Ada.");
+  expect(accept()?.disabled).toBe(false);
+  await close();
+  close = await shown({ ...plan, approval: { ...needed, required: false } });
+  expect([note(), accept()?.disabled]).toEqual([null, false]);
+  await close();
+});
 
 test("what differs of a store is shown as it was and as it is", async () => {
   const hour = { type: "tumbling", size: 3_600_000 };

@@ -30,7 +30,7 @@ export function ChangeDialog(props: Asked) {
   const [confirmed, setConfirmed] = useState("");
   const { name, topology } = useEditing();
   const runs = useLive((state) => state.deployment?.desired !== "stopped");
-  const ready = decided && (!plan.reset || confirmed === name);
+  const ready = decided && approved(plan) && (!plan.reset || confirmed === name);
   const accept = () =>
     answer(
       Object.fromEntries(open.map((store) => [store.id, decision(store)])),
@@ -62,6 +62,7 @@ export function ChangeDialog(props: Asked) {
             : t("Nothing starts until you accept.")}
         </p>
         <HandoverNote plan={plan} />
+        <ApprovalNote plan={plan} />
         <div hidden={plan.reset && topics.length === 0} className={`${classes.list} m-scroll`}>
           {unchanged ? (
             <div className={classes.row}>
@@ -165,6 +166,40 @@ export function ChangeDialog(props: Asked) {
         </DialogEnd>
       </div>
     </Modal>
+  );
+}
+
+/** Whether the version may be deployed: the workspace requires no approval, or there is one. */
+function approved({ approval }: StatePlan): boolean {
+  return approval === null || !approval.required || approval.approved_by.length > 0;
+}
+
+/** Who has approved the version, or who must. */
+function ApprovalNote({ plan }: { plan: StatePlan }) {
+  const { approval } = plan;
+  if (approval === null || !approval.required) return null;
+  if (approved(plan)) {
+    return <p>{t("Approved by {names}.", { names: approval.approved_by.join(", ") })}</p>;
+  }
+  const names = approval.possible_by.join(", ");
+  return (
+    <Note tone="degraded">
+      <span data-testid="approval-needed">
+        {names === ""
+          ? t({
+              id: "deployments.somebody_else_must_approve_this",
+              message:
+                "Somebody else must approve this version, but nobody else here is an operator.",
+            })
+          : t(
+              {
+                id: "deployments.before_it_is_deployed_one",
+                message: "Before it is deployed, one of them must approve this version: {names}.",
+              },
+              { names },
+            )}
+      </span>
+    </Note>
   );
 }
 

@@ -27,6 +27,7 @@ const plan = (...stores: StoreChange[]): StatePlan => ({
   handover: null,
   parameters: [],
   environments: { old: null, new: null },
+  approval: null,
 });
 
 test("a plan is shown where state or sources change", () => {

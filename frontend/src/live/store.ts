@@ -24,6 +24,9 @@ interface LiveStore extends LiveState {
   readonly receivedAt: number | null;
   /** The newest version reported by the server since this page was opened. */
   readonly newestVersion: number | null;
+  /** Changes of comments, and of approvals of versions, since this page was opened. */
+  readonly comments: number;
+  readonly approvals: number;
   /** The process id of the last run, because between two runs the deployment has none. */
   readonly lastPid: number | null;
   receive(event: LiveEvent): void;
@@ -39,6 +42,8 @@ const START = {
   logs: [],
   receivedAt: null,
   newestVersion: null,
+  comments: 0,
+  approvals: 0,
   lastPid: null,
 };
 
@@ -63,6 +68,10 @@ function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
       return { logs: [...state.logs, event.data].slice(-MAX_LOG_LINES) };
     case "version.created":
       return { newestVersion: Math.max(state.newestVersion ?? 0, event.data.number) };
+    case "comments.changed":
+      return { comments: state.comments + 1 };
+    case "version.approved":
+      return { approvals: state.approvals + 1 };
     default:
       return live === state ? {} : { ...live, ...ended };
   }

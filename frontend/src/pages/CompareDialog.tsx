@@ -1,28 +1,21 @@
-import { MergeView } from "@codemirror/merge";
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { compileDocument } from "../api/compileCalls";
 import { getVersion } from "../api/topologyCalls";
-import type { TopologyDocument, VersionSummary } from "../api/types";
-import { comparing, reading } from "../code/editor";
+import type { VersionSummary } from "../api/types";
+import { SideBySide } from "../code/SideBySide";
 import { useDesigner } from "../designer/store";
 import { Differing } from "../differing/Differing";
 import { Waiting } from "../frame/Waiting";
 import { Segments } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
-import { changesBetween } from "../versions/changes";
+import { asText, changesBetween } from "../versions/changes";
 import { useEditing } from "../versions/editing";
 import classes from "./versions.module.css";
 
 type What = "document" | "code";
-
-/** A document as text for comparison, without positions on the canvas. */
-function asText(document: TopologyDocument): string {
-  const nodes = document.nodes.map(({ position: _position, ...node }) => node);
-  return `${JSON.stringify({ ...document, nodes }, null, 2)}\n`;
-}
 
 /** Compares two versions, or a version and the canvas, side by side: as document or generated code. */
 export function CompareDialog(props: {
@@ -105,7 +98,7 @@ export function CompareDialog(props: {
         )}
         <Waiting query={sides} />
         {sides.data === undefined ? null : (
-          <Merge
+          <SideBySide
             left={sides.data.left.text}
             right={sides.data.right.text}
             path={what === "code" ? "job.py" : "topology.json"}
@@ -114,21 +107,4 @@ export function CompareDialog(props: {
       </div>
     </Modal>
   );
-}
-
-function Merge(props: { left: string; right: string; path: string }) {
-  const host = useRef<HTMLDivElement>(null);
-  const { left, right, path } = props;
-  useEffect(() => {
-    if (host.current === null) return;
-    const view = new MergeView({
-      a: { doc: left, extensions: [reading(path), comparing(t("Left side"))] },
-      b: { doc: right, extensions: [reading(path), comparing(t("Right side"))] },
-      parent: host.current,
-      gutter: true,
-      collapseUnchanged: { margin: 4, minSize: 8 },
-    });
-    return () => view.destroy();
-  }, [left, right, path]);
-  return <div className={`${classes.merge} m-scroll`} ref={host} />;
 }

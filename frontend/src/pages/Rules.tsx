@@ -1,6 +1,7 @@
 import { Switch } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRules, setRules } from "../api/accountCalls";
+import type { WorkspaceRulesChange } from "../api/types";
 import { Head } from "../frame/ListFrame";
 import { notifyError } from "../frame/notify";
 import { t } from "../ui/i18n";
@@ -12,10 +13,11 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
   const key = ["rules", ws];
   const { data } = useQuery({ queryKey: key, queryFn: () => getRules(ws) });
   const change = useMutation({
-    mutationFn: (required: boolean) => setRules(ws, { tests_required: required }),
+    mutationFn: (rules: WorkspaceRulesChange) => setRules(ws, rules),
     onSuccess: (rules) => queries.setQueryData(key, rules),
     onError: (error) => notifyError(error),
   });
+  const disabled = !admin || data === undefined || change.isPending;
   return (
     <section className={classes.section}>
       <Head
@@ -26,16 +28,28 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
             "Rules for all members of this workspace. Changes do not affect running deployments.",
         })}
       />
-      <Switch
-        label={t({
-          id: "pages.deploy_version_only_if_all",
-          message: "Deploy a version only if all tests of its topology have passed with it",
-        })}
-        checked={data?.tests_required ?? false}
-        disabled={!admin || data === undefined || change.isPending}
-        onChange={(event) => change.mutate(event.currentTarget.checked)}
-        data-testid="tests-required"
-      />
+      <div className={classes.form}>
+        <Switch
+          label={t({
+            id: "pages.deploy_version_only_if_all",
+            message: "Deploy a version only if all tests of its topology have passed with it",
+          })}
+          checked={data?.tests_required ?? false}
+          disabled={disabled}
+          onChange={(event) => change.mutate({ tests_required: event.currentTarget.checked })}
+          data-testid="tests-required"
+        />
+        <Switch
+          label={t({
+            id: "pages.deploy_version_only_if_operator",
+            message: "Deploy a version only if an operator who is not its author has approved it",
+          })}
+          checked={data?.approval_required ?? false}
+          disabled={disabled}
+          onChange={(event) => change.mutate({ approval_required: event.currentTarget.checked })}
+          data-testid="approval-required"
+        />
+      </div>
     </section>
   );
 }

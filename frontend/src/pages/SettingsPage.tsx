@@ -1,8 +1,9 @@
 import { useParams } from "react-router";
 import { Head } from "../frame/ListFrame";
 import { Shell } from "../frame/Shell";
-import { useWorkspace } from "../frame/session";
+import { may, useWorkspace } from "../frame/session";
 import { useTitle } from "../frame/useTitle";
+import { RepositorySection } from "../git/RepositorySection";
 import { t } from "../ui/i18n";
 import { Members } from "./Members";
 import { OwnDrafts } from "./OwnDrafts";
@@ -20,6 +21,11 @@ export function SettingsPage() {
       <Head level={1} title={t("Settings")} />
       <Members ws={ws} admin={workspace?.role === "admin"} />
       <Rules ws={ws} admin={workspace?.role === "admin"} />
+      <RepositorySection
+        ws={ws}
+        admin={workspace?.role === "admin"}
+        editor={may(workspace?.role, "editor")}
+      />
       <Password />
       <Tokens />
       <OwnDrafts />

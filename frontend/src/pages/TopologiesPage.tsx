@@ -1,23 +1,28 @@
 import { Button, Menu } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologyQuery, TopologySummary } from "../api/types";
+import { openLearn, useGuides } from "../commands/guides";
 import { ActionsHead } from "../frame/ActionsHead";
 import { ListFrame } from "../frame/ListFrame";
 import { usePages } from "../frame/paging";
 import { Shell } from "../frame/Shell";
 import { may, useSession, useWorkspace } from "../frame/session";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import classes from "../ui/pages.module.css";
 import { CreateDialog } from "./CreateDialog";
 import { DeleteDialog } from "./DeleteDialog";
 import { FirstSteps } from "./FirstSteps";
 import { rememberWorkspace } from "./HomePage";
 import { TopologyRow } from "./TopologyRow";
+
+const LearnDialog = later(async () => (await import("../learn/LearnDialog")).LearnDialog);
+const Mentions = later(async () => (await import("../comments/Mentions")).Mentions);
 
 type Ordering = NonNullable<TopologyQuery["ordering"]>;
 
@@ -86,6 +91,7 @@ export function TopologiesPage() {
   );
   useLiveRows(ws, paging.queryKey);
 
+  const learning = useGuides((state) => state.learning);
   const editor = may(workspace?.role, "editor");
 
   return (
@@ -113,6 +119,11 @@ export function TopologiesPage() {
               </Menu>
             ) : null}
             {editor ? (
+              <Button onClick={() => openLearn(true)} data-testid="learn">
+                {t("Learn")}
+              </Button>
+            ) : null}
+            {editor ? (
               <Button
                 variant="filled"
                 leftSection={<IconPlus size={16} stroke={1.5} />}
@@ -123,6 +134,11 @@ export function TopologiesPage() {
               </Button>
             ) : null}
           </>
+        }
+        notes={
+          <Suspense fallback={null}>
+            <Mentions ws={ws} />
+          </Suspense>
         }
         none={t("No topology matches “{search}”.", { search: paging.text })}
         empty={
@@ -144,6 +160,11 @@ export function TopologiesPage() {
         )}
       </ListFrame>
 
+      {learning ? (
+        <Suspense>
+          <LearnDialog ws={ws} editor={editor} />
+        </Suspense>
+      ) : null}
       {creating === null ? null : (
         <CreateDialog ws={ws} {...creating} onClose={() => setCreating(null)} />
       )}

@@ -5,11 +5,13 @@ import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
 import { jsonSamples, knownSchemas, listTopics } from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
+import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
 import { topicAddress } from "../frame/addresses";
 import { Loading } from "../frame/Loading";
 import { may, useSession, useWorkspace } from "../frame/session";
@@ -46,6 +48,7 @@ const ChangeDialog = later(async () => (await import("../deployments/ChangeDialo
 const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
 const ImportDialog = later(async () => (await import("./ImportDialog")).ImportDialog);
 const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
+const CommentsFeed = later(async () => (await import("../comments/CommentsFeed")).CommentsFeed);
 const VersionsTab = later(async () => (await import("./VersionsTab")).VersionsTab);
 
 /** Loads everything that the designer needs to open. */
@@ -102,6 +105,22 @@ function useGoToFailure() {
   }, []);
 }
 
+/** Name of the topology that `./millrace up` deploys. */
+const SAMPLE = "Word count";
+
+/** Offers the tour when the sample is opened while it runs. */
+function useTourOfSample(name: string) {
+  useEffect(() => {
+    if (name !== SAMPLE) return;
+    const stop = useLive.subscribe(({ topology, deployment }) => {
+      if (topology === null) return;
+      stop();
+      if (deployment?.desired === "running") offerTour();
+    });
+    return stop;
+  }, [name]);
+}
+
 function useKeepDraft() {
   useEffect(() => {
     const leave = (event: BeforeUnloadEvent) => {
@@ -155,6 +174,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   const me = useSession().data?.user?.id ?? 0;
   const [search] = useSearchParams();
   const layer = search.get("layer");
+  const commented = search.get("comments");
   const [ready, setReady] = useState(false);
   const language = useLanguage();
   const { name } = useEditing();
@@ -191,12 +211,19 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
     if (layer === "plan" || layer === "runtime") useDesigner.getState().setLayer(layer);
   }, [layer]);
 
+  useEffect(() => {
+    if (!ready || commented === null) return;
+    useView.getState().openBottom("comments");
+    useDesigner.getState().goTo(commented, null);
+  }, [ready, commented]);
+
   useTitle(name || topology.name);
 
   useLiveFeed(topology.id, ready);
   useRuntimeFeed(ws, topology.id);
   usePresenceFeed(topology.id, me, editor);
   useGoToFailure();
+  useTourOfSample(topology.name);
   useKeepDraft();
 
   if (!ready)
@@ -232,7 +259,10 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
     }),
     [ws, topology.id],
   );
-  const bottom = useMemo(() => bottomTabs(ws, topology.id, operator), [ws, topology.id, operator]);
+  const bottom = useMemo(
+    () => bottomTabs(ws, topology.id, { editor, operator }),
+    [ws, topology.id, editor, operator],
+  );
 
   return (
     <>
@@ -253,6 +283,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         nodeRuntime={NodeRuntime}
       />
       <Suspense>
+        <CommentsFeed topology={topology.id} />
         {dialog === "save" ? <SaveDialog /> : null}
         {dialog === "import" ? <ImportDialog ws={ws} /> : null}
         {conflict === null ? null : <ConflictDialog conflict={conflict} />}

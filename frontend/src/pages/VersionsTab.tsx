@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import IconArrowBackUp from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
+import IconCheck from "@tabler/icons-react/dist/esm/icons/IconCheck.mjs";
 import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
 import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import IconFileImport from "@tabler/icons-react/dist/esm/icons/IconFileImport.mjs";
@@ -7,15 +8,17 @@ import IconGitCompare from "@tabler/icons-react/dist/esm/icons/IconGitCompare.mj
 import IconRocket from "@tabler/icons-react/dist/esm/icons/IconRocket.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
-import { downloadExport, listVersions } from "../api/topologyCalls";
+import { getRules } from "../api/accountCalls";
+import { approveVersion, downloadExport, listVersions } from "../api/topologyCalls";
 import type { VersionSummary } from "../api/types";
 import { redeployWithPlan } from "../deployments/change";
 import { notify, notifyError } from "../frame/notify";
+import { useSession } from "../frame/session";
 import { Waiting } from "../frame/Waiting";
 import { StatePill } from "../live/StatePill";
 import { useLive } from "../live/store";
 import { useShownState } from "../live/useShownState";
-import { Empty } from "../ui";
+import { Chip, Empty } from "../ui";
 import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -33,14 +36,17 @@ interface VersionsTabProps {
 
 /** All versions, the newest first; each can be restored, compared, exported and deployed. */
 export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
-  const { baseVersion, changed, name } = useEditing();
+  const { baseVersion, changed, name, ws } = useEditing();
+  const me = useSession().data?.user?.id;
   const foreign = useLive((state) => state.newestVersion);
+  const approvals = useLive((state) => state.approvals);
+  const rules = useQuery({ queryKey: ["rules", ws], queryFn: () => getRules(ws) });
   const deployment = useLive((live) => live.deployment);
   const state = useShownState();
   const [comparing, setComparing] = useState<number | null>(null);
   const versions = useQuery({
     // Refetched after each save, by anyone.
-    queryKey: ["versions", topology, baseVersion, foreign],
+    queryKey: ["versions", topology, baseVersion, foreign, approvals],
     queryFn: () => listVersions(topology),
     placeholderData: (before) => before,
   });
@@ -51,6 +57,16 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
       notify(t("The topology is version {n} again. Save it to keep it.", { n: version.number }));
     } catch (error) {
       notifyError(error, t("Could not restore"));
+    }
+  };
+  const approved = (version: VersionSummary) =>
+    version.approved_by.some((each) => each.user_id === me);
+  const approve = async (version: VersionSummary, wanted: boolean) => {
+    try {
+      await approveVersion(topology, version.number, wanted);
+      await versions.refetch();
+    } catch (error) {
+      notifyError(error);
     }
   };
   const download = async (version: VersionSummary) => {
@@ -155,6 +171,14 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
                   >
                     {t("Export as zip")}
                   </Menu.Item>
+                  {operator && rules.data?.approval_required && version.author_id !== me ? (
+                    <Menu.Item
+                      leftSection={<IconCheck size={16} stroke={1.5} />}
+                      onClick={() => void approve(version, !approved(version))}
+                    >
+                      {approved(version) ? t("Withdraw the approval") : t("Approve")}
+                    </Menu.Item>
+                  ) : null}
                   {operator && deployment !== null ? (
                     <Menu.Item
                       leftSection={<IconRocket size={16} stroke={1.5} />}
@@ -169,10 +193,17 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
                 </Menu.Dropdown>
               </Menu>
             </div>
-            <p className={classes.message}>{version.message || t("no message")}</p>
-            {version.author === null ? null : (
-              <span className={classes.note}>{version.author}</span>
+            {version.approved_by.length === 0 ? null : (
+              <Chip tone="running">
+                {t("approved by {names}", {
+                  names: version.approved_by.map((each) => each.name).join(", "),
+                })}
+              </Chip>
             )}
+            <p className={classes.message}>{version.message || t("no message")}</p>
+            <span className={classes.note}>
+              {[version.author, version.commit?.slice(0, 10)].filter(Boolean).join(" · ")}
+            </span>
           </li>
         ))}
       </ol>

@@ -1,4 +1,6 @@
+import { useComments } from "../designer/comments";
 import { ProblemsBadge, ProblemsPanel } from "../problems/ProblemsPanel";
+import { Chip } from "../ui";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 
@@ -13,10 +15,22 @@ const RecordsPanel = later(async () => (await import("../runtime/RecordsPanel"))
 const StatePanel = later(async () => (await import("../stores/StatePanel")).StatePanel);
 const RunsPanel = later(async () => (await import("../deployments/RunsPanel")).RunsPanel);
 
+const CommentsPanel = later(async () => (await import("../comments/CommentsPanel")).CommentsPanel);
+
 const SimulatePanel = later(async () => (await import("../simulate/SimulatePanel")).SimulatePanel);
 
+/** The number of open comments. */
+function CommentsBadge() {
+  const n = useComments((state) => Object.values(state.open).reduce((sum, each) => sum + each, 0));
+  return n === 0 ? null : <Chip>{String(n)}</Chip>;
+}
+
 /** The tabs of the panel below the canvas. */
-export function bottomTabs(ws: string, topology: number, operator: boolean) {
+export function bottomTabs(
+  ws: string,
+  topology: number,
+  { editor, operator }: { editor: boolean; operator: boolean },
+) {
   return [
     { id: "problems", title: t("Problems"), badge: <ProblemsBadge />, panel: <ProblemsPanel /> },
     {
@@ -32,5 +46,11 @@ export function bottomTabs(ws: string, topology: number, operator: boolean) {
     { id: "state", title: t("State"), panel: <StatePanel /> },
     { id: "logs", title: t("Logs"), panel: <LogsPanel /> },
     { id: "runs", title: t("Runs"), panel: <RunsPanel operator={operator} /> },
+    {
+      id: "comments",
+      title: t("Comments"),
+      badge: <CommentsBadge />,
+      panel: <CommentsPanel ws={ws} topology={topology} editor={editor} operator={operator} />,
+    },
   ];
 }

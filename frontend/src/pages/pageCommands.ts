@@ -26,6 +26,7 @@ const PANELS = [
   ["state", phrase("Show state")],
   ["logs", phrase("Show logs")],
   ["runs", phrase("Show runs")],
+  ["comments", phrase("Show comments")],
 ] as const;
 
 function running(): boolean {
@@ -129,6 +130,14 @@ export function usePageCommands(rights: {
           run: async () => (await import("../simulate/moves")).go(move),
         }),
       ),
+      {
+        id: "comment",
+        group: "edit",
+        title: () => t("Comment on the node"),
+        shortcuts: ["Alt+C"],
+        enabled: ({ designer }) => editor && designer.selection.nodes.length === 1,
+        run: () => useView.getState().openBottom("comments"),
+      },
       {
         id: "toggle-theme",
         group: "view",

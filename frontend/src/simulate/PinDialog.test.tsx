@@ -2,7 +2,7 @@ import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 import { editor } from "../commands/kit";
 import { useDesigner } from "../designer/store";
-import { emptyDocument } from "../graph/document";
+import { emptyDocument, type TopologyDocument } from "../graph/document";
 import { pinsOf } from "../graph/pins";
 import { useLive } from "../live/store";
 import { open } from "../testing/rendering";
@@ -12,7 +12,7 @@ import { PinDialog } from "./PinDialog";
 const answers = vi.fn();
 vi.mock("../api/deploymentCalls", () => ({ getEdgeRecords: async () => answers() }));
 
-const DOCUMENT = {
+const DOCUMENT: TopologyDocument = {
   ...emptyDocument("pins"),
   nodes: [
     { id: "in", kind: "source.stream", params: { topics: ["orders"] } },

@@ -23,14 +23,14 @@ function Around({ children }: { children: ReactNode }) {
 }
 
 /** A growing text area listens to fonts, which the test's document does not have. */
-function provideFonts(): void {
+function addFonts() {
   const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
   Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
 }
 
 /** Renders a component with Testing Library, as the page at an address that fits the path. */
 export function open(element: ReactNode, path = "/", address = path) {
-  provideFonts();
+  addFonts();
   const router = createMemoryRouter([{ path, element }], { initialEntries: [address] });
   return renderPage(<RouterProvider router={router} />, { wrapper: Around });
 }
@@ -38,7 +38,7 @@ export function open(element: ReactNode, path = "/", address = path) {
 /** Renders a component and returns a function that removes it. */
 export async function render(part: ReactNode): Promise<() => Promise<void>> {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  provideFonts();
+  addFonts();
   const place = document.createElement("div");
   document.body.append(place);
   const root = createRoot(place);

@@ -62,3 +62,9 @@ export function changesBetween(before: TopologyDocument | null, after: TopologyD
   }
   return parts.join("; ");
 }
+
+/** A document as text for comparison, without positions on the canvas. */
+export function asText(document: TopologyDocument): string {
+  const nodes = document.nodes.map(({ position: _position, ...node }) => node);
+  return `${JSON.stringify({ ...document, nodes }, null, 2)}\n`;
+}

@@ -90,6 +90,38 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   too_many_outputs: "输出太多，无法比较。请验证更少的记录。",
   too_many_verifications: "此工作区等待或运行的比较太多。请等待其中一个完成，或取消它。",
   version_conflict: "有人在您工作期间保存了另一个版本。请合并双方，然后在其基础上保存。",
+  // ---- comments and approvals
+  approval_missing: "版本 {version} 须由第二个人批准后才能部署。可以批准的人：{people}。",
+  comment_answered: "该评论已有回复。请将其标记为已解决，或先删除回复。",
+  not_your_comment: "这是别人的评论。请回复它，或将其标记为已解决。",
+  own_version: "版本的作者不能批准它。请让工作区的另一位操作员或管理员批准。",
+  // ---- git
+  git_address_invalid: "这不是仓库的地址。请输入绝对路径，或以 https:// 开头且不含密码的 URL。",
+  git_behind: "有人同时推送到了该分支。请重试。",
+  git_branch_invalid: "这不能作为分支的名称。请只用字母、数字和 . _ - /。",
+  git_changed_outside: "有人更改了仓库中的文件夹 {folder}。请采用该更改，或在双方之间选择。",
+  git_conflict: "此工作区和仓库都更改了它。请为每个节点在双方之间选择。",
+  git_denied: "仓库拒绝访问。整个安装的管理员在 MILLRACE_GIT_PASSWORDS 中设置其用户和密码。",
+  git_dirty: "仓库的文件夹中有未提交的更改。请提交或放弃它们，然后重试。",
+  git_failed: "git 失败：{said}",
+  git_folder_invalid:
+    "这不能作为仓库中的文件夹。请用字母、数字和 . _ - 组成名称，以 / 分隔，或留空。",
+  git_history:
+    "分支 {branch} 的历史已被改写：不再包含 {commit}。请检查该分支，然后接受新的历史，或恢复原来的。",
+  git_missing: "服务器上没有安装 git。",
+  git_moved: "仓库在此期间有变化。请再次查看该更改。",
+  git_no_folder: "该文件夹不存在。请在那里创建仓库，例如用“git init --bare”。",
+  git_no_repository: "此地址没有 git 仓库。请检查地址；在文件夹中可用“git init --bare”创建。",
+  git_not_allowed: "此工作区不能使用该地址的仓库。页面列出了允许的位置，由整个安装的管理员设置。",
+  git_not_configured:
+    "此安装不允许使用 git 仓库。其管理员在 MILLRACE_GIT_ROOTS 中列出文件夹和 URL。",
+  git_other_owner: "仓库的文件夹属于另一个用户，而不是运行 Millrace 的用户。请更改文件夹的所有者。",
+  git_rejected: "仓库拒绝了提交。请检查分支的规则，或改为提交到评审分支。",
+  git_timeout: "仓库在 {seconds} 秒内没有响应。请重试；大型仓库可能需要一个只放拓扑的仓库。",
+  git_unreachable: "无法连接到仓库。请检查地址和网络，然后重试。",
+  git_unreadable: "无法读取文件：{complaint}",
+  no_repository: "此工作区没有 git 仓库。工作区的管理员可在设置中选择。",
+  no_such_change: "自上次拉取以来，没有其他人更改过该文件夹。",
   // ---- simulations
   part_empty: "该部分的所有节点都已静音，没有可运行的内容。",
   part_node_unknown: "{node} 不是接收记录的节点，无法运行到此。",
