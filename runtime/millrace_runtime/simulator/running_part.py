@@ -10,7 +10,7 @@ from millrace_compiler.compilation.running_part import Ends, NoPart, part_of
 from millrace_compiler.declarations.ports import Port
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import PartRequest, SimulationResult
+from millrace_model.simulations import EdgeEnds, PartRequest, SimulationResult
 from millrace_model.traces import NodeCounts, RunProgress
 
 from millrace_runtime.errors import MillraceError
@@ -128,7 +128,7 @@ class RunningPart:
         }
 
 
-def _ends(edge: Mapping[str, Any]) -> Ends:
+def _ends(edge: EdgeEnds) -> Ends:
     return (
         edge["source"],
         edge.get("source_port") or "out",

@@ -509,7 +509,7 @@ def test_types_are_shown_as_they_are_written(text: str) -> None:
     assert type_text(spark_json(parse_type(text))) == text
 
 
-def test_rows_with_headers_are_other_rows_and_windows_of_a_changed_function_are_kept() -> None:
+def test_rows_with_headers_differ_and_windows_of_a_function_are_kept() -> None:
     def stored(**more: Any) -> Raw:
         return with_store(process(), store(key_type="STRING", value_type="INT", **more))
 
