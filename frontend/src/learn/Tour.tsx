@@ -80,7 +80,7 @@ function Card({ at, step }: { at: number; step: TourStep }) {
   const card = useRef<HTMLElement>(null);
   const next = useRef<HTMLButtonElement>(null);
   const target = useTarget(step.target);
-  const [size, setSize] = useState({ width: 340, height: 160 });
+  const [size, setSize] = useState({ width: 440, height: 160 });
   useEscape(true, endTour, useRef<HTMLElement>(null));
   useEffect(() => {
     step.open?.();

@@ -111,7 +111,7 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
             message:
               "Fields: key, value, timestamp (ms), partition, headers. Without lines, no record arrives.",
           })}
-          placeholder='{"key": "a", "value": {"amount": 3}, "timestamp": 0}'
+          placeholder={`{"key": ${sampleOf(type?.key)}, "value": ${sampleOf(type?.value)}, "timestamp": 0}`}
           classNames={{ input: "m-mono" }}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
@@ -140,4 +140,12 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
       </DialogEnd>
     </Modal>
   );
+}
+
+/** A value of a Spark type, as JSON. */
+function sampleOf(type = "STRING"): string {
+  if (/^(STRING|BINARY)/.test(type)) return '"a"';
+  if (/^(TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DECIMAL)/.test(type)) return "3";
+  if (/^BOOLEAN/.test(type)) return "true";
+  return type.startsWith("ARRAY") ? "[…]" : "{…}";
 }
