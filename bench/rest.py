@@ -46,8 +46,8 @@ IDLE_CORES, SLOW_CORES = 0.01, 0.08
 RATE = 20
 #: seconds without use after which services end here, and until all have ended
 IDLE, ASLEEP = 15, 120.0
-#: seconds without records after which the deployment sleeps here
-SLEEP_AFTER = 240.0
+#: seconds after the measurement without records until the deployment sleeps
+SLEEP_AFTER = 30.0
 LONGEST_START = 240.0
 
 
@@ -224,7 +224,7 @@ def deployment(
             name = f"{rate} records a second, round {turn}"
             rows.append(total(name, found, (goal, None)))
             show(f"{name}: {each} results", [*found, rows[-1]])
-    api.until(number, "asleep", 2 * SLEEP_AFTER)
+    api.until(number, "asleep", 2 * float(os.environ[SLEEP]))
     time.sleep(60)  # Spark closes state stores within a minute
     found = costs(_parts(pid), seconds)
     rows.append(total("asleep", found, (IDLE_CORES, None)))
@@ -270,7 +270,7 @@ def main() -> int:
     parser.add_argument("--only", choices=("platform", "deployment"))
     given = parser.parse_args()
     os.environ[local_services.IDLE] = str(IDLE)
-    os.environ[SLEEP] = str(SLEEP_AFTER)
+    os.environ[SLEEP] = str(60 * given.minutes + given.seconds + SLEEP_AFTER)
     rows: list[Cost] = []
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
         data = Path(folder) / "data"

@@ -19,9 +19,10 @@ from collections.abc import Mapping
 
 from millrace_compiler.declarations.lowering import NodeLowering
 from millrace_compiler.declarations.operator import Inference, Operator, Scope
-from millrace_compiler.parameters.parameters import Expression
 from millrace_compiler.declarations.ports import InPort, OutPort
 from millrace_compiler.declarations.steps import Handle
+from millrace_compiler.parameters.parameters import Expression
+from millrace_compiler.parameters.summaries import Sentence
 
 
 class {name}(Operator):
@@ -46,8 +47,8 @@ class {name}(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {{"out": to.step("{kind}", to.input(), value=self.value)}}
 
-    def summary(self) -> str:
-        return f"does something with {{self.value}}"
+    def summary(self) -> Sentence:
+        return Sentence("does something with {{value}}", value=self.value)
 '''
 TEST = '''\
 """What ``{kind}`` is and what it refuses."""

@@ -87,6 +87,14 @@ def _command(page: Page) -> None:
     page.keyboard.type("wind")
 
 
+def _tour(page: Page) -> None:
+    chinese = page.locator("html").get_attribute("lang") == "zh-CN"
+    page.keyboard.press("ControlOrMeta+K")
+    page.keyboard.insert_text("导览" if chinese else "tour")
+    page.keyboard.press("Enter")
+    page.get_by_test_id("tour").wait_for()
+
+
 def _drawing(page: Page) -> None:
     page.keyboard.press("ControlOrMeta+A")
     page.keyboard.press("ControlOrMeta+G")
@@ -105,6 +113,7 @@ SCREENS = (
     Screen("topologies-failed", "", answers="fail"),
     Screen("topologies-none", "?q=nothing-has-this-name"),
     Screen("new-topology", "", _click("new-topology")),
+    Screen("learn", "", _click("learn")),
     Screen("user-menu", "", _click("user-menu")),
     Screen("topics", "topics"),
     Screen("topics-failed", "topics", answers="fail"),
@@ -140,6 +149,7 @@ SCREENS = (
     Screen("import", TOPOLOGY, _all(_tab("left-versions"), _click("import"))),
     Screen("find", TOPOLOGY, _find),
     Screen("commands", TOPOLOGY, _command),
+    Screen("tour", TOPOLOGY, _tour),
     Screen("shortcuts", TOPOLOGY, _keys("?")),
     Screen("help", TOPOLOGY, _keys("F1")),
     Screen("add-node", TOPOLOGY, _keys("N")),
@@ -267,6 +277,8 @@ def _write(browser: Browser, options: Any) -> list[str]:
     for language in options.language or LANGUAGES:
         context = browser.new_context(storage_state=state, locale="en-GB")
         context.add_init_script(f"localStorage.setItem('millrace.language', '{language}')")
+        # The tour of the sample would cover what is photographed.
+        context.add_init_script("localStorage.setItem('millrace.tour', 'done')")
         page = context.new_page()
         page.set_default_timeout(15_000)
         for width in options.width or WIDTHS:

@@ -11,7 +11,8 @@ const api = process.env.MILLRACE_API ?? "http://127.0.0.1:8000";
 const STATE = /frontend\/src\/(api|designer|graph)\/(?!zh\.ts)/;
 /** What several panels share that opens later than the page. */
 const TOOLS = /frontend\/src\/(simulate|topics|generate|stores)\/(?!zh\.ts)/;
-const SHARED = /frontend\/src\/(?!ui\/zh|\w+\/zh\.ts|simulate|topics|generate|stores)/;
+/** What at least three parts share, except what brings the editor of code (CodeMirror) with it. */
+const SHARED = /frontend\/src\/(?!ui\/zh|\w+\/zh\.ts|code|simulate|topics|generate|stores)/;
 
 export default defineConfig({
   plugins: [react(), kindIcons(), devCatalog(api === "none"), compressed()],

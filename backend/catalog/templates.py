@@ -22,8 +22,8 @@ from millrace_model.documents import TopologyDocument
 FOLDER = Path(__file__).with_name("documents")
 #: template ids in the order in which the page offers them, simplest first
 ORDER = (
-    "word-count", "word-count-processor", "purchases-per-hour", "page-views", "fraud-by-session",
-    "iot-sliding", "change-data-join", "deduplicate", "dead-letters",
+    "word-count", "split-by-type", "purchases-per-hour", "page-views", "dead-letters",
+    "fraud-by-session", "iot-sliding", "change-data-join", "word-count-processor", "deduplicate",
 )  # fmt: skip
 
 

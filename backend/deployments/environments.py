@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from millrace_model.changes import ParameterChange
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import DeploymentSettings
@@ -28,7 +26,7 @@ def changed_parameters(
     ]
 
 
-def _values(version: Version, settings: DeploymentSettings) -> dict[str, Any]:
+def _values(version: Version, settings: DeploymentSettings) -> dict[str, object]:
     # The compiler is loaded at its first use, as in `topologies.compiling`.
     from millrace_compiler.diagnostics.diagnostics import Diagnostics
     from millrace_compiler.graphs.topology_parameters import read_parameters

@@ -14,7 +14,6 @@ import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -53,7 +52,7 @@ def read_text(directory: Path, file: Path, errors: str = "strict") -> str:
         return opened.read()
 
 
-def read_object(directory: Path, file: Path) -> dict[str, Any]:
+def read_object(directory: Path, file: Path) -> dict[str, object]:
     """Return the JSON object in a file; empty without one."""
     try:
         found = json.loads(read_text(directory, file))

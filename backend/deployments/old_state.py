@@ -12,12 +12,13 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from django.conf import settings
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Unavailable
+from millrace_model.notes import Notes
 from topologies import simulating
 
 from deployments import files
@@ -61,10 +62,12 @@ def old_states(row: Deployment) -> list[OldState]:
     """
     checkpoint = row.directory / "checkpoint"
     notes, waiting = (
-        files.read_object(row.directory, checkpoint / name) for name in (NOTES, WAITING)
+        cast("Notes", files.read_object(row.directory, checkpoint / name))
+        for name in (NOTES, WAITING)
     )
     used = {notes.get("stream", "stream"), waiting.get("stream")}
-    used.add((waiting.get("base") or {}).get("stream"))
+    if "base" in waiting:
+        used.add(waiting["base"]["stream"])
     left = {each["stream"]: _moment(each["left"]) for each in notes.get("kept", [])}
     runs = list(row.runs.order_by("-epoch").values_list("started_at", "version__number"))
     found = []

@@ -194,7 +194,7 @@ _KEEP: Any = object()
 def observe(
     deployment: int,
     state: str,
-    failure: Mapping[str, Any] | None = _KEEP,
+    failure: Mapping[str, object] | None = _KEEP,
     *,
     found: str = "",
     since: datetime | None = None,

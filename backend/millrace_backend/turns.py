@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextvars import ContextVar
+
+from millrace_services.owners import Owners
 
 #: the account whose request is being answered; empty outside of requests
 current_owner: ContextVar[str] = ContextVar("current_owner", default="")
@@ -22,18 +23,12 @@ class Busy(Exception):
 
 
 class Turns:
-    """A number of places, with the rules of the compiler's processes (`isolated.Pool`).
-
-    An owner has at most half of the places, the last free one is reserved for owners without one,
-    and waiting owners get free places in turn.
-    """
+    """A number of places, which owners get in the order of `millrace_services.owners`."""
 
     def __init__(self, places: int) -> None:
-        self._free, self._share = places, max(1, places // 2)
+        self._free = places
+        self._owners = Owners(places)
         self._changed = threading.Condition()
-        self._held: Counter[str] = Counter()
-        #: number of waiting requests by owner, the next owner first
-        self._waiting: OrderedDict[str, int] = OrderedDict()
 
     @contextlib.contextmanager
     def place(self, owner: str, seconds: float) -> Iterator[None]:
@@ -44,34 +39,18 @@ class Turns:
         finally:
             with self._changed:
                 self._free += 1
-                self._held[owner] -= 1
-                if not self._held[owner]:
-                    del self._held[owner]
+                self._owners.give_back(owner)
                 self._changed.notify_all()
 
     def _take(self, owner: str, until: float) -> None:
         with self._changed:
-            self._waiting[owner] = self._waiting.get(owner, 0) + 1
-            try:
-                while self._next() != owner:
+            with self._owners.waiting(owner):
+                while self._owners.next(self._free) != owner:
                     left = until - time.monotonic()
                     if left <= 0:
-                        raise Busy(own=self._free > 0 and not self._entitled(owner))
+                        own = self._free > 0 and not self._owners.may_take(owner, self._free)
+                        raise Busy(own=own)
                     self._changed.wait(left)
-                self._free -= 1
-                self._held[owner] += 1
-            finally:
-                self._waiting[owner] -= 1
-                if not self._waiting[owner]:
-                    del self._waiting[owner]
-            if owner in self._waiting:
-                self._waiting.move_to_end(owner)
+            self._free -= 1
+            self._owners.take(owner)
             self._changed.notify_all()
-
-    def _next(self) -> str | None:
-        """Return the first waiting owner that is entitled to a free place."""
-        return next((each for each in self._waiting if self._entitled(each)), None)
-
-    def _entitled(self, owner: str) -> bool:
-        most = self._share if self._free > 1 else 1
-        return self._free > 0 and self._held[owner] < most

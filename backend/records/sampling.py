@@ -62,7 +62,7 @@ class SampleRequest:
 class Sample:
     """Input lines; ``skipped`` counts records that could not be read, and so not masked."""
 
-    lines: list[dict[str, Any]]
+    lines: list[dict[str, object]]
     skipped: int
 
 

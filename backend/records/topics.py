@@ -96,7 +96,7 @@ def _offsets(places: Sequence[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[
     return {(each.topic, each.partition): found.offset for each, found in answers.items()}
 
 
-def figures(partitions: Mapping[str, int]) -> list[dict[str, Any]]:
+def figures(partitions: Mapping[str, int]) -> list[dict[str, object]]:
     """Return offsets and cleanup policy of topics (name to partition count), in their order."""
     ends = ends_of((name, each) for name, count in partitions.items() for each in range(count))
     policies = configurations(list(partitions))

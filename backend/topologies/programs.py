@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from accounts.choices import Role
 from accounts.models import User, Workspace
 from accounts.permissions import role_in
@@ -17,7 +15,7 @@ LONGEST = 500_000
 
 def document_of(
     name: str, program: str, person: User, workspace: Workspace
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Return the document of a program; None if a simulator has to start before it can run.
 
     `name`: that of its file. Raises Forbidden for people who may not run code on the server, and

@@ -16,7 +16,13 @@ from millrace_model.documents import TopologyDocument
 from millrace_model.reads import TaskStates
 from millrace_model.records import InputLine
 from millrace_model.scenarios import Expected
-from millrace_model.simulations import Prepared, ServiceError, Simulated, SimulationRequest
+from millrace_model.simulations import (
+    PartRequest,
+    Prepared,
+    ServiceError,
+    Simulated,
+    SimulationRequest,
+)
 from millrace_services import local_services
 
 from topologies.environments import document_in
@@ -25,6 +31,8 @@ from topologies.required import note_pass
 
 #: maximum number of input lines of a simulation, and of steps in its result
 MOST_INPUTS, MOST_STEPS = 2_000, 20_000
+#: maximum number of pinned edges and of muted nodes of a simulation
+MOST_PINS = 500
 #: maximum number of breakpoints in a processor, and of partitions of a topic
 MOST_BREAKPOINTS, MOST_PARTITIONS = 100, 10_000
 #: maximum number of inputs that a search begins with, and its longest duration in seconds; reducing
@@ -70,6 +78,7 @@ class Simulation:
     Spark runs the lines too, in such micro-batches. `begins`: states of tasks from the runtime's
     `read_task_states`; without them stores are empty. `run`: a name chosen by the user, by which
     the run is watched and stopped. `environment`: whose values parameters have, not the defaults.
+    `part`: of the topology that runs alone (`millrace_compiler.compilation.running_part`).
     """
 
     document: TopologyDocument
@@ -82,12 +91,13 @@ class Simulation:
     begins: TaskStates | None = None
     run: str | None = None
     environment: str | None = None
+    part: PartRequest | None = None
 
     @property
     def is_of_document(self) -> bool:
-        """Whether it runs as the document says, with its numbers of partitions and empty stores."""
+        """Whether it runs all of the document, with its numbers of partitions and empty stores."""
         topics = document_in(self.document, None).get("topics") or {}
-        return (self.begins, self.environment) == (None, None) and all(
+        return (self.begins, self.environment, self.part) == (None, None, None) and all(
             topics.get(name, {}).get("partitions", 1) == number
             for name, number in self.partitions.items()
         )

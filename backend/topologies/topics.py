@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from accounts.topics import INTERNAL, allows, described
 from millrace_model.documents import TopologyDocument
+from millrace_model.events import ErrorFields
 
 if TYPE_CHECKING:
     from millrace_compiler.diagnostics.diagnostics import Diagnostic
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 Found = tuple[str | None, str, str, dict[str, str]]
 
 
-def topic_failure(document: TopologyDocument, prefixes: Sequence[str]) -> dict[str, Any] | None:
+def topic_failure(document: TopologyDocument, prefixes: Sequence[str]) -> ErrorFields | None:
     """Return the first refusal as a deployment's failure, or None if all topics are allowed."""
     found = refusals(document, prefixes)
     if not found:

@@ -14,6 +14,38 @@ from millrace_model.scenarios import DifferenceJson, Expected, StoppedFields
 from millrace_model.traces import NodeCounts, RunProgress, TraceStep
 
 
+class EdgeEnds(TypedDict, total=False):
+    """An edge by its ends; ports are `out` and `in` unless stated."""
+
+    source: Required[str]
+    source_port: str | None
+    target: Required[str]
+    target_port: str | None
+
+
+class PinnedLine(InputLine, total=False):
+    """An input line, or a record that is pinned on an edge, in place of a topic."""
+
+    edge: EdgeEnds
+
+
+class PartRequest(TypedDict, total=False):
+    """The part of a topology that is to run (`millrace_compiler.compilation.running_part`)."""
+
+    pins: list[EdgeEnds]
+    to: str | None
+    muted: list[str]
+
+
+class PartRan(TypedDict):
+    """The part that ran."""
+
+    nodes: list[str]
+    muted: Annotated[
+        dict[str, bool], "By muted node: whether records passed it, or stopped before it."
+    ]
+
+
 class SimulationResult(TypedDict):
     """Results of the input lines."""
 
@@ -45,6 +77,7 @@ class SimulationResult(TypedDict):
             "Differences from the expected results; null without expected results.",
         ]
     ]
+    part: NotRequired[Annotated[PartRan, "The part that ran; absent for all of it."]]
 
 
 class Breakpoint(TypedDict):
@@ -145,8 +178,9 @@ class SimulationRequest(TypedDict, total=False):
     owner: str
     run: str | None
     document: Required[TopologyDocument]
-    inputs: Required[list[InputLine]]
+    inputs: Required[list[InputLine] | list[PinnedLine]]
     trace: Required[int]
+    part: PartRequest | None
     expected: Expected | None
     breakpoints: dict[str, list[int]]
     partitions: dict[str, int]

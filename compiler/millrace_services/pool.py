@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from millrace_services.owners import Owners
 from millrace_services.processes import Exceeded, Limits, Process
 
 #: maximum number of waiting requests of one owner; further ones are refused immediately
@@ -20,9 +20,8 @@ _SLOW_SECONDS = 30.0
 class ProcessPool:
     """Up to ``size`` processes; calling threads wait for a free one.
 
-    Waiting owners get free processes in turn. To keep slow documents from delaying other owners, an
-    owner has at most half of the processes, the last free one is reserved for owners without one,
-    and owners with slow documents together have at most half.
+    Owners get processes in the order of :class:`Owners`. To keep slow documents from delaying
+    others, owners with slow documents together have at most half of the processes.
 
     ``start`` starts a process; ``spare``: how many are started in advance; ``patience``: seconds
     that a request waits for a busy process before another one is started.
@@ -41,7 +40,7 @@ class ProcessPool:
         self._start = start
         self._spare = size if spare is None else spare
         self._patience = patience
-        self._share = max(1, size // 2)
+        self._owners = Owners(size)
         self._changed = threading.Condition()
         self._idle: list[Process] = []
         #: number of processes, and of those that are not ready yet
@@ -50,11 +49,8 @@ class ProcessPool:
         self._failed = 0
         self.last_failed = False
         self._closed = False
-        self._held: Counter[str] = Counter()
         #: until when each owner counts as slow
         self._slow: dict[str, float] = {}
-        #: number of waiting requests by owner, the next owner first
-        self._waiting: OrderedDict[str, int] = OrderedDict()
 
     def warm(self) -> threading.Thread:
         """Start all processes in the background, instead of with the first requests.
@@ -84,12 +80,12 @@ class ProcessPool:
     def busy(self) -> bool:
         """Whether a process is working on a request."""
         with self._changed:
-            return bool(self._held)
+            return bool(self._owners.held)
 
     def prepare(self) -> bool:
         """Return whether a process is idle or busy; if not, start one in the background."""
         with self._changed:
-            ready = bool(self._idle or self._held)
+            ready = bool(self._idle or self._owners.held)
             starting = self._started > 0
         if not ready and not starting:
             self.warm()
@@ -123,9 +119,7 @@ class ProcessPool:
             with self._changed:
                 if now - (worker.asked or now) >= limits.seconds / 2:
                     self._slow[owner] = now + _SLOW_SECONDS
-                self._held[owner] -= 1
-                if not self._held[owner]:
-                    del self._held[owner]
+                self._owners.give_back(owner)
                 reusable = worker.restored() and not self._closed
                 if reusable:
                     worker.idle_since, worker.asked = now, None
@@ -141,11 +135,10 @@ class ProcessPool:
         """Wait for the owner's turn and an idle process. The start of one may take longer."""
         began = time.monotonic()
         with self._changed:
-            if self._waiting.get(owner, 0) >= MOST_WAITING:
+            if self._owners.waits.get(owner, 0) >= MOST_WAITING:
                 raise Exceeded("busy")
-            self._waiting[owner] = self._waiting.get(owner, 0) + 1
             failed = self._failed
-            try:
+            with self._owners.waiting(owner):
                 while not (self._idle and self._is_next(owner)):
                     if self._closed or (self._failed > failed and not self._started):
                         raise Exceeded("process")
@@ -156,19 +149,13 @@ class ProcessPool:
                         raise Exceeded("waiting")
                     steps = (self._patience - waited, seconds - waited)
                     self._changed.wait(min((each for each in steps if each > 0), default=None))
-            finally:
-                self._waiting[owner] -= 1
-                if not self._waiting[owner]:
-                    del self._waiting[owner]
-            if owner in self._waiting:
-                self._waiting.move_to_end(owner)
-            self._held[owner] += 1
+            self._owners.take(owner)
             self._changed.notify_all()
             return self._idle.pop()
 
     def _start_more(self) -> None:
         """Start a process in the background if requests wait for which none is idle or starting."""
-        waiting = sum(self._waiting.values())
+        waiting = sum(self._owners.waits.values())
         if waiting > len(self._idle) + self._starting and self._started < self.size:
             self._count_start()
             threading.Thread(target=self._add, name="process-pool", daemon=True).start()
@@ -184,14 +171,9 @@ class ProcessPool:
             return False
         now = time.monotonic()
         self._slow = {each: until for each, until in self._slow.items() if until > now}
-        slow_full = sum(self._held[each] for each in self._slow) >= self._share
-        entitled = (
-            each
-            for each in self._waiting
-            if self._held[each] < (self._share if free > 1 else 1)
-            and not (slow_full and each in self._slow)
-        )
-        return next(entitled, None) == owner
+        owners = self._owners
+        slow_full = sum(owners.held[each] for each in self._slow) >= owners.share
+        return owners.next(free, self._slow if slow_full else ()) == owner
 
     def _fill(self) -> None:
         """Start processes until there are ``spare`` ones."""

@@ -14,7 +14,7 @@ const ROOMS = [
   ["code", "commands", "stores"],
   ["canvas", "inspector"],
   ["palette", "simulate"],
-  ["reference", "topics"],
+  ["reference", "topics", "learn"],
   ["runtime", "workbench", "differing", "git", "comments"],
   ["deployments"],
   ["pages"],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from millrace_services import local_services
 
@@ -28,7 +28,7 @@ class System:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-async def answers(running: Running, path: Path, asked: dict[str, Any], part: str) -> bool:
+async def answers(running: Running, path: Path, asked: Mapping[str, object], part: str) -> bool:
     """Return whether the local service at this socket replies with this part."""
     if not running.printed("READY"):
         return False

@@ -43,6 +43,20 @@ def test_what_a_test_expects_goes_to_the_simulator(
     assert simulator.asked[0]["expected"] == expected
 
 
+def test_a_part_goes_to_the_simulator_but_never_with_expected_results(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    client = client_of(people.editor)
+    part = {"pins": [{"source": "a", "target": "b"}], "to": "b", "muted": ["c"]}
+    client.post(PATH, asked(document("a"), part=part), format="json")
+    assert simulator.asked[0]["part"] == part
+    for more in ({"expected": {"dropped": 0}}, {"plain": "each"}):
+        refused: Any = client.post(PATH, asked(document("a"), part=part, **more), format="json")
+        assert list(refused.json()["error"]["fields"]) == ["part"]
+    # What a muted node or a pinned record makes of a test does not count for the document.
+    assert not Simulation(document("a"), [], part={"to": "b"}).is_of_document
+
+
 def test_a_run_with_a_name_is_watched_and_stopped_by_it(
     people: People, client_of: Client, simulator: RecordedSimulator
 ) -> None:

@@ -10,14 +10,14 @@ from millrace_compiler.graphs.needs import topics_of
 
 from .conftest import Client, People
 
-NINE = {
+TEN = {
     "change-data-join", "dead-letters", "deduplicate", "fraud-by-session", "iot-sliding",
-    "page-views", "purchases-per-hour", "word-count", "word-count-processor",
+    "page-views", "purchases-per-hour", "split-by-type", "word-count", "word-count-processor",
 }  # fmt: skip
 
 
-def test_there_are_nine_templates_with_texts_in_both_languages() -> None:
-    assert {each.id for each in templates()} == NINE
+def test_there_are_ten_templates_with_texts_in_both_languages() -> None:
+    assert {each.id for each in templates()} == TEN
     for each in templates():
         assert each.description.endswith(".")
         assert not (each.title_zh + each.description_zh).isascii()

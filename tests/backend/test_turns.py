@@ -50,7 +50,7 @@ def test_waiting_people_take_turns() -> None:
             threads.append(threading.Thread(target=wait(owner)))
             threads[-1].start()
             begun.acquire()
-            while sum(turns._waiting.values()) < len(threads):
+            while sum(turns._owners.waits.values()) < len(threads):
                 threading.Event().wait(0.01)
     for each in threads:
         each.join(20)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import runpy
 from pathlib import Path
 
 import pytest
+from millrace_compiler.declarations.operator import Operator
+from millrace_compiler.parameters.summaries import Sentence
 
 from checks import new_operator
 from launcher.console import Problem
@@ -21,8 +24,10 @@ def operators(tmp_path: Path) -> Path:
 def test_a_declaration_and_a_test_are_written(tmp_path: Path, operators: Path) -> None:
     written = new_operator.create("stateless/take_every", operators, tmp_path / "tests")
     assert [path.name for path in written] == ["take_every.py", "test_take_every.py"]
-    tree = ast.parse(written[0].read_text(encoding="utf-8"))
-    assert "TakeEvery" in {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    name = "millrace_compiler.operators.stateless.take_every"
+    found = runpy.run_path(str(written[0]), run_name=name)
+    assert issubclass(found["TakeEvery"], Operator)
+    assert found[found["TakeEvery"].summary.__annotations__["return"]] is Sentence
     ast.parse(written[1].read_text(encoding="utf-8"))
 
 

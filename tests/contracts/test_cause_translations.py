@@ -46,7 +46,7 @@ ELSEWHERE = {
 }  # fmt: skip
 #: expressions whose codes are collected where they originate
 PASSED_ON = {
-    "cause", "code", "errors[0].code", "f'cold_{cold.code}'", "fault", "first.code",
+    "cause", "code", "error.code", "errors[0].code", "f'cold_{cold.code}'", "fault", "first.code",
     "first['code']", "known.code", "self.fault", "step.get('code', '')", "str(found.get('code'))",
     "why['code']",
 }  # fmt: skip

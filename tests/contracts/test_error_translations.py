@@ -23,6 +23,8 @@ ANSWERING = (
     "checkpoint/storage", "stores/reader", "stores/task_states", "simulator/unbatched", "program",
     "dsl/topology",
 )  # fmt: skip
+#: the compiler's refusals of a part of a topology, which the simulator passes on
+PARTS = places.REPOSITORY / "compiler/millrace_compiler/compilation/running_part.py"
 #: refusals whose English sentence follows the Chinese one
 QUOTED = {
     "condition_failed", "condition_invalid", "document_dataframe", "document_function",
@@ -176,6 +178,7 @@ def answered() -> list[Site]:
     """Return the refusals of the backend, including those of the simulator that it passes on."""
     found = [*sites(trees(sorted(BACKEND.rglob("*.py"))), "ApiError")]
     found += sites(trees([RUNTIME / f"{name}.py" for name in ANSWERING]), "MillraceError")
+    found += sites(trees([PARTS]), "NoPart")
     found += [(each[0], set()) for kind in (SIMULATING, READING) for each in kind.messages.values()]
     return [each for each in found if not each[0].startswith("?")]
 

@@ -72,6 +72,14 @@ class Designer:
         )
         self.page.mouse.click(x, y)
 
+    def command(self, name: str) -> None:
+        """Run the first command that matches in the command palette."""
+        self.page.keyboard.press("Control+k")
+        field = self.page.get_by_role("combobox", name="Commands")
+        field.fill(name)
+        field.press("Enter")
+        expect(field).to_have_count(0)
+
     # -- inspector --------------------------------------------------------------------------------
     def field(self, parameter: str) -> Locator:
         """The field of a parameter of the selected node."""

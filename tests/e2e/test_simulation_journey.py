@@ -81,6 +81,36 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     panel.get_by_role("button", name="First step").click()
     expect(page.get_by_test_id("simulation-stores").locator("tbody tr")).to_have_count(0)
 
+    # Records are pinned on an edge: only what follows runs. A muted node does nothing.
+    ran = page.get_by_test_id("part-ran")
+    designer.select_edge("valid", "total")
+    page.keyboard.press("p")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Take 3 from the last simulation").click()
+    records = dialog.get_by_test_id("pinned-records")
+    records.fill(records.input_value() + '\n{"key": 3')
+    expect(dialog.get_by_text("Line 4 cannot be read.")).to_be_visible()
+    records.fill(records.input_value().rsplit("\n", 1)[0])
+    dialog.get_by_role("button", name="Pin 3 records").click()
+    expect(page.locator(".edge-pin")).to_have_count(1)
+    page.get_by_test_id("simulate-run").click()
+    expect(ran).to_contain_text("A part ran: 4 of 6 nodes.", timeout=60_000)
+    expect(summary).to_contain_text("3 records in, 2 records out, 1 dropped")
+    designer.select("total")
+    designer.command("Mute in simulations")
+    expect(designer.node("total").locator("[data-muted]")).to_be_visible()
+    page.get_by_test_id("simulate-run").click()
+    expect(ran).to_contain_text("Records stop before", timeout=60_000)
+    # Both are undone like any change of the drawing.
+    for _ in range(2):
+        designer.command("Undo")
+    expect(page.locator(".edge-pin")).to_have_count(0)
+    designer.select("valid")
+    designer.command("Simulate up to the node")
+    expect(ran).to_contain_text("A part ran: 2 of 6 nodes.", timeout=60_000)
+    page.get_by_test_id("simulate-run").click()
+    expect(summary).to_contain_text("4 records in, 2 records out, 1 dropped", timeout=60_000)
+
     # The result becomes a test, which passes.
     panel.get_by_role("radio", name="Outputs").click()
     panel.get_by_role("button", name="Keep as a test…").click()

@@ -22,7 +22,7 @@ TO_FIRST_RECORD = 180.0
 def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> None:
     page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first.click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.locator("svg[data-template]")).to_have_count(9)
+    expect(dialog.locator("svg[data-template]")).to_have_count(10)
     dialog.get_by_role("radio", name="Page views by region").click()
     proposed = dialog.get_by_role("textbox", name="Name")
     # Other tests may have created such a topology, and its topic.

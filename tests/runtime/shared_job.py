@@ -1,7 +1,7 @@
 """A word count for hosts: `python shared_job.py IN OUT --checkpoint ...`.
 
-The words `fill:N` make an array of N numbers. The words `keep:N` have 900,000 characters. The words
-`hold:N:M` hold N bytes while they count to M * M, which nothing can interrupt.
+The words `fill:N` make an array of N numbers. The words `hold:N:M` hold N bytes while they count to
+M * M, which nothing can interrupt.
 """
 
 import sys
@@ -11,7 +11,6 @@ from millrace_runtime import Topology, key_value_store, long, string
 VALUE = """
     case when value like 'fill:%'
          then cast(size(sequence(1, cast(substr(value, 6) as int))) as string)
-         when value like 'keep:%' then lpad(value, 900000, '.')
          when value like 'hold:%'
          then aggregate(
              sequence(1, cast(split_part(value, ':', 3) as int)),

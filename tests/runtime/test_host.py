@@ -117,9 +117,8 @@ def pair(broker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list
         for name, value in archive.with_options(archive.spark().use()).items():
             environment.setenv(name, value)
         data = tmp_path_factory.mktemp("hosts")
-        # The first one sleeps, and may keep more in memory than the heap has.
-        own = {"MILLRACE_SLEEP_SECONDS": "1", "MILLRACE_STORE_MEMORY_MB": "4096"}
-        made = [Shared(broker.address, data, 1, **own), Shared(broker.address, data, 2)]
+        sleepy = Shared(broker.address, data, 1, MILLRACE_SLEEP_SECONDS="1")
+        made = [sleepy, Shared(broker.address, data, 2)]
         yield made
         for note in (data / "run" / "drivers").glob("*.json"):
             group = json.loads(note.read_text())["group"]
@@ -209,35 +208,6 @@ def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> 
     assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
     for each in pair:
         forgive(each)
-
-
-@pytest.mark.long
-def test_one_that_fills_the_heap_moves_out_and_its_neighbour_goes_on(pair: list[Shared]) -> None:
-    both_run(pair)
-    java = pair[0].java
-    process = pair[0].process
-    assert process is not None
-
-    def gone() -> bool:
-        return pair[0].launcher.poll(pair[0].folder, process) is not None
-
-    def counted(records: int) -> Callable[[], bool]:
-        return lambda: gone() or topics.size(pair[0].address, pair[0].counts) >= records
-
-    expected = topics.size(pair[0].address, pair[0].counts)
-    while not gone():
-        for _ in range(20):
-            pair[0].write(f"keep:{expected}")
-            expected += 1
-        until(counted(expected), 60, pair[0])
-    assert pair[0].ended() == 1
-    assert '"host_full"' in pair[0].log
-    pair[1].write()
-    pair[1].arrives()
-    assert pair[1].java == java
-    pair[0].start()
-    assert "host" not in pair[0].note
-    forgive(pair[0])
 
 
 @pytest.mark.long

@@ -142,7 +142,7 @@ def test_a_pause_reaches_the_driver_and_holds_after_a_restart(
     assert not control.exists()
 
 
-def test_a_driver_that_sleeps_is_watched_changed_and_restarted_like_a_running_one(
+def test_a_sleeping_driver_is_watched_changed_and_restarted(
     bench: Bench,
 ) -> None:
     running(bench)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+from millrace_workers.launchers import host
 from millrace_workers.launchers.environment import of_driver
 
 
@@ -25,3 +28,8 @@ def test_credentials_of_s3_are_given_to_drivers_whose_checkpoint_is_there() -> N
     keys = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": "http://s3"}
     assert not keys.keys() & of_driver(keys, ["--checkpoint", "/data/x"]).keys()
     assert keys.items() <= of_driver(keys, ["--checkpoint", "s3a://bucket/x"]).items()
+
+
+def test_the_modules_that_a_host_loads_before_its_drivers_exist() -> None:
+    for name in host.MODULES:
+        assert find_spec(name) is not None, name

@@ -79,11 +79,33 @@ class NoteSerializer(serializers.Serializer[Any]):
     color = serializers.CharField(required=False, help_text="A family of operators, such as join.")
 
 
+class PinnedRecordSerializer(serializers.Serializer[Any]):
+    """A record on an edge."""
+
+    key = serializers.JSONField(allow_null=True)
+    value = serializers.JSONField(allow_null=True)
+    timestamp = serializers.IntegerField(required=False, help_text="In ms; 0 unless stated.")
+    partition = serializers.IntegerField(required=False)
+    headers = serializers.DictField(child=serializers.CharField(allow_null=True), required=False)
+
+
+class PinSerializer(EdgeSerializer):
+    """Records that stand for everything before an edge in a simulation."""
+
+    records = PinnedRecordSerializer(many=True)
+
+
 class DrawingSerializer(serializers.Serializer[Any]):
-    """Groups and notes. They never affect what runs."""
+    """Groups, notes, and what is set up for simulations. They never affect what is deployed."""
 
     groups = GroupSerializer(many=True, required=False)
     notes = NoteSerializer(many=True, required=False)
+    pins = PinSerializer(many=True, required=False)
+    muted = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Nodes that do nothing in simulations.",
+    )
 
 
 class TopologyParameterSerializer(serializers.Serializer[Any]):

@@ -26,13 +26,14 @@ from millrace_model.traces import NodeCounts, RunProgress, StoreRow, TraceStep
 from rest_framework import serializers
 
 from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer
-from topologies.api.fields import DocumentField
+from topologies.api.fields import DocumentField, EdgeSerializer
 from topologies.choices import Cut, PlainVerdict, Ran, RecordDifference
 from topologies.programs import LONGEST
 from topologies.simulating import (
     MOST_BREAKPOINTS,
     MOST_INPUTS,
     MOST_PARTITIONS,
+    MOST_PINS,
     MOST_SECONDS,
     MOST_SEEDS,
     MOST_STEPS,
@@ -136,6 +137,31 @@ class SimulatorQuerySerializer(serializers.Serializer[Any]):
     run = RunField()
 
 
+class PartSerializer(serializers.Serializer[Any]):
+    """A part of a topology that is to run alone.
+
+    It has the nodes that follow a pinned edge, or only the node `to`, and what these need. Nothing
+    before a pinned edge runs for it.
+    """
+
+    pins = serializers.ListField(
+        child=EdgeSerializer(),
+        required=False,
+        max_length=MOST_PINS,
+        help_text="Edges whose records are among the inputs, with `edge` in place of `topic`.",
+    )
+    to = serializers.CharField(
+        required=False, allow_null=True, help_text="The last node; others do not run after it."
+    )
+    muted = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        max_length=MOST_PINS,
+        help_text="Nodes that do nothing: records pass unchanged where they have the type that the "
+        "node gives, and otherwise stop before it.",
+    )
+
+
 class SimulationRequestSerializer(serializers.Serializer[Any]):
     """A document, saved or not, and the input lines in order."""
 
@@ -144,7 +170,8 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         child=serializers.JSONField(),
         max_length=MOST_INPUTS,
         help_text='{"topic", "key", "value", "timestamp" (ms), "partition", '
-        '"headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock.',
+        '"headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock. With `part`, '
+        '{"edge": {"source", "target", …}, "key", …}: a record on a pinned edge.',
     )
     steps = serializers.IntegerField(
         min_value=0,
@@ -166,7 +193,20 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         help_text="Run the same input lines in plain Spark too, which takes seconds: in a "
         "micro-batch for each line, or in as few as possible.",
     )
+    part = PartSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Run only a part of the topology; neither with `expected` nor with `plain`.",
+    )
     run = RunField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Reject a part with expected results, or in plain Spark."""
+        if attrs.get("part") is not None and (attrs.get("expected") or attrs.get("plain")):
+            raise serializers.ValidationError(
+                {"part": "A part runs neither with expected results nor in plain Spark."}
+            )
+        return attrs
 
 
 class SimulatedOutputSerializer(ShapeSerializer):

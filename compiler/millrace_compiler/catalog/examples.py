@@ -12,19 +12,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from millrace_model.documents import DocumentNode, TopologyDocument
+from millrace_model.records import InputLine, OutputLine, StoreEntry
+from millrace_model.scenarios import Scenario
 
 FOLDER = Path(__file__).parent / "examples"
-
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Step:
     """An input record and its output records, in order."""
 
-    record: Json
-    results: tuple[Json, ...]
+    record: InputLine
+    results: tuple[OutputLine, ...]
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,10 @@ class Example:
     """An example of a kind: title, document, the node of that kind, inputs with their results."""
 
     title: str
-    topology: Json
-    node: Json
+    topology: TopologyDocument
+    node: DocumentNode
     steps: tuple[Step, ...]
-    stores: Mapping[str, tuple[Json, ...]]
+    stores: Mapping[str, tuple[StoreEntry, ...]]
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ class Example:
         return [_short(result, several, times) for result in results]
 
 
-def _short(record: Json, topic: bool, time: bool) -> dict[str, object]:
+def _short(record: InputLine | OutputLine, topic: bool, time: bool) -> dict[str, object]:
     found: dict[str, object] = {"key": record["key"], "value": record["value"]}
     if time:
         found["timestamp"] = record["timestamp"]
@@ -72,9 +73,9 @@ def _short(record: Json, topic: bool, time: bool) -> dict[str, object]:
 @functools.cache
 def example(kind: str) -> Example:
     """The example of a kind."""
-    raw = json.loads((FOLDER / f"{kind}.json").read_text("utf-8"))
+    raw: Scenario = json.loads((FOLDER / f"{kind}.json").read_text("utf-8"))
     expected = raw["expected"]
-    outputs: list[Json] = expected["outputs"]
+    outputs = expected["outputs"]
     steps = tuple(
         Step(record, tuple(out for out in outputs if out["after"] == number))
         for number, record in enumerate(raw["inputs"], 1)

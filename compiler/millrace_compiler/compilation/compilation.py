@@ -21,6 +21,7 @@ from millrace_model.plans import (
 )
 
 from millrace_compiler.declarations.operator import Store
+from millrace_compiler.declarations.ports import Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.documents.document import Document, read_document
 from millrace_compiler.graphs.graph import Graph
@@ -222,6 +223,7 @@ def compile_document(
     real_time: bool = False,
     dialect: Dialect = "exact",
     partitions: Mapping[str, int] | None = None,
+    ports: Mapping[str, Port] | None = None,
 ) -> Compilation:
     """Compiles a raw document. Never raises for its content, nor for an unavailable analyzer.
 
@@ -230,8 +232,10 @@ def compile_document(
     excludes some settings; the code is the same. ``dialect``: ``exact`` gives Kafka Streams'
     results, ``plain`` is ordinary Structured Streaming, with its differences as diagnostics.
     ``partitions`` of topics on the broker determine the plan, in place of those that the document
-    declares; the code is the same. Parameters of the topology have their defaults; for those of an
-    environment, see :func:`millrace_compiler.graphs.topology_parameters.resolved`.
+    declares; the code is the same. ``ports``: those for which sources of a part of a topology stand
+    (:mod:`millrace_compiler.compilation.running_part`). Parameters of the topology have their
+    defaults; for those of an environment, see
+    :func:`millrace_compiler.graphs.topology_parameters.resolved`.
     """
     report = Diagnostics()
     resolution = resolve(raw, report)
@@ -245,23 +249,23 @@ def compile_document(
     unread = _unread(graph, report)
     resolve_schemas(graph, schemas or DEFAULT, report)
     try:
-        ports = infer_ports(graph, analyzer, report)
+        inferred = infer_ports(graph, analyzer, report, ports)
     except AnalyzerUnavailable as error:
         report.add("analyzer", None, None, reason=str(error))
-        ports = {}
-    physical = lower_graph(graph, ports, settings)
+        inferred = {}
+    physical = lower_graph(graph, inferred, settings)
     plan = make_plan(graph, physical, report)
     _check_results(graph, plan, report)
     written = None
     if dialect == "plain" and not report.failed:
-        written = emit_plain(graph, ports, settings, report, analyzer)
+        written = emit_plain(graph, inferred, settings, report, analyzer)
     elif not report.failed:
         written = write_program(graph, settings)
     compilation = Compilation(
         document,
         graph,
         list(resolution.original(report)),
-        ports,
+        inferred,
         plan if physical.steps else None,
         None,
         summaries={

@@ -1,4 +1,6 @@
-"""Checks the ``drawing`` of a document: groups of nodes and notes, which never affect what runs.
+"""Checks the ``drawing`` of a document, which never affects what is deployed.
+
+It has groups of nodes and notes and, for simulations, records on edges and muted nodes.
 
 ::
 
@@ -6,11 +8,14 @@
       "groups": [{"id": "clean", "title": "Clean", "color": "source", "nodes": ["parse", "valid"],
                   "parent": "intake", "collapsed": true}],
       "notes": [{"id": "why", "text": "**Why** …", "position": {"x": 0, "y": 0},
-                 "width": 240, "height": 120, "color": "table"}]
+                 "width": 240, "height": 120, "color": "table"}],
+      "pins": [{"source": "parse", "target": "valid", "records": [
+                 {"key": "a", "value": {"n": 1}, "timestamp": 0, "partition": 0, "headers": {}}]}],
+      "muted": ["valid"]
     }
 
-A group may contain groups: those that name it as their ``parent``. A node that no longer exists, or
-a parent that does not, is passed over: whoever removes a node need not know of groups.
+A group may contain groups: those that name it as their ``parent``. A node or edge that no longer
+exists, or a parent that does not, is passed over: whoever removes a node need not know of groups.
 """
 
 from __future__ import annotations
@@ -19,8 +24,10 @@ from collections.abc import Mapping
 
 from millrace_compiler.diagnostics.diagnostics import Diagnostics, kind_of, shown
 
-_PARTS = ("groups", "notes")
-#: what each part of a group and of a note is; ``id`` is required
+_PARTS = ("groups", "notes", "pins", "muted")
+#: maximum number of records on an edge
+MOST_RECORDS = 200
+#: what each part of a group, of a note and of a pin is
 _GROUP = {
     "id": "text", "title": "text", "color": "text", "nodes": "a list of texts", "parent": "text",
     "collapsed": "true or false",
@@ -28,6 +35,10 @@ _GROUP = {
 _NOTE = {
     "id": "text", "text": "text", "position": "an object with the numbers x and y",
     "width": "a number", "height": "a number", "color": "text",
+}  # fmt: skip
+_PIN = {
+    "source": "text", "source_port": "text", "target": "text", "target_port": "text",
+    "records": f"a list of at most {MOST_RECORDS} records",
 }  # fmt: skip
 
 
@@ -39,8 +50,15 @@ def check_drawing(raw: object, report: Diagnostics) -> None:
         _refuse(report, "drawing", raw, "an object")
         return
     _known(report, raw, "the drawing", _PARTS, "drawing")
-    for part, fields in zip(_PARTS, (_GROUP, _NOTE), strict=True):
-        rows = raw.get(part)
+    muted: object = raw.get("muted")
+    if muted is not None and not _fits(muted, "a list of texts"):
+        _refuse(report, "drawing.muted", muted, "a list of texts")
+    for part, fields, needs in (
+        ("groups", _GROUP, ("id",)),
+        ("notes", _NOTE, ("id",)),
+        ("pins", _PIN, ("source", "target", "records")),
+    ):
+        rows: object = raw.get(part)
         if rows is None:
             continue
         if not isinstance(rows, list):
@@ -55,7 +73,7 @@ def check_drawing(raw: object, report: Diagnostics) -> None:
             _known(report, row, place, tuple(fields), place)
             for name, needed in fields.items():
                 value = row.get(name)
-                if (value is None and name != "id") or _fits(value, needed):
+                if (value is None and name not in needs) or _fits(value, needed):
                     continue
                 _refuse(report, f"{place}.{name}", value, needed)
             id_ = row.get("id")
@@ -88,6 +106,10 @@ def _fits(value: object, needed: str) -> bool:
         return _is_number(value)
     if needed == "a list of texts":
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if needed == _PIN["records"]:
+        if not isinstance(value, list) or len(value) > MOST_RECORDS:
+            return False
+        return all(isinstance(each, Mapping) for each in value)
     return isinstance(value, Mapping) and all(_is_number(value.get(axis)) for axis in ("x", "y"))
 
 

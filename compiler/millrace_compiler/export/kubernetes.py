@@ -16,7 +16,7 @@ from typing import Any
 
 from millrace_compiler.connections import locations
 
-Manifest = dict[str, Any]
+Manifest = dict[str, object]
 
 #: the user of the image, as in Spark's own
 USER = 185

@@ -65,7 +65,7 @@ class TopologyParameter:
     name: str
     type: str
     default: Any
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
 
     def value(self, environment: str | None) -> Any:
         """Return the value in an environment; None: the default."""
@@ -180,7 +180,7 @@ def resolved(raw: TopologyDocument, environment: str | None = None) -> TopologyD
     return cast(TopologyDocument, found.document)
 
 
-def read_parameters(raw: Mapping[str, Any], report: Diagnostics) -> dict[str, TopologyParameter]:
+def read_parameters(raw: Mapping[str, object], report: Diagnostics) -> dict[str, TopologyParameter]:
     """Read the declarations, and report what is wrong with them. Never raises."""
     rows = raw.get("parameters")
     if rows is None:
@@ -205,7 +205,7 @@ def read_parameters(raw: Mapping[str, Any], report: Diagnostics) -> dict[str, To
 
 
 def _declaration(
-    name: str, row: Mapping[str, Any], report: Diagnostics, place: str
+    name: str, row: Mapping[str, object], report: Diagnostics, place: str
 ) -> TopologyParameter | None:
     for key in row:
         if key not in _FIELDS:

@@ -35,14 +35,24 @@ class _Running:
     asks: list[Ask]
 
 
-def infer_ports(graph: Graph, analyzer: Analyzer, report: Diagnostics) -> Ports:
-    """The types of all output ports, as far as they are known."""
-    return _Pass(graph, analyzer, report).run()
+def infer_ports(
+    graph: Graph,
+    analyzer: Analyzer,
+    report: Diagnostics,
+    given: Mapping[str, Port] | None = None,
+) -> Ports:
+    """The types of all output ports, as far as they are known.
+
+    ``given``: by source, the port for which it stands, which may have a window or a changed key.
+    """
+    return _Pass(graph, analyzer, report, given or {}).run()
 
 
 class _Pass:
-    def __init__(self, graph: Graph, analyzer: Analyzer, report: Diagnostics) -> None:
-        self.graph, self.analyzer, self.report = graph, analyzer, report
+    def __init__(
+        self, graph: Graph, analyzer: Analyzer, report: Diagnostics, given: Mapping[str, Port]
+    ) -> None:
+        self.graph, self.analyzer, self.report, self.given = graph, analyzer, report, given
         self.ports: Ports = {}
         self.running: list[_Running] = []
         before = {id_: graph.needed_by(id_) for id_ in graph.order}
@@ -117,7 +127,9 @@ class _Pass:
 
     def _finish(self, operator: Operator, ports: Mapping[str, Port]) -> None:
         inherited = self._versions_of_inputs(operator)
-        for name, port in ports.items():
+        given = self.given.get(operator.id)
+        for name, found in ports.items():
+            port = found if given is None else _given(found, given)
             versions_of = inherited
             if port.role == "table" and operator.decides_versions:
                 versions_of = None if port.history is None else operator.id
@@ -189,6 +201,13 @@ class _Pass:
         self.report.put(
             Diagnostic(fault.code, operator.id, ask.parameter, ask.path, fault.position, fault.data)
         )
+
+
+def _given(port: Port, given: Port) -> Port:
+    """The port with what a format cannot have of the one for which its source stands."""
+    return replace(
+        port, key_changed=given.key_changed, window=given.window, inner_key=given.inner_key
+    )
 
 
 def _request(ask: Ask) -> ExpressionRequest:

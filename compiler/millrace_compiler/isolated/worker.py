@@ -18,12 +18,14 @@ import time
 from collections import OrderedDict
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Required, TypedDict
 
+from millrace_model.documents import Format, TopologyDocument
 from millrace_model.plans import CompilationJson
+from millrace_model.scenarios import Conditioned
 from millrace_services import frames
 
-from millrace_compiler.compilation.compilation import Compilation, compile_document
+from millrace_compiler.compilation.compilation import Compilation, Dialect, compile_document
 from millrace_compiler.compilation.conditions import Checked, Condition
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.export.bundle import bundle_files, package_files
@@ -43,6 +45,29 @@ def analyzer_at(address: str, timeout: float) -> Analyzer:
     return CachingAnalyzer(SocketAnalyzer(address, timeout))
 
 
+class Request(TypedDict, total=False):
+    """A request to a process; ``do`` says which of the other fields it has."""
+
+    do: Required[Literal["compile", "bundle", "state", "types", "generate"]]
+    document: TopologyDocument
+    analyzer: str
+    seconds: float
+    registries: bool
+    real_time: bool
+    dialect: Dialect
+    partitions: dict[str, int]
+    conditions: list[Conditioned]
+    directory: str
+    runtime: str
+    operator_jar: str | None
+    driven: bool
+    formats: dict[str, Format]
+    #: fields of `Recipe`, with types as JSON
+    recipe: dict[str, Any]
+    count: int
+    every: int
+
+
 class Kept:
     """The last compilations without errors: a deployment asks for the same one several times.
 
@@ -53,7 +78,7 @@ class Kept:
         self._most, self._seconds = most, seconds
         self._found: OrderedDict[str, tuple[float, Compilation]] = OrderedDict()
 
-    def of(self, request: dict[str, Any]) -> Compilation:
+    def of(self, request: Request) -> Compilation:
         """The compilation of the document of a request."""
         asked = json.dumps([request.get(name) for name in _ASKED])
         made, known = self._found.get(asked, (0.0, None))
@@ -73,7 +98,7 @@ _ASKED = ("document", "analyzer", "registries", "real_time", "dialect", "partiti
 kept = Kept()
 
 
-def _compiled(request: dict[str, Any]) -> Compilation:
+def _compiled(request: Request) -> Compilation:
     analyzer = analyzer_at(request["analyzer"], request["seconds"])
     schemas = DEFAULT if request["registries"] else Unasked()
     return compile_document(
@@ -86,7 +111,7 @@ def _compiled(request: dict[str, Any]) -> Compilation:
     )
 
 
-def compile_(request: dict[str, Any]) -> CompilationJson:
+def compile_(request: Request) -> CompilationJson:
     """The response of the compile endpoint; for a test, also the check of its conditions."""
     compilation = kept.of(request)
     if not request["conditions"]:
@@ -99,7 +124,7 @@ def compile_(request: dict[str, Any]) -> CompilationJson:
     return answer
 
 
-def bundle(request: dict[str, Any]) -> dict[str, object]:
+def bundle(request: Request) -> dict[str, object]:
     """Writes the files of the job into a folder; the answer has the diagnostics."""
     compilation = kept.of(request)
     if compilation.ok:
@@ -115,7 +140,7 @@ def bundle(request: dict[str, Any]) -> dict[str, object]:
     return {"diagnostics": [each.to_json() for each in compilation.diagnostics]}
 
 
-def state(request: dict[str, object]) -> dict[str, object]:
+def state(request: Request) -> dict[str, object]:
     """The state schema (None if the document is refused) and the diagnostics."""
     compilation = kept.of(request)
     return {
@@ -124,7 +149,7 @@ def state(request: dict[str, object]) -> dict[str, object]:
     }
 
 
-def types(request: dict[str, Any]) -> dict[str, object]:
+def types(request: Request) -> dict[str, object]:
     """The types of formats (None for a faulty one) and the diagnostics."""
     report = Diagnostics()
     schemas = DEFAULT if request["registries"] else Unasked()
@@ -135,14 +160,14 @@ def types(request: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def generate(request: dict[str, Any]) -> dict[str, object]:
+def generate(request: Request) -> dict[str, object]:
     """Random records as input lines of a simulation."""
     types = {part: DataType.from_json(raw) for part, raw in request["recipe"]["types"].items()}
     recipe = Recipe(**{**request["recipe"], "types": types})
     return {"lines": lines(recipe, request["count"], request["every"])}
 
 
-def answer(request: dict[str, object]) -> dict[str, object]:
+def answer(request: Request) -> dict[str, object]:
     """The answer to a request, the limit that it exceeds, or its OSError."""
     try:
         if request["do"] == "bundle":

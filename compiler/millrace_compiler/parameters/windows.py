@@ -93,6 +93,11 @@ class Window:
         return span + self.part("grace")
 
     @property
+    def closing_delay(self) -> int:
+        """How long after a window's end records may still change it, in ms."""
+        return self.part("grace") + (self.part("gap") if self.type == "session" else 0)
+
+    @property
     def code(self) -> str | None:
         """The source of windows of one's own, whose last function returns them."""
         return str(dict(self.parts)["code"]) if self.type == "custom" else None

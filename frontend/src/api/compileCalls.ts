@@ -1,5 +1,6 @@
 /** The API's operations that compile, simulate and test documents. */
 
+import type { components } from "../schema";
 import { answer, api } from "./client";
 import { body } from "./topologyCalls";
 import type {
@@ -15,6 +16,8 @@ import type {
   TopologyTestPage,
   Verification,
 } from "./types";
+
+type Schemas = components["schemas"];
 
 /** The largest number of record steps that a simulation returns. */
 const MOST_STEPS = 20_000;
@@ -38,12 +41,14 @@ export const compileDocument = (
 /**
  * `breakpoints`: lines at which processors stop, by node. `partitions`: numbers of partitions by topic, instead of
  * those in the document. `plain`: the micro-batches for plain Spark. `run`: a name by which to watch or cancel the run.
+ * `part`: of the topology that runs alone.
  */
 export interface SimulationOptions {
   breakpoints?: Record<string, number[]>;
   partitions?: Record<string, number>;
   plain?: Cut;
   run?: string;
+  part?: Schemas["PartRequest"];
 }
 
 /**

@@ -18,13 +18,16 @@ const NODE = [
   "select-downstream",
   "zoom-selection",
   null,
+  "run-to",
+  "mute",
+  null,
   "group",
   "leave-group",
   null,
   "delete-and-reconnect",
   "delete",
 ];
-const EDGE = ["delete"];
+const EDGE = ["pin-records", "unpin-records", null, "delete"];
 const GROUP = [
   "fold-group",
   "zoom-selection",

@@ -10,6 +10,7 @@ import { runsText } from "../designer/words";
 import { kindOf, portsOf } from "../graph/catalog";
 import { labelOf } from "../graph/document";
 import { sizeOfPorts } from "../graph/geometry";
+import { mutedOf } from "../graph/pins";
 import { isMissing } from "../problems/places";
 import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
@@ -147,6 +148,9 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
     state.at?.node === id ? (state.at.ended ? "ended" : "here") : undefined,
   );
   const missed = useSimulated((state) => state.missed?.nodes.has(id));
+  const muted = useDesigner(
+    (state) => state.layer === "design" && mutedOf(state.document).includes(id),
+  );
   const kind = catalog === null ? undefined : kindOf(catalog, node.kind);
   const used = useDesigner((state) => hasStore(state, id));
   const isTable = Object.entries(roles).some(
@@ -172,6 +176,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
       data-lit={lit || undefined}
       data-step={at}
       data-missed={missed || undefined}
+      data-muted={muted || undefined}
       data-runtime={runtime || undefined}
     >
       <div className="node-body">
@@ -192,6 +197,11 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
             t("Unknown kind {kind}", { kind: node.kind })}
         </div>
       </div>
+      {muted ? (
+        <span className="node-muted" title={t("Does nothing in simulations")}>
+          {t("muted")}
+        </span>
+      ) : null}
       {runtime ? null : <EndedBadge node={id} />}
       {runtime ? <RuntimeFooter node={id} source={isSource} /> : null}
       {failed === null ? <ProblemBadge node={id} /> : <FailureBadge message={failed} />}

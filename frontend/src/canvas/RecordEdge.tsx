@@ -15,6 +15,7 @@ import {
   type TopologyDocument,
 } from "../graph/document";
 import type { Folded } from "../graph/drawing";
+import { pinOn } from "../graph/pins";
 import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
@@ -150,6 +151,31 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
   );
 }
 
+/** The distance of a pin from the output. */
+const PIN_PLACE = 20;
+
+/** A pin where records stand for everything before the wire. */
+function PinMark({ records, x, y }: { records: number; x: number; y: number }) {
+  return (
+    <g className="edge-pin" transform={`translate(${x} ${y})`}>
+      <title>
+        {t(
+          {
+            id: "common.records_are_pinned_here",
+            message:
+              "{n} {n, plural, one {record is} other {records are}} pinned here: simulations begin with them",
+          },
+          {
+            n: records,
+          },
+        )}
+      </title>
+      <circle r={9} />
+      <path d="M0 2V6M-3.5 2H3.5M-2 -5H2L1.5 -1L3 2H-3L-1.5 -1Z" />
+    </g>
+  );
+}
+
 /** Whether one end of a wire shows the names of its ports, which need the room between the nodes. */
 function namesPorts(state: DesignerState, source: string, target: string): boolean {
   const { catalog, document, hovered, selection } = state;
@@ -218,6 +244,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const simulated = useSimulated((state) => state.edges?.[id]);
   const stepped = useSimulated((state) => state.at?.edge === id);
   const missed = useSimulated((state) => state.missed?.edges.has(id));
+  const pinned = useDesigner((state) => pinOn(state.document, id)?.records.length);
 
   if (data?.store === true) {
     const end = targetY - STORE_PORT;
@@ -264,6 +291,9 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       onPointerLeave={() => setHovered(false)}
     >
       <BaseEdge path={path} interactionWidth={18} />
+      {pinned === undefined || runtime ? null : (
+        <PinMark records={pinned} x={sourceX + PIN_PLACE} y={sourceY} />
+      )}
       {marks ? <Marks x={labelX} y={labelY} shuffle={shuffle} topic={topic} /> : null}
       {planned && topic !== null && (long || hovered) ? (
         <Label text={topic} x={labelX} y={labelY + 20} hovered={hovered} named={named} />

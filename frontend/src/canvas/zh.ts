@@ -78,4 +78,6 @@ export const zh = {
   "{at} of {n}": "{at}/{n}",
   Previous: "上一个",
   "{n} open {n, plural, one {comment} other {comments}}": "{n} 条未解决的评论",
+  muted: "已静音",
+  "Does nothing in simulations": "在模拟中不起作用",
 };

@@ -12,10 +12,12 @@ import { duplicate } from "./duplicate";
 import { editNode } from "./editNode";
 import { exportDocument } from "./exportDocument";
 import * as groups from "./groups";
+import { learn, tour } from "./guides";
 import { help } from "./help";
 import { nextProblem } from "./nextProblem";
 import { openCommands } from "./openCommands";
 import { openShortcuts } from "./openShortcuts";
+import * as part from "./part";
 import { pasteNodes } from "./pasteNodes";
 import * as picture from "./picture";
 import { redo } from "./redo";
@@ -64,11 +66,14 @@ const own: readonly Command[] = [
   groups.expandAll,
   groups.addNote,
   groups.editNote,
+  ...Object.values(part),
   ...Object.values(arrange),
   ...Object.values(view),
   exportDocument,
   ...Object.values(picture),
   help,
+  tour,
+  learn,
   openShortcuts,
 ];
 

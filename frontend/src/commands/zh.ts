@@ -1,4 +1,6 @@
 export const zh = {
+  "Take the tour": "开始导览",
+  "Learn: ten topologies to try…": "学习：十个可以尝试的拓扑…",
   "Undone on the canvas: {what}": "已在画布上撤销：{what}",
   "Done again on the canvas: {what}": "已在画布上重做：{what}",
   "Add a node…": "添加节点…",
@@ -61,4 +63,8 @@ export const zh = {
   "Download the picture as PNG": "下载图片 (PNG)",
   "Print the picture…": "打印图片…",
   "Help on operators and functions…": "算子和函数帮助…",
+  "Pin records on the edge…": "固定连线上的记录…",
+  "Mute in simulations, or unmute": "在模拟中静音或取消静音",
+  Mute: "静音",
+  Unmute: "取消静音",
 };

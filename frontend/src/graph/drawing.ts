@@ -242,8 +242,10 @@ function withDrawing(
   groups: readonly Group[],
   notes: readonly Note[],
 ): TopologyDocument {
-  const { drawing: _old, ...rest } = document;
+  const { drawing, ...rest } = document;
+  const { groups: _groups, notes: _notes, ...others } = drawing ?? {};
   const parts = {
+    ...others,
     ...(groups.length > 0 ? { groups } : {}),
     ...(notes.length > 0 ? { notes } : {}),
   };

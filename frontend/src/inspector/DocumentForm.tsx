@@ -200,6 +200,7 @@ export function DocumentForm() {
                     <Button
                       variant="subtle"
                       size="compact-xs"
+                      className="field-start"
                       onClick={() => set(each.name, { module: "" })}
                     >
                       {t("Add a module")}

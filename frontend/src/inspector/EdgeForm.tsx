@@ -1,4 +1,6 @@
 import { Button } from "@mantine/core";
+import { commandContext } from "../commands/command";
+import { pinRecords } from "../commands/part";
 import { canvas } from "../designer/canvasApi";
 import { isShuffle } from "../designer/derived";
 import { useDesigner } from "../designer/store";
@@ -13,6 +15,7 @@ import {
   sourcePort,
   targetPort,
 } from "../graph/document";
+import { pinOn } from "../graph/pins";
 import { readType, type SparkType, writeType } from "../graph/types";
 import { Chip, Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
@@ -44,6 +47,7 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
     const index = state.document.edges.indexOf(edge);
     return isShuffle(state, index);
   });
+  const pinned = pinOn(document, edgeId(edge));
   const source = findNode(document, edge.source);
   const target = findNode(document, edge.target);
   if (source === undefined || target === undefined) return null;
@@ -96,8 +100,27 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
           </div>
         </Section>
       )}
+      {pinned === undefined ? null : (
+        <Note tone="neutral">
+          {t(
+            {
+              id: "common.records_are_pinned_here",
+              message:
+                "{n} {n, plural, one {record is} other {records are}} pinned here: simulations begin with them",
+            },
+            {
+              n: pinned.records.length,
+            },
+          )}
+        </Note>
+      )}
       {readOnly ? null : (
         <div className="button-row">
+          {store ? null : (
+            <Button onClick={() => void pinRecords.run(commandContext())}>
+              {t("Pin records…")}
+            </Button>
+          )}
           {store ? null : (
             <Button onClick={() => canvas()?.openAddMenu({ edge: edgeId(edge) })}>
               {t("Insert a node…")}

@@ -142,4 +142,5 @@ export const zh = {
   "inspector.values_that_differ_between": "在不同环境中不同的值，例如主题名和阈值。",
   "Show values…": "显示值…",
   "Edit parameters…": "编辑参数…",
+  "Pin records…": "固定记录…",
 };

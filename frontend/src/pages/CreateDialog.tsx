@@ -9,14 +9,14 @@ import { asApiError } from "../api/client";
 import { createTopology, tryTemplate } from "../api/topologyCalls";
 import { may, useWorkspace } from "../frame/session";
 import type { TopologyDocument } from "../graph/document";
+import { freeName, LONGEST_NAME } from "../learn/names";
+import { TemplatePicture } from "../learn/TemplatePicture";
+import { textsOf, useTemplates } from "../learn/templates";
 import { Note, Tip } from "../ui";
 import { language, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 import { IMPORTED, titleOf, useImport } from "./importing";
-import { freeName, LONGEST_NAME } from "./names";
-import { TemplatePicture } from "./TemplatePicture";
-import { textsOf, useTemplates } from "./templates";
 
 interface CreateDialogProps {
   ws: string;

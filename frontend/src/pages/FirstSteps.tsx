@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import { TemplatePicture } from "../learn/TemplatePicture";
+import { textsOf, useTemplates } from "../learn/templates";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
-import { TemplatePicture } from "./TemplatePicture";
-import { textsOf, useTemplates } from "./templates";
 
 /** Shown in place of an empty list: what a topology is, and two ways to create the first one. */
 export function FirstSteps(props: { editor: boolean; onCreate: (template?: string) => void }) {

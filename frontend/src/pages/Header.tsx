@@ -16,11 +16,11 @@ import { useWorkspace } from "../frame/session";
 import { UserMenu } from "../frame/UserMenu";
 import { WorkspaceSwitch } from "../frame/WorkspaceSwitch";
 import { findNode, labelOf } from "../graph/document";
+import { LONGEST_NAME } from "../learn/names";
 import { Chip, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { openSave, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
-import { LONGEST_NAME } from "./names";
 
 interface HeaderProps {
   ws: string;

@@ -3,12 +3,12 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createWorkspace } from "../api/accountCalls";
 import { asApiError } from "../api/client";
+import { LONGEST_NAME } from "../learn/names";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
-import { LONGEST_NAME } from "./names";
 import { SignInLink } from "./SignInLink";
 
 /** The part of addresses for a name: lower-case letters and digits with hyphens between. */

@@ -6,6 +6,7 @@ import { useNavigate, useParams } from "react-router";
 import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologyQuery, TopologySummary } from "../api/types";
+import { openLearn, useGuides } from "../commands/guides";
 import { ActionsHead } from "../frame/ActionsHead";
 import { ListFrame } from "../frame/ListFrame";
 import { usePages } from "../frame/paging";
@@ -20,6 +21,7 @@ import { FirstSteps } from "./FirstSteps";
 import { rememberWorkspace } from "./HomePage";
 import { TopologyRow } from "./TopologyRow";
 
+const LearnDialog = later(async () => (await import("../learn/LearnDialog")).LearnDialog);
 const Mentions = later(async () => (await import("../comments/Mentions")).Mentions);
 
 type Ordering = NonNullable<TopologyQuery["ordering"]>;
@@ -89,6 +91,7 @@ export function TopologiesPage() {
   );
   useLiveRows(ws, paging.queryKey);
 
+  const learning = useGuides((state) => state.learning);
   const editor = may(workspace?.role, "editor");
 
   return (
@@ -114,6 +117,11 @@ export function TopologiesPage() {
                   ))}
                 </Menu.Dropdown>
               </Menu>
+            ) : null}
+            {editor ? (
+              <Button onClick={() => openLearn(true)} data-testid="learn">
+                {t("Learn")}
+              </Button>
             ) : null}
             {editor ? (
               <Button
@@ -152,6 +160,11 @@ export function TopologiesPage() {
         )}
       </ListFrame>
 
+      {learning ? (
+        <Suspense>
+          <LearnDialog ws={ws} editor={editor} />
+        </Suspense>
+      ) : null}
       {creating === null ? null : (
         <CreateDialog ws={ws} {...creating} onClose={() => setCreating(null)} />
       )}

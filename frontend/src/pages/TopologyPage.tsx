@@ -5,6 +5,7 @@ import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
 import { jsonSamples, knownSchemas, listTopics } from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
+import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { placed } from "../designer/placing";
@@ -102,6 +103,22 @@ function useGoToFailure() {
       }
     });
   }, []);
+}
+
+/** Name of the topology that `./millrace up` deploys. */
+const SAMPLE = "Word count";
+
+/** Offers the tour when the sample is opened while it runs. */
+function useTourOfSample(name: string) {
+  useEffect(() => {
+    if (name !== SAMPLE) return;
+    const stop = useLive.subscribe(({ topology, deployment }) => {
+      if (topology === null) return;
+      stop();
+      if (deployment?.desired === "running") offerTour();
+    });
+    return stop;
+  }, [name]);
 }
 
 function useKeepDraft() {
@@ -206,6 +223,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   useRuntimeFeed(ws, topology.id);
   usePresenceFeed(topology.id, me, editor);
   useGoToFailure();
+  useTourOfSample(topology.name);
   useKeepDraft();
 
   if (!ready)

@@ -8,12 +8,12 @@ import { Link, useNavigate } from "react-router";
 import { createTopology, getDraft } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
 import { notifyError } from "../frame/notify";
+import { freeName } from "../learn/names";
 import { StatePill } from "../live/StatePill";
 import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
-import { freeName } from "./names";
 
 interface TopologyRowProps {
   ws: string;

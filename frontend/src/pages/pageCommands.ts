@@ -9,6 +9,7 @@ import { deployNow } from "../deployments/deploy";
 import { useSimulated } from "../designer/simulated";
 import { useView } from "../designer/view";
 import { notifyError } from "../frame/notify";
+import { mutable } from "../graph/pins";
 import { useLive } from "../live/store";
 import type { Move } from "../simulate/moves";
 import { type Phrase, phrase, t } from "../ui/i18n";
@@ -105,6 +106,18 @@ export function usePageCommands(rights: {
           useView.getState().openBottom("simulate");
           const { openAndRun } = await import("../simulate/store");
           await openAndRun(topology, ws);
+        },
+      },
+      {
+        id: "run-to",
+        group: "topology",
+        title: () => t("Simulate up to the node"),
+        enabled: ({ designer: { document, selection } }) =>
+          selection.nodes.length === 1 && mutable(document, selection.nodes).length === 1,
+        run: async ({ designer }) => {
+          useView.getState().openBottom("simulate");
+          const { openAndRun } = await import("../simulate/store");
+          await openAndRun(topology, ws, designer.selection.nodes[0]);
         },
       },
       ...MOVES.map(

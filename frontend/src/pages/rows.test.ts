@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { freeAmong } from "../learn/names";
 import { aDeployment, aTopology } from "../testing/samples";
-import { freeAmong } from "./names";
 import { safeNext } from "./SignInPage";
 import { withDeployment } from "./TopologiesPage";
 

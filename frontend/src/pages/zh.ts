@@ -256,4 +256,5 @@ export const zh = {
   "Withdraw the approval": "撤回批准",
   Approve: "批准",
   "approved by {names}": "由 {names} 批准",
+  "Simulate up to the node": "模拟到此节点",
 };

@@ -92,8 +92,12 @@ test("nothing is requested where nothing runs, or no edge with records is select
   await open(aDeployment({ observed: "stopped" }));
   expect(text()).toContain("Records appear here while the deployment runs.");
   await close();
-  for (const edge of [null, "counts.out>out.store"]) {
-    await open(running(), edge);
+  for (const [deployment, edge] of [
+    [running(), null],
+    [aDeployment({ observed: "asleep" }), null],
+    [running(), "counts.out>out.store"],
+  ] as const) {
+    await open(deployment, edge);
     expect(text()).toContain("Click an edge on the canvas");
     await close();
   }

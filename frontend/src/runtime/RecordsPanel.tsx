@@ -56,7 +56,7 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
   if (plain) {
     return <PlainEmpty>{t("Its queries show no records between their operators.")}</PlainEmpty>;
   }
-  if (state !== "running" && state !== "stopping" && state !== "unknown") {
+  if (!["running", "asleep", "stopping", "unknown"].includes(state)) {
     return (
       <Empty
         title={isMoving(state) ? t("Not running yet") : wordOf(state)}

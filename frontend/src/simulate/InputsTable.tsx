@@ -80,7 +80,7 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
                 : t(TITLES[column])
             }
           >
-            {t(TITLES[column])}
+            {column === "headers" ? t("Headers") : t(TITLES[column])}
           </span>
         ))}
       </div>

@@ -3,7 +3,8 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { describeCause } from "../api/prose";
 import { useDesigner } from "../designer/store";
-import { findNode, labelOf } from "../graph/document";
+import { findNode, isStoreKind, labelOf } from "../graph/document";
+import { pinsOf } from "../graph/pins";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
@@ -13,6 +14,7 @@ import { InputsTable } from "./InputsTable";
 import { takePending } from "./kept";
 import { LogView } from "./LogView";
 import { PlainView } from "./PlainView";
+import { hasPart, linesRead } from "./pins";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
@@ -78,7 +80,8 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
   useAuto(ws);
   const box = useRef<HTMLDivElement>(null);
   useOwnUndo(box);
-  if (sources.length === 0 && !readsPatterns(document))
+  const pinned = pinsOf(document).length > 0;
+  if (sources.length === 0 && !readsPatterns(document) && !pinned)
     return (
       <Empty title={t("Try this topology on records")}>
         {t({
@@ -92,7 +95,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
       <Messages bad={bad} />
       {view === "inputs" ? (
-        rows.length === 0 ? (
+        rows.length === 0 && !pinned ? (
           <Empty
             title={t("Try this topology on records")}
             action={<Button onClick={() => setDialog("generate")}>{t("Generate…")}</Button>}
@@ -141,8 +144,9 @@ function Bar(props: {
 }) {
   const { bad, onDialog, ws } = props;
   const { auto, followed, rows, setAuto, setView, shown, view } = useSimulation();
-  // A test begins with empty stores.
-  const begun = followed !== null && followed.begins !== null;
+  // A test begins with empty stores, and runs all of the topology.
+  const begun = (followed !== null && followed.begins !== null) || shown?.result.part !== undefined;
+  const pinned = useDesigner((state) => pinsOf(state.document).length > 0);
   const readOnly = useDesigner((state) => state.readOnly);
   const add = (topic: string, timestamp: string) =>
     useSimulation
@@ -220,8 +224,53 @@ function Bar(props: {
         checked={auto}
         onChange={(event) => setAuto(event.currentTarget.checked)}
       />
-      <RunButton ws={ws} disabled={rows.length === 0 || bad > 0} />
+      <PartSwitch />
+      <RunButton ws={ws} disabled={(rows.length === 0 && !pinned) || bad > 0} />
     </div>
+  );
+}
+
+/** Whether pinned records and muted nodes apply; only if the topology has some. */
+function PartSwitch() {
+  const has = useDesigner((state) => hasPart(state.document));
+  const on = useSimulation((state) => state.pins);
+  if (!has) return null;
+  const title = t("Use pinned records and muted nodes");
+  return (
+    <Switch
+      className={classes.auto}
+      wrapperProps={{ title }}
+      aria-label={title}
+      label={t("Pins")}
+      checked={on}
+      onChange={(event) => useSimulation.setState({ pins: event.currentTarget.checked })}
+      data-testid="use-pins"
+    />
+  );
+}
+
+/** Which part of the topology ran, and before which muted nodes records stopped. */
+function PartNote({ shown }: { shown: Shown }) {
+  const { part } = shown.result;
+  if (part === undefined) return null;
+  const nodes = shown.document.nodes.filter((node) => !isStoreKind(node.kind));
+  const stopped = Object.keys(part.muted).filter((id) => part.muted[id] === false);
+  const names = stopped.map((id) => {
+    const node = findNode(shown.document, id);
+    return node === undefined ? id : labelOf(node);
+  });
+  return (
+    <Note tone="neutral">
+      <span data-testid="part-ran">
+        {t("A part ran: {n} of {all} nodes.", {
+          n: nodes.filter((node) => part.nodes.includes(node.id)).length,
+          all: nodes.length,
+        })}
+        {names.length === 0
+          ? ""
+          : ` ${t({ id: "simulate.records_stop_before_muted", message: "Records stop before {nodes}: what is muted there gives records of another type, or none." }, { nodes: names.join(", ") })}`}
+      </span>
+    </Note>
   );
 }
 
@@ -408,6 +457,7 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
         </Note>
       )}
       {shown === null ? null : <BreakpointNotes shown={shown} />}
+      {shown === null || counting ? null : <PartNote shown={shown} />}
       {error === null ? null : (
         <Note tone="failed">
           {t("Stopped at record {n}: {why}", {
@@ -426,7 +476,7 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
                 "{n} {n, plural, one {record} other {records}} in, {m} {m, plural, one {record} other {records}} out, {d} dropped · {s} s",
             },
             {
-              n: shown.lines.length,
+              n: linesRead(shown.document, shown.lines, shown.result.part),
               m: shown.result.output_count,
               d: shown.result.dropped,
               s: shown.seconds.toFixed(2),

@@ -24,18 +24,19 @@ export function inOrder(
   const highest = new Map<string, number>();
   let section = 0;
   const places = lines.map((line) => {
-    if (typeof line.topic !== "string") {
+    const from = sourceName(line);
+    if (from === null) {
       section += 1;
       const place = { section, time: 0, topic: "", partition: 0 };
       section += 1;
       return place;
     }
     const partition = Number(line.partition ?? 0);
-    const name = `${section} ${partition} ${line.topic}`;
+    const name = `${section} ${partition} ${from}`;
     // A record behind one with a later time is taken after that one.
     const time = Math.max(highest.get(name) ?? Number.NEGATIVE_INFINITY, timeOf(line, sources));
     highest.set(name, time);
-    return { section, time, topic: line.topic, partition };
+    return { section, time, topic: from, partition };
   });
   return indexes.sort((one, other) => {
     const [a, b] = [places[one], places[other]];
@@ -45,6 +46,12 @@ export function inOrder(
       a.section - b.section || a.time - b.time || topics || a.partition - b.partition || one - other
     );
   });
+}
+
+/** Where a record comes from: a topic, or an edge with pinned records; null for an advance of the wall clock. */
+function sourceName(line: Line): string | null {
+  if (typeof line.topic === "string") return line.topic;
+  return line.edge === undefined ? null : JSON.stringify(line.edge);
 }
 
 /** The time of a record: the field from which its source reads it, or else the record's own timestamp. */

@@ -21,10 +21,12 @@ import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { edgeId, type TopologyDocument } from "../graph/document";
+import { pinsOf } from "../graph/pins";
 import { t } from "../ui/i18n";
 import { type InputHistory, NO_HISTORY, remembered, stepped } from "./inputHistory";
 import { keep, readKept } from "./kept";
 import { inOrder, type Order } from "./ordering";
+import { partOf, pinnedLines } from "./pins";
 import { simulated } from "./polling";
 import {
   type InputRow,
@@ -96,6 +98,8 @@ interface SimulationState {
   readonly step: number;
   /** Number of the input record whose way is shown. */
   readonly input: number;
+  /** Whether simulations use pinned records and muted nodes. */
+  readonly pins: boolean;
   /** Null if the inputs are those in the table. */
   readonly followed: Followed | null;
   open(topology: number): void;
@@ -110,8 +114,11 @@ interface SimulationState {
   /** Shows a step and highlights its record on the canvas. */
   goTo(step: number): void;
   setCut(cut: Cut): void;
-  /** Runs the rows. With `plain`, they also run in plain Spark, which takes seconds. */
-  run(workspace: string, plain?: boolean): Promise<void>;
+  /**
+   * Runs the rows, and the pinned records if they are used. With `plain`, the rows also run in plain Spark, which takes
+   * seconds, without pins. `to`: the last node that runs.
+   */
+  run(workspace: string, plain?: boolean, to?: string): Promise<void>;
   cancel(workspace: string): void;
 }
 
@@ -225,13 +232,14 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   ...UNCHANGED,
   view: "inputs",
   cut: "each",
+  pins: true,
   ...NOTHING,
 
   open: (topology) => {
     if (get().topology === topology) return;
     running?.abort();
     useSimulated.getState().show({ edges: null, drops: {}, at: null });
-    set({ topology, view: "inputs", ...NOTHING, ...load(topology) });
+    set({ topology, view: "inputs", pins: true, ...NOTHING, ...load(topology) });
     if (get().rows.length === 0) void fillIn(topology);
   },
   close: () => {
@@ -297,7 +305,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
 
   setCut: (cut) => set({ cut }),
 
-  run: async (workspace, plain = false) => {
+  run: async (workspace, plain = false, to) => {
     running?.abort();
     const { document } = useDesigner.getState();
     const sources = sourcesFor(document, get().rows);
@@ -306,8 +314,11 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       set({ phase: "idle", view: "inputs" });
       return;
     }
-    const lines = inOrder(listed, get().order, sources).flatMap((at): readonly Line[] =>
-      listed.slice(at, at + 1),
+    const part = plain ? null : partOf(document, get().pins, to);
+    const pinned = part === null || !get().pins ? [] : pinnedLines(document);
+    const all = [...pinned, ...listed];
+    const lines = inOrder(all, get().order, sources).flatMap((at): readonly Line[] =>
+      all.slice(at, at + 1),
     );
     const controller = begin();
     set({ ...NOTHING, shown: get().shown, step: get().step, input: get().input });
@@ -316,6 +327,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       const ran = await simulated(workspace, document, lines, {
         ...watched(controller, document),
         ...(plain ? { plain: get().cut } : {}),
+        ...(part === null ? {} : { part }),
       });
       if (running !== controller) return;
       const former = plain ? null : (get().shown?.plain ?? null);
@@ -454,16 +466,18 @@ useDesigner.subscribe((state, before) => {
 });
 
 /** Runs the inputs, also in plain Spark if its view is open. From the inputs, it switches to the results. */
-export async function runAndShow(workspace: string): Promise<void> {
-  await useSimulation.getState().run(workspace, useSimulation.getState().view === "plain");
+export async function runAndShow(workspace: string, to?: string): Promise<void> {
+  const compares = to === undefined && useSimulation.getState().view === "plain";
+  await useSimulation.getState().run(workspace, compares, to);
   const { failure, phase, setView, shown, view } = useSimulation.getState();
   if (view === "inputs" && phase === "idle" && failure === null && shown !== null) {
     setView("results");
   }
 }
 
-/** Opens the simulation of a topology, and runs it if it has inputs. */
-export async function openAndRun(topology: number, workspace: string): Promise<void> {
+/** Opens the simulation of a topology, and runs it if it has inputs; `to`: up to a node. */
+export async function openAndRun(topology: number, workspace: string, to?: string): Promise<void> {
   useSimulation.getState().open(topology);
-  if (useSimulation.getState().rows.length > 0) await runAndShow(workspace);
+  const pinned = pinsOf(useDesigner.getState().document).length > 0;
+  if (pinned || useSimulation.getState().rows.length > 0) await runAndShow(workspace, to);
 }

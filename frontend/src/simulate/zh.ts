@@ -339,4 +339,20 @@ export const zh = {
   equal: "相同",
   "not written": "未写入",
   "Kafka Streams": "Kafka Streams",
+  "Records from {source} to {target}": "从 {source} 到 {target} 的记录",
+  "simulate.pinned_records_stand_for":
+    "在模拟中，这些记录代替该连线之前的一切：只运行其后的节点及其所需的部分。它们随拓扑保存，从不部署。",
+  "Take {n} from the last simulation": "取自上次模拟（{n} 条）",
+  "Take from the deployment": "取自部署",
+  "One record per line, as JSON": "每行一条记录，JSON 格式",
+  "simulate.fields_of_pinned_records":
+    "字段：key、value、timestamp（毫秒）、partition、headers。没有任何行时，不会有记录到达。",
+  "At most {n} records.": "最多 {n} 条记录。",
+  "Pin records": "固定记录",
+  "Pin {n} {n, plural, one {record} other {records}}": "固定 {n} 条记录",
+  Pins: "固定",
+  "Use pinned records and muted nodes": "使用固定的记录和静音的节点",
+  "A part ran: {n} of {all} nodes.": "只运行了一部分：{n}/{all} 个节点。",
+  "simulate.records_stop_before_muted":
+    "记录停在 {nodes} 之前：此处静音的节点给出另一类型的记录，或不给出记录。",
 };

@@ -51,7 +51,6 @@ export const zh = {
   "Produce again…": "再次写入…",
   "Produce the record again": "再次写入该记录",
   "Headers that are not text are left out: {names}": "不是文本的标头已略去：{names}",
-  Headers: "消息头",
   "One per line, as “name: text”": "每行一个：名称: 文本",
   "By the key": "由键决定",
   "Empty: now": "留空表示现在",

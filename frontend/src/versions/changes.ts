@@ -56,7 +56,7 @@ export function changesBetween(before: TopologyDocument | null, after: TopologyD
   if (differs("settings")) parts.push(t("changed settings"));
   if (differs("topics")) parts.push(t("changed topics"));
   if (differs("description")) parts.push(t("changed the description"));
-  if (differs("drawing")) parts.push(t("changed groups or notes"));
+  if (differs("drawing")) parts.push(t("changed groups, notes or pinned records"));
   if (parts.length === 0 && before !== null && canonical(before) !== canonical(after)) {
     parts.push(t("moved nodes"));
   }

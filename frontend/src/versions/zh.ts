@@ -17,7 +17,6 @@ export const zh = {
   "Take the other window's draft": "采用另一个窗口的草稿",
   "Keep this window's draft": "保留此窗口的草稿",
   "changed {n} {n, plural, one {edge} other {edges}}": "更改了 {n} 条连线",
-  "changed groups or notes": "更改了分组或注释",
   removed: "已删除",
   added: "已添加",
   unchanged: "未更改",
@@ -26,4 +25,5 @@ export const zh = {
   "Side for {node}": "{node} 采用哪一方",
   "Mine: {what}": "我的：{what}",
   "Theirs: {what}": "对方的：{what}",
+  "changed groups, notes or pinned records": "更改了分组、注释或固定的记录",
 };

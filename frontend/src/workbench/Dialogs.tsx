@@ -1,7 +1,9 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { useParams } from "react-router";
 import { addKind } from "../commands/addNode";
 import { type Command, type CommandGroup, canRun, commandContext } from "../commands/command";
 import { openDialog, useDialogs } from "../commands/dialogs";
+import { useGuides } from "../commands/guides";
 import { openHelp, useHelp } from "../commands/help";
 import { allCommands } from "../commands/registry";
 import { hueOf, knownRoles } from "../designer/derived";
@@ -17,7 +19,10 @@ import { KindIcon } from "../ui/KindIcon";
 import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 
+const Tour = later(async () => (await import("../learn/Tour")).Tour);
+const LearnDialog = later(async () => (await import("../learn/LearnDialog")).LearnDialog);
 const HelpDialog = later(async () => (await import("../reference/HelpDialog")).HelpDialog);
+const PinDialog = later(async () => (await import("../simulate/PinDialog")).PinDialog);
 
 interface Choice {
   readonly id: string;
@@ -278,7 +283,23 @@ function Shortcuts() {
   );
 }
 
+/** The tour and *Learn*, and one of the other dialogs. */
 export function Dialogs() {
+  const { learning, step } = useGuides();
+  const editor = !useDesigner((state) => state.readOnly);
+  const { ws = "" } = useParams();
+  return (
+    <>
+      <Suspense>
+        {step === null ? null : <Tour />}
+        {learning ? <LearnDialog ws={ws} editor={editor} /> : null}
+      </Suspense>
+      <Dialog />
+    </>
+  );
+}
+
+function Dialog() {
   const open = useDialogs((state) => state.open);
   const asked = useHelp((state) => state.asked);
   const close = () => openDialog(null);
@@ -294,6 +315,13 @@ export function Dialogs() {
       <Modal opened onClose={close} title={t("Keyboard shortcuts")} size={760}>
         <Shortcuts />
       </Modal>
+    );
+  }
+  if (open === "pin") {
+    return (
+      <Suspense>
+        <PinDialog onClose={close} />
+      </Suspense>
     );
   }
   // The canvas shows its own search.

@@ -41,7 +41,7 @@ class ProcessorCode:
     in_place: str
     modules: Mapping[str, str]
     relative: tuple[int, str] | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, object]:

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from millrace_compiler.program.comments import read_comment
 
@@ -24,7 +23,7 @@ class Place:
 
     file: str
     line: int
-    names: Mapping[str, Any] = field(repr=False, hash=False, compare=False)
+    names: Mapping[str, object] = field(repr=False, hash=False, compare=False)
 
     def __str__(self) -> str:
         return f"{Path(self.file).name}, line {self.line}"

@@ -30,7 +30,7 @@ class Handle(Checked):
     def _add(
         self,
         kind: str,
-        params: Mapping[str, Any],
+        params: Mapping[str, object],
         about: About,
         *,
         inputs: Sequence[tuple[Handle, str]] = (),

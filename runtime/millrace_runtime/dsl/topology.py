@@ -92,7 +92,7 @@ class Topology(Checked):
             "names": names,
             "optimization": optimization,
         }
-        self.settings: dict[str, Any] = {
+        self.settings: dict[str, object] = {
             name: value for name, value in settings.items() if value is not None
         }
         self._nodes = Nodes(self._dataframe)

@@ -8,7 +8,7 @@ import threading
 import traceback
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from millrace_runtime.processor.channel import Channel
 
@@ -21,7 +21,7 @@ def lasting(error: BaseException) -> bool:
     return isinstance(error, MemoryError | TimeoutError) or not isinstance(error, Exception)
 
 
-def described(error: BaseException, files: Collection[str]) -> dict[str, Any]:
+def described(error: BaseException, files: Collection[str]) -> dict[str, object]:
     """Return an exception as data: type, message with the line in user code, traceback.
 
     `files`: the names under which user code was compiled. The traceback omits the worker's own

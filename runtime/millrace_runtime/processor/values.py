@@ -16,7 +16,7 @@ from typing import Any
 Convert = Callable[[Any], Any]
 
 
-class Struct(dict[str, Any]):
+class Struct(dict[str, object]):
     """A struct: a dict whose fields are attributes as well, so `value.name` is `value["name"]`.
 
     A field with the name of a method of dict, such as `items`, is read as `value["items"]` only.

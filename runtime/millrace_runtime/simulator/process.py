@@ -4,7 +4,9 @@ It reads requests from standard input and writes responses to standard output, a
 processes do (`millrace_services.frames`); the first response says that its session is
 warm. A request has `document`, `inputs` (input lines, see docs) and `trace` (steps to keep).
 Optional are `expected` (of a test), `breakpoints` (lines by node), `partitions` (their number by
-topic, instead of the document's), `begins` (state of tasks instead of empty stores, see
+topic, instead of the document's), `part` (of the topology that runs alone, see
+`millrace_compiler.compilation.running_part`; records on its pinned edges are lines with an `edge`
+in place of a topic), `begins` (state of tasks instead of empty stores, see
 `millrace_runtime.stores.task_states`) and `plain`, which also runs the lines on plain Spark: `each`
 (a micro-batch for each line) or `all` (as few as possible).
 
@@ -65,6 +67,7 @@ from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.simulator.encoding import encode
 from millrace_runtime.simulator.expectations import Expectations
 from millrace_runtime.simulator.memory import TraceLimits
+from millrace_runtime.simulator.running_part import RunningPart
 from millrace_runtime.simulator.simulation import Simulator
 from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 from millrace_runtime.stores.task_states import Begun
@@ -159,19 +162,28 @@ def simulate(
     If the document is refused, `result` is None. `stop`: set from outside to end the run early.
     Raises MillraceError for invalid input lines.
     """
-    document = partitioned(resolved(request["document"]), request.get("partitions") or {})
+    whole = partitioned(resolved(request["document"]), request.get("partitions") or {})
+    part, document, breakpoints = None, whole, request.get("breakpoints") or {}
     try:
-        compilation = compile_document(document, analyzer)
+        compilation = compile_document(whole, analyzer)
+        if request.get("part") is not None:
+            part = RunningPart(compilation, whole, request["part"] or {})
+            document = part.document
+            breakpoints = {node: found for node, found in breakpoints.items() if part.runs(node)}
+            progress = None if progress is None else part.reporting(progress)
+            compilation = compile_document(document, analyzer, ports=part.ports)
     except (DocumentError, Refused) as refused:
         found = [each.to_json() for each in refused.diagnostics]
         return {"diagnostics": found, "result": None, "plain": None}
     diagnostics = [each.to_json() for each in compilation.diagnostics]
+    if part is not None:
+        diagnostics = part.diagnostics(diagnostics)
     if not compilation.ok or compilation.task_graph is None:
         return {"diagnostics": diagnostics, "result": None, "plain": None}
-    lines = [
-        checked_line(line, f"Input {number}") for number, line in enumerate(request["inputs"], 1)
-    ]
-    stops = placed(document, request.get("breakpoints") or {})
+    inputs: list[Any] = list(request["inputs"])
+    given = inputs if part is None else part.lines(inputs)
+    lines = [checked_line(line, f"Input {number}") for number, line in enumerate(given, 1)]
+    stops = placed(document, breakpoints)
     limits = TraceLimits(
         steps=int(request["trace"]),
         breakpoints={
@@ -202,6 +214,8 @@ def simulate(
     if expects is not None:
         differences = [each.to_json() for each in differing(expects, document, lines, result)]
     answer = shown(document, result)
+    if part is not None:
+        part.show(answer)
     answer["differences"], answer["breakpoints"] = differences, stops
     return {"diagnostics": diagnostics, "result": answer, "plain": plain}
 

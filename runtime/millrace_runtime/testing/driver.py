@@ -238,7 +238,7 @@ class TopologyTestDriver:
     # -- stores ----------------------------------------------------------------------------------
 
     @property
-    def stores(self) -> dict[str, Any]:
+    def stores(self) -> dict[str, object]:
         """All stores that the topology names."""
         return {name: self.store(name) for name, spec in self._specs.items() if spec["named"]}
 

@@ -10,13 +10,20 @@ import copy
 import json
 import struct
 from bisect import bisect_right, insort
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypedDict
+
+from millrace_model.reads import Window
 
 from millrace_runtime.dsl.stores import Store as Declared
 from millrace_runtime.processor import duration
 
-Json = dict[str, Any]
+
+class WindowedKey(TypedDict):
+    """A key with its window, or its session."""
+
+    key: Any
+    window: Window
 
 
 def key_bytes(key: Any) -> bytes:
@@ -164,11 +171,11 @@ class MemoryWindowStore(_Retained):
         """Iterate over (start, value) of windows that start in [start, to], the latest first."""
         return iter(self._times(key, start, to)[::-1])
 
-    def all(self) -> Iterator[tuple[Json, Any]]:
+    def all(self) -> Iterator[tuple[WindowedKey, Any]]:
         """Iterate over ({"key", "window": {"start", "end"}}, value) of every window."""
         return iter(self._windows(None, None))
 
-    def fetch_all(self, start: int, to: int) -> Iterator[tuple[Json, Any]]:
+    def fetch_all(self, start: int, to: int) -> Iterator[tuple[WindowedKey, Any]]:
         """Iterate like `all`, over the windows that start in [start, to]."""
         return iter(self._windows(start, to))
 
@@ -176,7 +183,7 @@ class MemoryWindowStore(_Retained):
         raw = key_bytes(key)
         return [(at, row[1]) for (k, at, _), row in self._live(start, to) if k == raw]
 
-    def _windows(self, start: int | None, to: int | None) -> list[tuple[Json, Any]]:
+    def _windows(self, start: int | None, to: int | None) -> list[tuple[WindowedKey, Any]]:
         rows = sorted(self._live(start, to), key=lambda each: self._part(each[0][1]))
         return [
             ({"key": key, "window": {"start": at, "end": at + self._size}}, value)
@@ -216,13 +223,13 @@ class MemorySessionStore(_Retained):
             self._clock = max(self._clock, end)
         self._rows.pop((key_bytes(key), end, start), None)
 
-    def fetch(self, key: Any) -> Iterator[tuple[Json, Any]]:
+    def fetch(self, key: Any) -> Iterator[tuple[WindowedKey, Any]]:
         """Iterate over ({"key", "window": {"start", "end"}}, value) of the key's sessions."""
         return self.find_sessions(key, 0, (1 << 63) - 1)
 
     def find_sessions(
         self, key: Any, earliest_end: int, latest_start: int
-    ) -> Iterator[tuple[Json, Any]]:
+    ) -> Iterator[tuple[WindowedKey, Any]]:
         """Iterate like `fetch`, over sessions within two times (ms)."""
         raw, low = key_bytes(key), max(earliest_end, self._visible_from, 0)
         return iter([
@@ -279,7 +286,7 @@ MemoryStore = MemoryKeyValueStore | MemoryWindowStore | MemorySessionStore | Mem
 
 def memory_store(declared: Declared) -> MemoryStore:
     """Return an empty store in memory for a store of a program."""
-    params: Mapping[str, Any] = declared.params
+    params = declared.params
     persistent = bool(params.get("persistent", True))
 
     def ms(name: str) -> int:

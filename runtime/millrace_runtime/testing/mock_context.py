@@ -36,7 +36,7 @@ class _Host:
 
     def __init__(self, task_id: str, stores: Iterable[Store]) -> None:
         self.task_id = task_id
-        self.stores: dict[str, Any] = {each.name: memory_store(each) for each in stores}
+        self.stores: dict[str, object] = {each.name: memory_store(each) for each in stores}
         self.schedules: dict[int, Callable[[int], None]] = {}
         self.forwards: list[CapturedForward] = []
         self.punctuators: list[CapturedPunctuator] = []

@@ -211,6 +211,9 @@ private[millrace] trait SourceTable extends TableView with ReadableStore {
 private[millrace] final class TopicTableSpec(b: Build) extends SourceSpec(b) with SourceTableSpec {
   override val value: DataType = valueCodec.dataType
   override val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
+
+  /** Set if the topic has the updates of a windowed table: those of an edge on which records are pinned. */
+  override val closingDelay: Long = b.longOpt("closing_delay").getOrElse(-1L)
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(key, value, this))
   override def create(): Node = new TopicTable(this)
 }

@@ -115,7 +115,10 @@ private[millrace] final class PacedClock(last: () => Pacing.Batch) extends Syste
   private var roundAt = System.nanoTime()
   @volatile private var batchAt = System.nanoTime()
 
-  def idleSeconds: Double = (System.nanoTime() - batchAt) / 1e9
+  /** The rounds that have begun, of the first two: it is not known yet whether the first one finds records. */
+  @volatile private var rounds = 0
+
+  def idleSeconds: Double = if (rounds < 2) 0.0 else (System.nanoTime() - batchAt) / 1e9
 
   /** Records a second, an average in which older micro-batches count less. */
   private var rate = Pacing.busy
@@ -134,6 +137,7 @@ private[millrace] final class PacedClock(last: () => Pacing.Batch) extends Syste
     val pause = Pacing.pauseMs(rows, (now - roundAt) / 1000000, (now - batchAt) / 1000000, rate)
     if (pause > 0) Thread.sleep(pause)
     roundAt = System.nanoTime()
+    rounds = math.min(2, rounds + 1)
     super.getTimeMillis()
   }
 }

@@ -84,6 +84,14 @@ def test_groups_and_notes_never_affect_the_program() -> None:
         ({"notes": [{"id": "a", "position": {"x": 0}}]}, "drawing.notes[0].position"),
         ({"notes": [{"id": "a", "size": 3}]}, "drawing.notes[0].size"),
         ({"notes": [{"id": "a", "width": True}]}, "drawing.notes[0].width"),
+        ({"pins": [{"source": "a", "records": []}]}, "drawing.pins[0].target"),
+        ({"pins": [{"source": "a", "target": "b"}]}, "drawing.pins[0].records"),
+        ({"pins": [{"source": "a", "target": "b", "records": [1]}]}, "drawing.pins[0].records"),
+        (
+            {"pins": [{"source": "a", "target": "b", "records": [{}] * 201}]},
+            "drawing.pins[0].records",
+        ),
+        ({"muted": "keep"}, "drawing.muted"),
     ],
 )
 def test_a_drawing_of_the_wrong_shape_is_refused_at_its_place(drawing: object, place: str) -> None:

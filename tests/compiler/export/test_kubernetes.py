@@ -13,7 +13,6 @@ import yaml
 from millrace_compiler import bundle_files
 from millrace_compiler.export.image import ENTRYPOINT
 from millrace_compiler.export.kubernetes import (
-    Manifest,
     Profile,
     ProfileError,
     executor_template,
@@ -37,23 +36,23 @@ PROFILES = {
 }
 
 
-def validate(manifest: Manifest) -> None:
+def validate(manifest: Any) -> None:
     """Raise ValidationError for an invalid manifest, including unknown fields."""
     kind = f"io.k8s.api.{GROUPS[manifest['apiVersion']]}.{manifest['kind']}"
     schema = {"$ref": f"#/$defs/{kind}", "$defs": SCHEMAS["$defs"]}
     jsonschema.Draft202012Validator(schema).validate(manifest)
 
 
-def by_kind(found: list[Manifest]) -> dict[str, Manifest]:
+def by_kind(found: Any) -> dict[str, Any]:
     return {each["kind"]: each for each in reversed(found)}
 
 
-def driver(found: list[Manifest]) -> dict[str, Any]:
+def driver(found: Any) -> dict[str, Any]:
     container: dict[str, Any] = by_kind(found)["StatefulSet"]["spec"]["template"]["spec"]
     return container["containers"][0]  # type: ignore[no-any-return]
 
 
-def settings(found: list[Manifest]) -> dict[str, str]:
+def settings(found: Any) -> dict[str, str]:
     """Spark's settings among the driver's arguments."""
     arguments = driver(found)["args"]
     given = [arguments[n + 1] for n, each in enumerate(arguments) if each == "--spark-config"]
@@ -70,7 +69,7 @@ def test_every_manifest_is_valid_and_read_from_yaml_as_it_was(profile: Profile) 
 
 
 def test_a_field_that_does_not_exist_is_not_valid() -> None:
-    wrong = manifests(Profile("orders"))[0] | {"automountToken": False}
+    wrong: Any = manifests(Profile("orders"))[0] | {"automountToken": False}
     with pytest.raises(jsonschema.ValidationError, match="automountToken"):
         validate(wrong)
     wrong = manifests(Profile("orders"))[-1]
@@ -103,7 +102,8 @@ def test_executors_have_cores_and_memory_and_the_driver_creates_them() -> None:
     assert driver(found)["resources"]["requests"] == {"cpu": "1", "memory": "1433Mi"}
     assert by_kind(found)["Role"]["rules"][0]["resources"] == ["pods"]
     assert by_kind(found)["RoleBinding"]["subjects"][0]["name"] == "orders"
-    template = json.loads(found[4]["data"]["executor.json"])
+    whole: Any = found
+    template = json.loads(whole[4]["data"]["executor.json"])
     assert template["spec"]["containers"][0]["envFrom"] == [{"secretRef": {"name": "keys"}}]
 
 

@@ -24,6 +24,7 @@ from tests.compiler.kit import (
     table,
 )
 from tests.compiler.refused import CODE
+from tests.compiler.refused.made import process
 
 HOUR, MINUTE = 3_600_000, 60_000
 
@@ -506,3 +507,21 @@ def test_a_document_that_is_refused_has_no_state_schema() -> None:
 @pytest.mark.parametrize("text", ["STRUCT<a: INT, b: ARRAY<MAP<STRING, BIGINT>>>", "DECIMAL(10,2)"])
 def test_types_are_shown_as_they_are_written(text: str) -> None:
     assert type_text(spark_json(parse_type(text))) == text
+
+
+def test_rows_with_headers_differ_and_windows_of_a_function_are_kept() -> None:
+    def stored(**more: Any) -> Raw:
+        return with_store(process(), store(key_type="STRING", value_type="INT", **more))
+
+    def counted(code: str) -> Raw:
+        window = {"type": "custom", "code": code, "size": HOUR}
+        return line(node("count", "count", window=window))
+
+    def verdicts(old: Raw, new: Raw) -> list[tuple[str, list[str]]]:
+        compiled = (compile_document(each, CastAnalyzer()) for each in (old, new))
+        found = compare_state(*compiled).to_json()["stores"]
+        return [(each["verdict"], each["reasons"]) for each in found]
+
+    assert verdicts(stored(), stored(headers=True)) == [("incompatible", ["value_type_changed"])]
+    old, new = "def own(t):\n    return []\n", "def own(t):\n    return [(t, t + 1)]\n"
+    assert verdicts(counted(old), counted(new)) == [("kept", [])]

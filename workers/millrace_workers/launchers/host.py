@@ -46,7 +46,7 @@ MODULES = (
         for name in (
             "driver.main", "driver.start", "driver.warm_up", "job.job", "job.kafka", "job.outputs",
             "reports.report", "checkpoint.checkpoint", "checkpoint.starting_point",
-            "driver.lost_offsets", "stores.moving", "hosting.keeper",
+            "driver.lost_offsets", "checkpoint.moving", "hosting.keeper",
         )
     ),
 )  # fmt: skip

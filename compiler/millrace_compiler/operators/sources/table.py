@@ -51,7 +51,9 @@ class SourceTable(TimedSource):
         return (yield from self.infer_port(scope, port))
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        params = {**self.time_params(), "store": self.store_json()}
+        window = to.out("out").window  # of a pinned edge
+        closing = None if window is None else window.closing_delay
+        params = {**self.time_params(), "store": self.store_json(), "closing_delay": closing}
         handle = source_step(to, self, "table", "table", {"topic": self.topic}, params)
         return {"out": handle}
 

@@ -81,6 +81,8 @@ export const common = {
   Arrange: "排列",
   View: "视图",
   Done: "完成",
+  Headers: "消息头",
+  Learn: "学习",
   "Generate records": "生成记录",
   Key: "键",
   Value: "值",
@@ -149,4 +151,6 @@ export const common = {
   Address: "地址",
   Comments: "评论",
   Someone: "其他人",
+  "Remove the pinned records": "移除固定的记录",
+  "common.records_are_pinned_here": "此处固定了 {n} 条记录：模拟从这些记录开始",
 };

@@ -1,0 +1,80 @@
+/** Records on edges and muted nodes: the part of a document that only simulations use. */
+
+import {
+  type DocumentEdge,
+  edgeId,
+  isStoreKind,
+  makeEdge,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "./document";
+
+type Drawing = NonNullable<TopologyDocument["drawing"]>;
+export type Pin = NonNullable<Drawing["pins"]>[number];
+export type PinnedRecord = Pin["records"][number];
+
+const NONE: readonly never[] = [];
+
+/** The pins on edges that exist. */
+export function pinsOf(document: TopologyDocument): readonly Pin[] {
+  const pins = document.drawing?.pins ?? NONE;
+  if (pins.length === 0) return NONE;
+  const ids = new Set(document.edges.map(edgeId));
+  return pins.filter((pin) => ids.has(edgeId(pin)));
+}
+
+export function pinOn(document: TopologyDocument, edge: string): Pin | undefined {
+  return document.drawing?.pins?.find((pin) => edgeId(pin) === edge);
+}
+
+/** The muted nodes that exist. */
+export function mutedOf(document: TopologyDocument): readonly string[] {
+  const muted = document.drawing?.muted ?? NONE;
+  return muted.length === 0
+    ? NONE
+    : muted.filter((id) => document.nodes.some((node) => node.id === id));
+}
+
+function withParts(
+  document: TopologyDocument,
+  pins: readonly Pin[],
+  muted: readonly string[],
+): TopologyDocument {
+  const { drawing, ...rest } = document;
+  const { pins: _pins, muted: _muted, ...others } = drawing ?? {};
+  const parts = {
+    ...others,
+    ...(pins.length > 0 ? { pins } : {}),
+    ...(muted.length > 0 ? { muted } : {}),
+  };
+  return Object.keys(parts).length === 0 ? rest : { ...rest, drawing: parts };
+}
+
+/** Pins records on an edge in place of those that it has; null removes the pin. */
+export function setPin(
+  document: TopologyDocument,
+  edge: DocumentEdge,
+  records: readonly PinnedRecord[] | null,
+): TopologyDocument {
+  const others = pinsOf(document).filter((pin) => edgeId(pin) !== edgeId(edge));
+  const ends = makeEdge(edge.source, sourcePort(edge), edge.target, targetPort(edge));
+  const pins = records === null ? others : [...others, { ...ends, records }];
+  return withParts(document, pins, mutedOf(document));
+}
+
+/** Mutes the nodes, or unmutes them if all of them are muted. Stores cannot be muted. */
+export function toggleMuted(document: TopologyDocument, ids: readonly string[]): TopologyDocument {
+  const muted = mutedOf(document);
+  const chosen = mutable(document, ids);
+  const kept = muted.filter((id) => !chosen.includes(id));
+  const all = chosen.every((id) => muted.includes(id));
+  return withParts(document, pinsOf(document), all ? kept : [...kept, ...chosen]);
+}
+
+/** The nodes among these that can be muted. */
+export function mutable(document: TopologyDocument, ids: readonly string[]): readonly string[] {
+  return document.nodes
+    .filter((node) => ids.includes(node.id) && !isStoreKind(node.kind))
+    .map((node) => node.id);
+}

@@ -1,0 +1,50 @@
+export const zh = {
+  "Try it in Simulate": "在模拟中试试",
+  "You need the editor role to create a topology.": "创建拓扑需要编辑者角色。",
+  "Open “{title}” in Simulate": "在模拟中打开“{title}”",
+  "Step {n} of {all}": "第 {n} 步，共 {all} 步",
+  Tour: "导览",
+  "End the tour": "结束导览",
+  "Next step": "下一步",
+  "Previous step": "上一步",
+  "learn.about_simulation":
+    "十个带有示例记录的拓扑，由易到难。模拟时不部署任何内容，也不触及任何主题。",
+  "learn.split_run": "运行并逐条查看记录：每个事件只走一个分支，没有类型的走默认分支。",
+  "learn.split_branch": "为类型“seen”添加一个分支，连接到新的汇，再运行一次。",
+  "learn.count_run": "逐步查看一个句子：它变成多个词，每个词使其计数加一。",
+  "learn.count_group": "点击进入计数的连线：键已改变，因此这些词会重新分区。",
+  "learn.letters_run": "找到没有商品数的发票和不是 JSON 的发票：两者都进入死信主题。",
+  "learn.letters_fail": "把拓扑的“处理时的错误”改为“停止”再运行：运行停在第一张。",
+  "learn.views_row": "Ada 在两次浏览之间从 north 搬到 south：每次浏览计入当时的地区。",
+  "learn.views_inner": "把连接改为“内连接”：Cy 不是用户，其浏览被丢弃。",
+  "learn.hours_late": "有一个订单来得太晚。模拟会显示其窗口何时关闭。",
+  "learn.hours_grace": "把宽限期改为 20 分钟再运行：同一个订单会计入。",
+  "learn.sessions_grow": "card-1 的每次付款都会延长其会话，直到五分钟内没有付款。",
+  "learn.sessions_gap": "把间隔改为 30 分钟再运行：第 20 分钟的付款属于同一个会话。",
+  "learn.sliding_windows": "逐步查看 boiler 的读数：一个读数会更新多个窗口。",
+  "learn.sliding_late": "把宽限期改为 5 分钟：迟到的 97 度读数会计入。",
+  "learn.changes_customer": "Ada 搬到 Bergen：客户的一次改变会更新其每个订单。",
+  "learn.changes_left": "把连接改为“左连接”：找不到客户的订单也会出现，但没有姓名。",
+  "learn.once_breakpoint": "在处理器的代码中设置断点：每条记录运行到那里都会暂停。",
+  "learn.once_store": "前进到最后一条记录：存储中每个见过的 ID 各有一行。",
+  "learn.punctuation_run": "流时间每前进一秒才写出计数，而不是每个词写一次。",
+  "learn.punctuation_wall":
+    "把代码中的 STREAM_TIME 换成 WALL_CLOCK_TIME：此后只有时钟前进才会写出计数。",
+  "A topology is a drawing of a stream": "拓扑是流的图",
+  "learn.tour_canvas":
+    "这个拓扑正在运行。记录从左向右流动：从主题经过算子，再到主题。名称下面的一行说明节点做什么。",
+  "Watch it work": "观察运行",
+  "learn.tour_runtime":
+    "“运行时”图层在每个节点上显示每秒进出多少记录、滞后多少，以及任务在哪里运行。",
+  "Look into a node": "查看节点",
+  "learn.tour_inspector":
+    "检查器中是所选节点的设置。在字段中按 F1 可查看说明。输入时就会标出错误，能修复的带有修复按钮。",
+  "Read its state": "读取状态",
+  "learn.tour_state": "“状态”标签页在拓扑运行时读取存储的行：这里是词的计数。",
+  "Try a change first": "先试一试改动",
+  "learn.tour_simulate":
+    "“模拟”用您输入的记录运行图，并可逐步查看。不部署任何内容，也不触及任何主题。",
+  "Deploy it": "部署",
+  "learn.tour_deploy":
+    "部署前会显示新版本改变什么、状态会怎样。接下来，在命令（Ctrl+K）中打开“学习”：十个可以尝试的拓扑。",
+};

@@ -1,0 +1,126 @@
+/** Records on edges: as text, from results, and as inputs of a simulation. */
+
+import type { EdgeRecord, SimulationResult } from "../api/types";
+import { edgeId, type TopologyDocument } from "../graph/document";
+import { mutedOf, type PinnedRecord, pinsOf } from "../graph/pins";
+import { type Line, sourcesOf } from "./scenario";
+
+/** As many records on an edge as the server accepts. */
+export const MOST_RECORDS = 200;
+
+const FIELDS = ["key", "value", "timestamp", "partition", "headers"];
+
+/** One record per line, as JSON. */
+export function textOf(records: readonly PinnedRecord[]): string {
+  return records.map((record) => JSON.stringify(record)).join("\n");
+}
+
+/** The records of a text, and the number of the first line that is not one; null if there is none. */
+export function recordsOf(text: string): { records: readonly PinnedRecord[]; bad: number | null } {
+  const records: PinnedRecord[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    const record = read(line);
+    if (record === null) return { records, bad: index + 1 };
+    records.push(record);
+  }
+  return { records, bad: null };
+}
+
+function read(line: string): PinnedRecord | null {
+  let found: unknown;
+  try {
+    found = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  if (typeof found !== "object" || found === null || Array.isArray(found)) return null;
+  if (!Object.keys(found).every((name) => FIELDS.includes(name))) return null;
+  const { headers, key = null, partition, timestamp = 0, value = null } = found as PinnedRecord;
+  const whole = (number: unknown) => number === undefined || Number.isSafeInteger(number);
+  if (!whole(timestamp) || !whole(partition) || (partition ?? 0) < 0) return null;
+  const texts = typeof headers === "object" ? Object.values(headers ?? {}) : [0];
+  if (headers !== undefined && !texts.every((each) => each === null || typeof each === "string"))
+    return null;
+  return {
+    key,
+    value,
+    timestamp,
+    ...(partition === undefined ? {} : { partition }),
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+const headed = (headers: PinnedRecord["headers"]) =>
+  Object.keys(headers ?? {}).length === 0 ? {} : { headers };
+
+/** The first records that passed over an edge in a simulation. */
+export function simulatedOn(
+  shown: { readonly document: TopologyDocument; readonly result: SimulationResult } | null,
+  edge: string,
+): readonly PinnedRecord[] {
+  const index = shown?.document.edges.findIndex((each) => edgeId(each) === edge) ?? -1;
+  if (shown === null || index < 0) return [];
+  return shown.result.steps
+    .flatMap(({ edge: over, record, task }): PinnedRecord[] => {
+      if (over !== index || record === undefined) return [];
+      const { headers, key, timestamp, value } = record as PinnedRecord;
+      // A task has the number of its partition.
+      const partition = Number(task?.split("_")[1] ?? 0);
+      return [
+        { key, value, timestamp, ...(partition > 0 ? { partition } : {}), ...headed(headers) },
+      ];
+    })
+    .slice(0, MOST_RECORDS);
+}
+
+/** Records that passed over an edge of a deployment, oldest first; those that were cut off are omitted. */
+export function deployedOn(records: readonly EdgeRecord[]): readonly PinnedRecord[] {
+  return [...records]
+    .reverse()
+    .filter((record) => record.key_cut !== true && record.value_cut !== true)
+    .map((record) => {
+      const { headers, key, timestamp, value } = record as PinnedRecord & EdgeRecord;
+      return { key, value, timestamp, ...headed(headers) };
+    });
+}
+
+/** A part of a topology for the simulator. */
+export interface Part {
+  pins: { source: string; target: string; source_port?: string; target_port?: string }[];
+  to?: string;
+  muted: string[];
+}
+
+/** Whether a document has pinned records or muted nodes. */
+export function hasPart(document: TopologyDocument): boolean {
+  return pinsOf(document).length + mutedOf(document).length > 0;
+}
+
+/** The part that the document describes, up to a node; null if all of it runs. `used`: with pins and muted nodes. */
+export function partOf(document: TopologyDocument, used: boolean, to?: string): Part | null {
+  if (to === undefined && !(used && hasPart(document))) return null;
+  return {
+    pins: used ? pinsOf(document).map(({ records: _records, ...ends }) => ends) : [],
+    muted: used ? [...mutedOf(document)] : [],
+    ...(to === undefined ? {} : { to }),
+  };
+}
+
+/** The number of lines that a run read: records of sources outside the part that ran are passed over. */
+export function linesRead(
+  document: TopologyDocument,
+  lines: readonly Line[],
+  part: { readonly nodes: readonly string[] } | undefined,
+): number {
+  if (part === undefined) return lines.length;
+  const outside = sourcesOf(document).filter(({ node }) => !part.nodes.includes(node.id));
+  return lines.filter((line) => !outside.some(({ topic }) => topic === line.topic)).length;
+}
+
+/** The pinned records as input lines. */
+export function pinnedLines(document: TopologyDocument): readonly Line[] {
+  return pinsOf(document).flatMap(({ records, ...edge }) =>
+    records.map((record) => ({ ...record, edge })),
+  );
+}
